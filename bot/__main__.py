@@ -1,0 +1,6 @@
+"""Makes `python -m bot` start the command line."""
+
+from bot.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Values and decisions: standard library and pydantic only, no I/O."""

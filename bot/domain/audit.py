@@ -1,0 +1,68 @@
+"""The record of what people did to a queue through this bot."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.domain.repository import RepositoryName
+
+
+class Action(StrEnum):
+    """What was asked of the queue."""
+
+    PAUSE = "pause"
+    UNPAUSE = "unpause"
+
+
+class Origin(StrEnum):
+    """Where in Slack the actor acted."""
+
+    COMMAND = "command"
+    BUTTON = "button"
+    MODAL = "modal"
+    SHORTCUT = "shortcut"
+    HOME = "home"
+    TIMER = "timer"
+
+
+class ActResult(StrEnum):
+    """How it ended: `DONE` changed the queue, `UNCHANGED` found it so already."""
+
+    DONE = "done"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The Slack user who acts. `name` is what the service's reason and the audit show."""
+
+    user_id: str
+    name: str
+    team_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """One act. `record_id` is given by the store, 0 before.
+
+    `reason` is the person's own text. `stored_reason` is what the service was given. `paused_at`
+    is the service's own time of the pause made or lifted. `previous_reason` is the reason that
+    was in force before.
+    """
+
+    at: datetime
+    actor: Actor
+    action: Action
+    origin: Origin
+    repository: RepositoryName
+    result: ActResult
+    channel_id: str | None = None
+    reason: str | None = None
+    stored_reason: str | None = None
+    paused_at: datetime | None = None
+    previous_reason: str | None = None
+    previous_paused_at: datetime | None = None
+    detail: str | None = None
+    record_id: int = 0

@@ -1,0 +1,153 @@
+"""The life of a delivery: one subject to one channel, posted once."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.domain.backoff import retry_delay
+from bot.domain.repository import RepositoryName
+
+MAXIMUM_AGE = timedelta(days=7)
+"""Deliveries that could not be posted for this long are given up (UX, "When things are wrong")."""
+
+RECHECK_DELAYS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
+"""A post may show in Slack's history late: waits between looks before it counts as absent."""
+
+
+class DeliveryState(StrEnum):
+    """The states of the delivery state machine; `DELIVERED` and `FAILED` are settled."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    IN_DOUBT = "in_doubt"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+    @property
+    def is_settled(self) -> bool:
+        return self in {DeliveryState.DELIVERED, DeliveryState.FAILED}
+
+
+class SubjectKind(StrEnum):
+    """What a delivery tells: an event of the log, or an act made through this bot."""
+
+    EVENT = "event"
+    ACT = "act"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A reference to what is told: the event's id in its repository, or the audit record's id."""
+
+    kind: SubjectKind
+    repository: RepositoryName
+    subject_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    """A delivery to add to the outbox; unique by (channel, subject)."""
+
+    delivery_id: str
+    channel_id: str
+    subject: Subject
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A delivery in the outbox.
+
+    `sequence` gives the order within the channel. `attempted_at` is the time of the oldest
+    request whose outcome is not known, stored before it is sent; None when every earlier request
+    is known not to have posted. `looks` counts the looks into the channel's history since then.
+    """
+
+    delivery_id: str
+    channel_id: str
+    subject: Subject
+    sequence: int
+    created_at: datetime
+    due_at: datetime
+    state: DeliveryState = DeliveryState.PENDING
+    attempts: int = 0
+    attempted_at: datetime | None = None
+    looks: int = 0
+    message_ts: str | None = None
+    error: str | None = None
+    settled_at: datetime | None = None
+
+
+def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
+    return replace(
+        delivery,
+        state=DeliveryState.DELIVERED,
+        message_ts=message_ts,
+        error=None,
+        settled_at=now,
+    )
+
+
+def failed(delivery: Delivery, code: str, now: datetime) -> Delivery:
+    return replace(delivery, state=DeliveryState.FAILED, error=code, settled_at=now)
+
+
+def postponed(
+    delivery: Delivery, code: str, *, now: datetime, retry_after: float | None, jitter: float
+) -> Delivery:
+    """Certainly not posted: pending again, later; given up when older than MAXIMUM_AGE.
+
+    `retry_after` is Slack's own wait in seconds; `jitter` is between 0 and 1.
+    """
+    if now - delivery.created_at > MAXIMUM_AGE:
+        return failed(delivery, code, now)
+    wait = retry_delay(delivery.attempts, hint=retry_after, jitter=jitter)
+    return replace(
+        delivery,
+        state=DeliveryState.PENDING,
+        due_at=now + timedelta(seconds=wait),
+        attempted_at=None,
+        looks=0,
+        error=code,
+    )
+
+
+def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
+    """May have been posted: the channel's history decides, after a short wait."""
+    return replace(
+        delivery,
+        state=DeliveryState.IN_DOUBT,
+        due_at=now + RECHECK_DELAYS[0],
+        looks=0,
+        error=code,
+    )
+
+
+def not_found(delivery: Delivery, now: datetime) -> Delivery:
+    """The history does not show it: look again, or post again once it has had time to show."""
+    looks = delivery.looks + 1
+    if looks < len(RECHECK_DELAYS):
+        return replace(
+            delivery,
+            state=DeliveryState.IN_DOUBT,
+            looks=looks,
+            due_at=now + RECHECK_DELAYS[looks],
+        )
+    return replace(
+        delivery,
+        state=DeliveryState.PENDING,
+        attempted_at=None,
+        looks=0,
+        due_at=now,
+    )
+
+
+def look_failed(delivery: Delivery, code: str, *, now: datetime, jitter: float) -> Delivery:
+    """The history could not be read: stay in doubt, look again later. Never post blindly."""
+    wait = retry_delay(delivery.attempts, hint=None, jitter=jitter)
+    return replace(
+        delivery,
+        state=DeliveryState.IN_DOUBT,
+        due_at=now + timedelta(seconds=wait),
+        error=code,
+    )

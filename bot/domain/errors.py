@@ -1,0 +1,223 @@
+"""The one exception tree.
+
+BotError
+├── UserError                    the person can fix it; answered to the caller alone, logged at info
+│   ├── CommandSyntaxError
+│   ├── RepositoryNotAllowed
+│   ├── RepositoryNotChosen
+│   ├── PermissionDenied
+│   └── InvalidReason
+├── MergeQueueError
+│   ├── MergeQueueUnavailable    no usable answer now: try again later
+│   ├── MergeQueueRefused        the service said no
+│   │   ├── CredentialRefused    401, 403
+│   │   ├── ResourceNotFound     404
+│   │   ├── StateConflict        409
+│   │   └── InvalidRequest       422, or a limit of the API document checked before sending
+│   └── MergeQueueProtocolError  an answer we cannot read
+├── PostError
+│   ├── PostRefused              permanent
+│   ├── PostPostponed            certainly not posted
+│   └── PostInDoubt              may have been posted
+└── StoreError
+    ├── StoreUnavailable         the database cannot be read or written now
+    └── LeaseLost                another process holds what we were about to change
+
+Sentences for people are made from these in `bot.messages.errors`, nowhere else.
+"""
+
+from enum import StrEnum
+
+
+class BotError(Exception):
+    """Anything this program raises on purpose."""
+
+
+class UserError(BotError):
+    """Something the person who acts can mend."""
+
+
+class CommandSyntaxError(UserError):
+    """The typed text is no command. `problem` says what is wrong; `usage` shows the right form."""
+
+    def __init__(self, problem: str, *, usage: str, nearest: str | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.usage = usage
+        self.nearest = nearest
+
+
+class RepositoryNotAllowed(UserError):
+    """The repository is not one of those this bot is configured for."""
+
+    def __init__(self, repository: str, configured: tuple[str, ...]) -> None:
+        super().__init__(repository)
+        self.repository = repository
+        self.configured = configured
+
+
+class RepositoryNotChosen(UserError):
+    """The command needs a repository, none was typed and there is no single candidate."""
+
+    def __init__(self, candidates: tuple[str, ...]) -> None:
+        super().__init__("repository")
+        self.candidates = candidates
+
+
+class PermissionDenied(UserError):
+    """The actor may not do this. `why` names the rule that refused."""
+
+    def __init__(self, action: str, why: str) -> None:
+        super().__init__(action)
+        self.action = action
+        self.why = why
+
+
+class ReasonProblem(StrEnum):
+    """What is wrong with a pause reason."""
+
+    BLANK = "blank"
+    TOO_LONG = "too_long"
+
+
+class InvalidReason(UserError):
+    """A pause reason that is blank or longer than `limit` characters."""
+
+    def __init__(self, problem: ReasonProblem, *, length: int, limit: int) -> None:
+        super().__init__(problem.value)
+        self.problem = problem
+        self.length = length
+        self.limit = limit
+
+
+class MergeQueueError(BotError):
+    """The merge queue service did not do what was asked."""
+
+
+class MergeQueueUnavailable(MergeQueueError):
+    """No usable answer now: transport failure, timeout, 429 or 5xx.
+
+    `retry_after` is in seconds, as the service asked, or None. `status` is None when no answer
+    came. `arrived` is False only when the request certainly did not reach the service.
+    """
+
+    def __init__(
+        self,
+        cause: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        arrived: bool = True,
+    ) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.status = status
+        self.retry_after = retry_after
+        self.arrived = arrived
+
+
+class MergeQueueRefused(MergeQueueError):
+    """The service said no; asking again the same way would not help."""
+
+    def __init__(self, status: int | None, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+class CredentialRefused(MergeQueueRefused):
+    """401 or 403: the credential is unknown, or may not do this (API document, Errors)."""
+
+
+class ResourceNotFound(MergeQueueRefused):
+    """404: the resource does not exist, or this credential cannot see it."""
+
+
+class StateConflict(MergeQueueRefused):
+    """409: the request conflicts with the state of the resource."""
+
+
+class InvalidRequest(MergeQueueRefused):
+    """422, or a limit of the API document that was checked before sending.
+
+    `field` names the offending field when it is known; `status` is None when nothing was sent.
+    """
+
+    def __init__(self, status: int | None, detail: str, *, field: str | None = None) -> None:
+        super().__init__(status, detail)
+        self.field = field
+
+
+class MergeQueueProtocolError(MergeQueueError):
+    """An answer that cannot be read: not JSON, truncated, or without a required field."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class PostError(BotError):
+    """A message was not certainly posted."""
+
+
+class Refusal(StrEnum):
+    """What a refused post says about: this message, this channel, or our credential."""
+
+    MESSAGE = "message"
+    CHANNEL = "channel"
+    CREDENTIAL = "credential"
+
+
+class PostRefused(PostError):
+    """Certainly not posted, and posting the same again would be refused again.
+
+    `code` is Slack's error code; `refusal` tells what has to change first.
+    """
+
+    def __init__(self, code: str, refusal: Refusal) -> None:
+        super().__init__(code)
+        self.code = code
+        self.refusal = refusal
+
+
+class PostPostponed(PostError):
+    """Certainly not posted; may be posted later, after `retry_after` seconds when Slack says so.
+
+    `workspace_wide` is True when the wait concerns every channel (a rate limit of the method).
+    """
+
+    def __init__(
+        self, code: str, *, retry_after: float | None = None, workspace_wide: bool = False
+    ) -> None:
+        super().__init__(code)
+        self.code = code
+        self.retry_after = retry_after
+        self.workspace_wide = workspace_wide
+
+
+class PostInDoubt(PostError):
+    """The request may have been carried out: the answer was lost or cannot be read."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class StoreError(BotError):
+    """The database could not do what was asked."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be read or written now: locked, full, read-only or gone."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+class LeaseLost(StoreError):
+    """The lease expired or another process has taken it; nothing was written."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name

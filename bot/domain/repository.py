@@ -1,0 +1,61 @@
+"""The name of a repository, within the API document's limits."""
+
+import re
+from typing import Any, Self
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from bot.domain.errors import InvalidRequest
+
+OWNER_MAX_LENGTH = 40
+"""API document, Limits: `owner` has 1 to 40 characters."""
+
+_OWNER = re.compile(r"[a-zA-Z0-9\-]{1,40}", re.ASCII)
+_REPOSITORY = re.compile(r"[\w\-.]+", re.ASCII)
+
+
+class RepositoryName(str):
+    r"""A repository as "owner/name".
+
+    It is a `str`, so that it can be stored, compared and shown as it is. Make one with `parse`,
+    which holds it to the path parameters of the API document: owner 1 to 40 of
+    `[a-zA-Z0-9-]`, name at least one of `[\w.-]`. The names "." and ".." match that pattern but
+    would change the path of the request, so they are refused too.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Raise InvalidRequest, naming the field, when `text` is not "owner/name"."""
+        owner, slash, name = text.partition("/")
+        if not slash:
+            raise InvalidRequest(None, "a repository is written owner/name", field="repository")
+        if not _OWNER.fullmatch(owner):
+            raise InvalidRequest(
+                None,
+                "the owner has 1 to 40 letters, digits or hyphens",
+                field="owner",
+            )
+        if not _REPOSITORY.fullmatch(name) or name in {".", ".."}:
+            raise InvalidRequest(
+                None,
+                "the repository name has letters, digits, underscores, hyphens or dots",
+                field="repository",
+            )
+        return cls(text)
+
+    @property
+    def owner(self) -> str:
+        return self.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        return self.partition("/")[2]
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, _source: type[Any], _handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(cls.parse, core_schema.str_schema())

@@ -1,0 +1,1 @@
+"""The adapter of the merge queue service's REST API."""

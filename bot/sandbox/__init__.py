@@ -1,0 +1,1 @@
+"""Two local services to try mqbot on with no accounts; imports nothing of the bot."""

@@ -1,0 +1,1 @@
+"""One file per intention of a person or of the schedule."""
