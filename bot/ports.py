@@ -240,7 +240,11 @@ class Audit(Protocol):
     async def latest(
         self, repository: RepositoryName, action: Action, limit: int = 1
     ) -> Sequence[AuditRecord]:
-        """The latest acts that changed the queue, newest first."""
+        """The latest acts that changed the queue (result DONE), newest first."""
+        ...
+
+    async def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
+        """All records of the repository from `at` on, oldest first."""
         ...
 
 

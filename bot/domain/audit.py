@@ -26,8 +26,13 @@ class Origin(StrEnum):
 
 
 class ActResult(StrEnum):
-    """How it ended: `DONE` changed the queue, `UNCHANGED` found it so already."""
+    """How it ended: `DONE` changed the queue, `UNCHANGED` found it so already.
 
+    `STARTED` is written before the service is asked, so that an act cut short by a crash is
+    known; the record of its end follows with the started record's id as `act_id`.
+    """
+
+    STARTED = "started"
     DONE = "done"
     UNCHANGED = "unchanged"
     REFUSED = "refused"
@@ -45,8 +50,10 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One act. `record_id` is given by the store, 0 before.
+    """One act's beginning or end. `record_id` is given by the store, 0 before.
 
+    `act_id` is the `record_id` of the STARTED record that this one ends, 0 for a record that
+    stands alone. Records are only ever added.
     `reason` is the person's own text. `stored_reason` is what the service was given. `paused_at`
     is the service's own time of the pause made or lifted. `previous_reason` is the reason that
     was in force before.
@@ -65,4 +72,5 @@ class AuditRecord:
     previous_reason: str | None = None
     previous_paused_at: datetime | None = None
     detail: str | None = None
+    act_id: int = 0
     record_id: int = 0
