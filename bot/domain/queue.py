@@ -1,0 +1,303 @@
+"""The resources of the merge queue: its status, pause, rules, deprecated listing, application.
+
+Fields, and which of them are required, are those of the API document, "Resources and their
+fields". Fields that only later versions of the service send are optional and marked "later".
+All times are aware, in UTC. Codes and states are strings as sent: the enumerations name those
+that are known.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from pydantic import JsonValue, model_validator
+
+from bot.domain.resource import Moment, Number, Resource, Several, lift_platform_field
+
+REASON_MAX_LENGTH = 255
+"""Characters of a pause reason (API document, Limits)."""
+
+
+class Account(Resource):
+    """An account of the hosting platform; `type` is its kind, an organization for one."""
+
+    id: int
+    login: str
+    type: str | None = None
+
+
+class Application(Resource):
+    """The identity of the credential (endpoint 8).
+
+    `id` is an integer in the document and a uuid in later services. `account` is the document's
+    `<host>_account`, or the later `account_scope`. `scope` (later) is `admin` or `ci`.
+    """
+
+    id: int | str
+    name: str
+    account: Account
+    scope: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_the_account(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+        if not isinstance(sent, Mapping):
+            return sent
+        if "account_scope" in sent and "account" not in sent:
+            return {**sent, "account": sent["account_scope"]}
+        return lift_platform_field(sent, "_account", "account")
+
+
+class Pause(Resource):
+    """A pause in force; `reason` has at most 255 characters."""
+
+    reason: str
+    paused_at: Moment
+
+
+class QueuePause(Resource):
+    """A pause as the deprecated endpoints 9 and 11 give it."""
+
+    reason: str
+    pause_date: Moment
+
+    def as_pause(self) -> Pause:
+        return Pause(reason=self.reason, paused_at=self.pause_date)
+
+
+class BatchStatusCode(StrEnum):
+    """The batch status codes of the document; a service may send others."""
+
+    RUNNING = "running"
+    BISECTING = "bisecting"
+    PREPARING = "preparing"
+    FAILED = "failed"
+    MERGED = "merged"
+    WAITING_FOR_MERGE = "waiting_for_merge"
+    WAITING_FOR_PREVIOUS_BATCHES = "waiting_for_previous_batches"
+    WAITING_FOR_REQUEUE = "waiting_for_requeue"
+    WAITING_SCHEDULE = "waiting_schedule"
+    WAITING_FOR_BATCH = "waiting_for_batch"
+    FROZEN = "frozen"
+
+
+class BatchStatus(Resource):
+    """Where a batch stands. `retries` of at most `max_retries` re-runs of its checks (later)."""
+
+    code: str
+    retries: int = 0
+    max_retries: int = 0
+
+
+class ChecksSummary(Resource):
+    """How many of the batch's checks passed, of how many."""
+
+    passed: int
+    total: int
+
+
+class Author(Resource):
+    """Who opened a pull request."""
+
+    id: int
+    login: str
+
+
+class Label(Resource):
+    """A label of the hosting platform; `color` is six hexadecimal digits."""
+
+    id: int
+    name: str
+    color: str
+    default: bool
+
+
+class QueuedPullRequest(Resource):
+    """A pull request in a batch or waiting.
+
+    `priority_alias` and `priority_rule_name` are the service's words; the second is None when
+    no rule matched. `host_labels` is the document's `<host>_labels`. `is_frozen`: merging is
+    held by a scheduled freeze; `dequeue_requested`: its removal was asked for and is not done;
+    `conflict_with_pull_requests`, `depends_on_pull_requests`: their numbers (all later).
+    """
+
+    number: Number
+    title: str
+    url: str
+    author: Author
+    queued_at: Moment
+    priority_alias: str
+    priority_rule_name: str | None
+    labels: Several[str]
+    scopes: Several[str]
+    host_labels: tuple[Label, ...] | None = None
+    estimated_merge_at: Moment | None = None
+    is_frozen: bool | None = None
+    dequeue_requested: bool | None = None
+    conflict_with_pull_requests: Several[Number] = ()
+    depends_on_pull_requests: Several[Number] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_the_labels(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+        if not isinstance(sent, Mapping):
+            return sent
+        return lift_platform_field(sent, "_labels", "host_labels")
+
+
+_SLOT_FIELDS = ("batch_filled_slots", "max_batch_slots", "batch_max_start_at")
+
+
+class SubBatch(Resource):
+    """A piece of a batch under bisection.
+
+    `parent_ids` are the batches it is tested on top of. `batch_filled_slots` of
+    `max_batch_slots` pull requests are in it; it starts at `batch_max_start_at` even when not
+    full. These three are read from the batch, as documented, or from its `status`, where later
+    services put them. `queue_pull_request_number` (later) is where its checks run.
+    """
+
+    id: str
+    name: str
+    parent_ids: Several[str]
+    status: BatchStatus
+    batch_filled_slots: int | None = None
+    max_batch_slots: int | None = None
+    batch_max_start_at: Moment | None = None
+    started_at: Moment | None
+    estimated_merge_at: Moment | None
+    scopes: Several[str]
+    checks_summary: ChecksSummary
+    pull_requests: Several[QueuedPullRequest]
+    queue_rule_name: str | None = None
+    queue_pull_request_number: Number | None = None
+    checks_timeout_at: Moment | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lift_slots(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+        status = sent.get("status") if isinstance(sent, Mapping) else None
+        if not isinstance(status, Mapping):
+            return sent
+        lifted = {
+            name: status[name]
+            for name in _SLOT_FIELDS
+            if status.get(name) is not None and sent.get(name) is None
+        }
+        return {**sent, **lifted} if lifted else sent
+
+
+class Batch(SubBatch):
+    """Pull requests checked together, and its pieces while it is bisected."""
+
+    sub_batches: Several[SubBatch] = ()
+
+
+class QueueStatus(Resource):
+    """The live state of a repository's merge queue (endpoint 1).
+
+    `scope_queues` maps a scope to ids of batches. `pause` and `mode` are sent by later services
+    only: a `pause` of None does not tell that the queue is not paused.
+    """
+
+    batches: Several[Batch]
+    waiting_pull_requests: Several[QueuedPullRequest]
+    scope_queues: Mapping[str, tuple[str, ...]] | None = None
+    pause: Pause | None = None
+    mode: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_no_pause(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+        """A later service may write "not paused" as an object without a time."""
+        pause = sent.get("pause") if isinstance(sent, Mapping) else None
+        if pause is None or (isinstance(pause, Mapping) and pause.get("paused_at") is not None):
+            return sent
+        return {**sent, "pause": None}
+
+
+class QueueRule(Resource):
+    """A named configuration of the queue; the meaning of `config` belongs to the service."""
+
+    name: str
+    config: Mapping[str, JsonValue]
+
+
+class CheckState(StrEnum):
+    """The check states of the document; a service may send others."""
+
+    FAILURE = "failure"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+    ACTION_REQUIRED = "action_required"
+    TIMED_OUT = "timed_out"
+    PENDING = "pending"
+    NEUTRAL = "neutral"
+    SKIPPED = "skipped"
+    STALE = "stale"
+    SUCCESS = "success"
+
+
+class QueueCheck(Resource):
+    """One CI result; `details_url` (later) is the page of the job."""
+
+    name: str
+    description: str | None
+    url: str | None
+    state: str
+    avatar_url: str | None
+    details_url: str | None = None
+
+
+class SpeculativeCheckPullRequest(Resource):
+    """Deprecated: the pull request that a queued one is checked in, and its checks."""
+
+    in_place: bool
+    number: Number
+    started_at: Moment | None
+    ended_at: Moment | None
+    checks: Several[QueueCheck]
+    evaluated_conditions: str
+    state: str
+
+
+class BriefMergeabilityCheck(Resource):
+    """Deprecated listing: the check under way. `check_type` is `in_place` or `draft_pr`."""
+
+    check_type: str
+    pull_request_number: Number
+    started_at: Moment | None
+    ended_at: Moment | None
+    state: str
+
+
+class PullRequestQueued(Resource):
+    """Deprecated listing: a queued pull request. The first one is at `position` 0.
+
+    `partition_name` is the partition it is queued in, if any.
+    """
+
+    number: Number
+    position: int
+    priority: int
+    effective_priority: int
+    priority_alias: str
+    queue_rule: QueueRule
+    queued_at: Moment
+    speculative_check_pull_request: SpeculativeCheckPullRequest | None
+    mergeability_check: BriefMergeabilityCheck | None
+    estimated_time_of_merge: Moment | None
+    partition_name: str | None
+
+
+class QueueBranch(Resource):
+    """Deprecated listing: the base branch of a queue."""
+
+    name: str
+
+
+class Queue(Resource):
+    """Deprecated listing (endpoint 13): the queue of one base branch."""
+
+    branch: QueueBranch
+    pull_requests: Several[PullRequestQueued]

@@ -1,0 +1,70 @@
+"""What all values read from the merge queue service have in common."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+LARGEST_NUMBER = 2**63 - 1
+"""The document's 9223372036854776000 is this number, rounded by a float; it fits a database."""
+
+LATEST_YEAR = 9000
+"""Times beyond it are nonsense, and adding a window to them would overflow."""
+
+
+class Resource(BaseModel):
+    """A value as the service sent it: frozen, and tolerant of fields we do not know.
+
+    A missing required field is an error; its text never quotes what was sent.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", hide_input_in_errors=True, coerce_numbers_to_str=True
+    )
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """A time without an offset is taken as UTC: the service writes all its times so."""
+    if moment.year > LATEST_YEAR:
+        msg = "a time beyond all reason"
+        raise ValueError(msg)
+    if moment.tzinfo is UTC:
+        return moment
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        msg = "a time before all reason"
+        raise ValueError(msg) from error
+
+
+def _absent_as_empty(value: Any) -> Any:  # noqa: ANN401 - anything the service may send
+    return () if value is None else value
+
+
+Item = TypeVar("Item")
+
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
+"""RFC 3339 date-time, aware, in UTC."""
+
+Several = Annotated[tuple[Item, ...], BeforeValidator(_absent_as_empty)]
+"""An array; null reads as empty."""
+
+Number = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+"""A number of a pull request, or an id of an event."""
+
+
+def lift_platform_field(sent: Mapping[str, Any], suffix: str, into: str) -> Mapping[str, Any]:
+    """Give the field `<host><suffix>` of any hosting platform the name `into`.
+
+    The document writes `<host>` for the name of the platform (its section on Application). The
+    first such field wins; `sent` comes back unchanged when it has none, or `into` already.
+    """
+    if into in sent:
+        return sent
+    for name in sent:
+        if name.endswith(suffix) and len(name) > len(suffix):
+            return {**sent, into: sent[name]}
+    return sent
