@@ -1,0 +1,178 @@
+"""What an event means to people: the only judge of what is a merge and what is a failure."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.domain.dequeue_codes import CodeClass, class_of
+from bot.domain.event_records import EventRecord
+from bot.domain.subscriptions import Topic
+
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
+
+SETTLING = timedelta(seconds=60)
+"""A leave that does not say whether it merged waits this long for its `action.queue.merged`."""
+
+
+class EventKind(StrEnum):
+    """Our few classes of events; `OTHER` is told only to who asked for that very type."""
+
+    ENTER = "enter"
+    CHECKS_STARTED = "checks_started"
+    CHECKS_ENDED = "checks_ended"
+    CHECKS_NOT_STARTED = "checks_not_started"
+    MERGE = "merge"
+    FAILURE = "failure"
+    DEQUEUE = "dequeue"
+    BISECTION_STARTED = "bisection_started"
+    BISECTION_ENDED = "bisection_ended"
+    PAUSE = "pause"
+    PAUSE_UPDATE = "pause_update"
+    UNPAUSE = "unpause"
+    FREEZE = "freeze"
+    COMMAND = "command"
+    CI = "ci"
+    OTHER = "other"
+
+
+_KIND_BY_TYPE = {
+    "action.queue.enter": EventKind.ENTER,
+    "action.queue.checks_start": EventKind.CHECKS_STARTED,
+    "action.queue.checks_end": EventKind.CHECKS_ENDED,
+    "action.queue.checks_not_started": EventKind.CHECKS_NOT_STARTED,
+    MERGED: EventKind.MERGE,
+    "action.queue.batch_bisection_start": EventKind.BISECTION_STARTED,
+    "action.queue.batch_bisection_end": EventKind.BISECTION_ENDED,
+    "queue.pause.create": EventKind.PAUSE,
+    "queue.pause.update": EventKind.PAUSE_UPDATE,
+    "queue.pause.delete": EventKind.UNPAUSE,
+    "scheduled_freeze.create": EventKind.FREEZE,
+    "scheduled_freeze.update": EventKind.FREEZE,
+    "scheduled_freeze.delete": EventKind.FREEZE,
+    "command.queue": EventKind.COMMAND,
+    "command.dequeue": EventKind.COMMAND,
+    "command.requeue": EventKind.COMMAND,
+}
+
+_TOPIC_BY_KIND = {
+    EventKind.ENTER: Topic.ENTER,
+    EventKind.CHECKS_STARTED: Topic.CHECKS,
+    EventKind.CHECKS_ENDED: Topic.CHECKS,
+    EventKind.CHECKS_NOT_STARTED: Topic.CHECKS,
+    EventKind.MERGE: Topic.MERGE,
+    EventKind.FAILURE: Topic.FAILURE,
+    EventKind.DEQUEUE: Topic.DEQUEUE,
+    EventKind.BISECTION_STARTED: Topic.BATCH,
+    EventKind.BISECTION_ENDED: Topic.BATCH,
+    EventKind.PAUSE: Topic.PAUSE,
+    EventKind.PAUSE_UPDATE: Topic.PAUSE,
+    EventKind.UNPAUSE: Topic.PAUSE,
+    EventKind.FREEZE: Topic.FREEZE,
+    EventKind.COMMAND: Topic.COMMAND,
+    EventKind.CI: Topic.CI,
+}
+
+_TYPES_BY_TOPIC = {
+    Topic.MERGE: (MERGED, LEAVE),
+    Topic.FAILURE: (LEAVE, MERGED),
+    Topic.DEQUEUE: (LEAVE, MERGED),
+    Topic.CI: (
+        "ci_insights.job_retried",
+        "ci_issue.created",
+        "ci_issue.linked",
+        "ci_issue.merged",
+        "ci_issue.renamed",
+        "ci_issue.reopened",
+        "ci_issue.resolved",
+        "ci_issue.unresolved",
+    ),
+}
+
+PAUSE_TYPES = frozenset({"queue.pause.create", "queue.pause.update", "queue.pause.delete"})
+"""Read for every repository: they tell of pauses made elsewhere."""
+
+
+def classify(record: EventRecord) -> EventKind:
+    """The kind of an event, from its type and, for a leave, from its metadata.
+
+    A leave alone decides that a pull request left; `merged` alone decides that it merged; the
+    code decides whether anybody has to act. A leave that says nothing at all is a failure.
+    """
+    if record.type == LEAVE:
+        return _classify_leave(record)
+    if record.type.startswith(("ci_issue.", "ci_insights.")):
+        return EventKind.CI
+    return _KIND_BY_TYPE.get(record.type, EventKind.OTHER)
+
+
+def _classify_leave(record: EventRecord) -> EventKind:
+    code = record.details.get("code")
+    code_class = class_of(code) if isinstance(code, str) else None
+    if record.details.get("merged") is True or code_class is CodeClass.MERGED:
+        # The queue's own merges are told by the `action.queue.merged` that follows; one made by
+        # hand, outside the queue, has no such event.
+        return EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
+    if code_class in {CodeClass.REQUEUED, CodeClass.HUMAN}:
+        return EventKind.DEQUEUE
+    return EventKind.FAILURE
+
+
+def topic_of(kind: EventKind) -> Topic | None:
+    return _TOPIC_BY_KIND.get(kind)
+
+
+def event_types_for(topics: frozenset[str]) -> frozenset[str]:
+    """The event types to ask the service for, so that these topics can be told."""
+    types: set[str] = set()
+    for topic in topics:
+        if topic not in set(Topic):
+            types.add(topic)
+        elif topic in _TYPES_BY_TOPIC:
+            types.update(_TYPES_BY_TOPIC[Topic(topic)])
+        else:
+            types.update(_types_of_kinds(Topic(topic)))
+    return frozenset(types)
+
+
+def _types_of_kinds(topic: Topic) -> list[str]:
+    return [name for name, kind in _KIND_BY_TYPE.items() if _TOPIC_BY_KIND.get(kind) is topic]
+
+
+def settled(records: Sequence[EventRecord], now: datetime) -> Sequence[EventRecord]:
+    """The head of `records` (oldest first) whose meaning no longer depends on what may follow.
+
+    Without metadata a leave is a merge when an `action.queue.merged` of the same pull request
+    follows. Order per channel is kept, so everything behind an undecided leave waits with it.
+    """
+    for index, record in enumerate(records):
+        undecided = record.type == LEAVE and is_silent(record)
+        if undecided and not _merge_after(record, records[index:]):
+            if now - record.received_at < SETTLING:
+                return records[:index]
+    return records
+
+
+def is_silent(record: EventRecord) -> bool:
+    """Whether a leave does not say if the pull request merged."""
+    return record.details.get("merged") is None and record.details.get("code") is None
+
+
+def _merge_after(leave: EventRecord, following: Sequence[EventRecord]) -> bool:
+    return any(
+        record.type == MERGED
+        and record.pull_request == leave.pull_request
+        and record.received_at - leave.received_at < SETTLING
+        for record in following
+    )
+
+
+def kinds(records: Sequence[EventRecord]) -> dict[int, EventKind]:
+    """The kind of each event by its id, with silent leaves judged by the merges among them."""
+    found = {}
+    for index, record in enumerate(records):
+        if record.type == LEAVE and is_silent(record) and _merge_after(record, records[index:]):
+            found[record.event_id] = EventKind.OTHER
+        else:
+            found[record.event_id] = classify(record)
+    return found

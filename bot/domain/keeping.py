@@ -1,0 +1,178 @@
+"""From an event as received to what is kept of it."""
+
+from collections.abc import Mapping
+from functools import singledispatch
+
+from pydantic import JsonValue
+
+from bot.domain.event_metadata import (
+    ApiActor,
+    BatchBisectionEnd,
+    BatchBisectionStart,
+    CommandMetadata,
+    FreezeCreate,
+    FreezeDelete,
+    FreezeUpdate,
+    Metadata,
+    PauseCreate,
+    PauseDelete,
+    PauseUpdate,
+    QueueChecksEnd,
+    QueueChecksNotStarted,
+    QueueEnter,
+    QueueLeave,
+    QueueMerged,
+    QueueMetadata,
+    ReportedCheck,
+)
+from bot.domain.event_records import EventRecord
+from bot.domain.events import QueueEvent
+from bot.domain.repository import RepositoryName
+
+CHECKS_KEPT = 5
+TEXT_KEPT = 1000
+NUMBERS_KEPT = 50
+
+
+def keep(event: QueueEvent, repository: RepositoryName) -> EventRecord:
+    """What is stored of `event`; facts that are absent are left out of `details`."""
+    details = {name: value for name, value in _facts(event.metadata).items() if value is not None}
+    details["trigger"] = event.trigger[:TEXT_KEPT]
+    session_id = getattr(event.metadata, "session_id", None)
+    return EventRecord(
+        repository=repository,
+        event_id=event.id,
+        received_at=event.received_at,
+        type=event.type,
+        pull_request=event.pull_request,
+        base_ref=event.base_ref,
+        session_id=session_id if isinstance(session_id, str) else None,
+        details=details,
+    )
+
+
+@singledispatch
+def _facts(_metadata: Metadata) -> Mapping[str, JsonValue]:
+    return {}
+
+
+@_facts.register(QueueMetadata)
+@_facts.register(QueueEnter)
+@_facts.register(QueueMerged)
+def _(metadata: QueueMetadata) -> Mapping[str, JsonValue]:
+    return {
+        "queue_name": _text(metadata.queue_name),
+        "priority_rule": _text(metadata.priority_rule_name),
+        "queued_at": metadata.queued_at.isoformat() if metadata.queued_at is not None else None,
+    }
+
+
+@_facts.register
+def _(metadata: QueueLeave) -> Mapping[str, JsonValue]:
+    failing = metadata.unsuccessful_checks or tuple(
+        check for check in metadata.checks if check.state in FAILING_STATES
+    )
+    return {
+        **_facts.dispatch(QueueMetadata)(metadata),
+        "merged": metadata.merged,
+        "code": _text(metadata.dequeue_code),
+        "reason": _text(metadata.reason),
+        "checks": _checks(failing),
+    }
+
+
+@_facts.register
+def _(metadata: QueueChecksEnd) -> Mapping[str, JsonValue]:
+    checked = metadata.speculative_check_pull_request
+    return {
+        **_facts.dispatch(QueueMetadata)(metadata),
+        "aborted": metadata.aborted,
+        "code": _text(metadata.abort_code),
+        "reason": _text(metadata.abort_reason),
+        "abort_status": _text(metadata.abort_status),
+        "conclusion": _text(checked.checks_conclusion) if checked is not None else None,
+        "checks": _checks(checked.unsuccessful_checks) if checked is not None else None,
+    }
+
+
+@_facts.register
+def _(metadata: QueueChecksNotStarted) -> Mapping[str, JsonValue]:
+    return {**_facts.dispatch(QueueMetadata)(metadata), "reason": _text(metadata.reason)}
+
+
+@_facts.register
+def _(metadata: BatchBisectionStart) -> Mapping[str, JsonValue]:
+    return {"pull_requests": _numbers(metadata.original_batch_pr_numbers)}
+
+
+@_facts.register
+def _(metadata: BatchBisectionEnd) -> Mapping[str, JsonValue]:
+    return {
+        "pull_requests": _numbers(metadata.original_batch_pr_numbers),
+        "culprits": _numbers(metadata.culprit_pr_numbers),
+        "remaining": _numbers(metadata.remaining_pr_numbers),
+    }
+
+
+@_facts.register
+def _(metadata: PauseCreate) -> Mapping[str, JsonValue]:
+    return {"reason": _text(metadata.reason), **_actor(metadata.created_by)}
+
+
+@_facts.register
+def _(metadata: PauseUpdate) -> Mapping[str, JsonValue]:
+    return {"reason": _text(metadata.reason), **_actor(metadata.updated_by)}
+
+
+@_facts.register
+def _(metadata: PauseDelete) -> Mapping[str, JsonValue]:
+    return _actor(metadata.deleted_by)
+
+
+@_facts.register
+def _(metadata: FreezeCreate) -> Mapping[str, JsonValue]:
+    attributes = metadata.scheduled_freeze_attributes
+    reason = _text(attributes.reason) if attributes is not None else None
+    return {"reason": reason, **_actor(metadata.created_by)}
+
+
+@_facts.register
+def _(metadata: FreezeUpdate) -> Mapping[str, JsonValue]:
+    attributes = metadata.scheduled_freeze_attributes_after
+    reason = _text(attributes.reason) if attributes is not None else None
+    return {"reason": reason, **_actor(metadata.updated_by)}
+
+
+@_facts.register
+def _(metadata: FreezeDelete) -> Mapping[str, JsonValue]:
+    return {"reason": _text(metadata.reason), **_actor(metadata.deleted_by)}
+
+
+@_facts.register
+def _(metadata: CommandMetadata) -> Mapping[str, JsonValue]:
+    return {"actor": _text(metadata.author.login) if metadata.author is not None else None}
+
+
+FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
+
+
+def _actor(actor: ApiActor | None) -> dict[str, JsonValue]:
+    if actor is None:
+        return {}
+    return {"actor": _text(actor.name), "actor_type": _text(actor.type)}
+
+
+def _text(value: str | None) -> str | None:
+    """Bounded, and without the character that PostgreSQL cannot store."""
+    return value.replace("\x00", "")[:TEXT_KEPT] if value is not None else None
+
+
+def _numbers(values: tuple[int, ...]) -> list[JsonValue]:
+    return list(values[:NUMBERS_KEPT])
+
+
+def _checks(checks: tuple[ReportedCheck, ...]) -> JsonValue:
+    kept = checks[:CHECKS_KEPT]
+    return [
+        {"name": _text(check.name), "url": _text(check.details_url or check.url)} for check in kept
+    ]

@@ -1,0 +1,133 @@
+"""The only wording of failures: what went wrong, and what mends it."""
+
+from functools import singledispatch
+
+from bot.domain.errors import (
+    CommandSyntaxError,
+    CredentialRefused,
+    InvalidReason,
+    InvalidRequest,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+    PermissionDenied,
+    ReasonProblem,
+    RepositoryNotAllowed,
+    RepositoryNotChosen,
+    ResourceNotFound,
+    StateConflict,
+    StoreUnavailable,
+)
+from bot.domain.message import Message
+from bot.messages import actions, blocks
+from bot.messages.text import code, escape, quote
+
+DETAIL_LIMIT = 300
+LISTED = 10
+
+
+def explain(
+    error: Exception, *, command: str, incident: str, repository: str | None, retry: str | None
+) -> Message:
+    """The message for a failure.
+
+    `incident` is the number that finds the failure in the log. `retry` is the command text that
+    a *Try again* button repeats, for failures that may pass.
+    """
+    sentence = _sentence(error, command, repository or "the repository")
+    expected = sentence is not None
+    text = sentence or f"Something went wrong on my side. Nothing was lost; incident {incident}."
+    shown = [blocks.section(f":warning: {text}")]
+    may_pass = isinstance(error, (MergeQueueUnavailable, StoreUnavailable))
+    if may_pass and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
+        button = blocks.button("Try again", action_id=actions.RETRY, value=retry)
+        shown.append(blocks.actions([button]))
+    if expected and may_pass:
+        shown.append(blocks.context(f"incident {incident}"))
+    return Message(text=text, blocks=tuple(shown))
+
+
+def _sentence(error: Exception, command: str, repository: str) -> str | None:
+    return _say(error, command, escape(repository))
+
+
+@singledispatch
+def _say(_error: Exception, _command: str, _repository: str) -> str | None:
+    return None
+
+
+@_say.register
+def _(error: CommandSyntaxError, command: str, _repository: str) -> str:
+    nearest = ""
+    if error.nearest is not None:
+        nearest = f" Did you mean `{escape(command)} {escape(error.nearest)}`?"
+    usage = code(f"{command} {error.usage}", 200)
+    return f"{quote(error.problem, DETAIL_LIMIT)}{nearest} Usage: {usage}"
+
+
+@_say.register
+def _(error: RepositoryNotAllowed, _command: str, _repository: str) -> str:
+    return f"I do not look after {code(error.repository, 150)}. {_known(error.configured)}"
+
+
+@_say.register
+def _(error: RepositoryNotChosen, _command: str, _repository: str) -> str:
+    return f"Which repository? {_known(error.candidates)}"
+
+
+def _known(names: tuple[str, ...]) -> str:
+    if not names:
+        return "No repository is configured (MQBOT_REPOSITORIES)."
+    listed = ", ".join(escape(name) for name in names[:LISTED])
+    left = len(names) - LISTED
+    return f"I know {listed}" + (f" and {left} more." if left > 0 else ".")
+
+
+@_say.register
+def _(error: PermissionDenied, _command: str, _repository: str) -> str:
+    return f"You may not {escape(error.action)}: {quote(error.why, DETAIL_LIMIT)}"
+
+
+@_say.register
+def _(error: InvalidReason, _command: str, _repository: str) -> str:
+    if error.problem is ReasonProblem.BLANK:
+        return "A reason needs at least one character that can be seen."
+    return f"A reason has at most {error.limit} characters; yours has {error.length}."
+
+
+@_say.register
+def _(_error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
+    return "The merge queue service does not answer. Nothing was changed that I know of."
+
+
+@_say.register
+def _(_error: MergeQueueProtocolError, _command: str, _repository: str) -> str:
+    return "The merge queue service gave an answer that I cannot read."
+
+
+@_say.register
+def _(_error: CredentialRefused, _command: str, repository: str) -> str:
+    return (
+        f"The bot's credential may not do this in {repository}. "
+        "Whoever runs the bot can give it the right (MQBOT_API_TOKEN)."
+    )
+
+
+@_say.register
+def _(_error: ResourceNotFound, _command: str, repository: str) -> str:
+    return f"{repository} has no merge queue that the bot's credential can see."
+
+
+@_say.register
+def _(_error: StateConflict, _command: str, repository: str) -> str:
+    return f"The queue of {repository} changed meanwhile. Look at it again before you act."
+
+
+@_say.register
+def _(error: InvalidRequest, _command: str, _repository: str) -> str:
+    field = f" ({code(error.field, 60)})" if error.field else ""
+    return f"The merge queue service cannot take this{field}: {quote(error.detail, DETAIL_LIMIT)}"
+
+
+@_say.register
+def _(_error: StoreUnavailable, _command: str, _repository: str) -> str:
+    return "My database cannot be used just now, so I cannot be sure of keeping what you asked."

@@ -1,0 +1,243 @@
+"""One short post for one event: `style:feed`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from bot.domain.classification import EventKind, classify
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.message import Block, Message
+from bot.messages import blocks
+from bot.messages.leaving import leaving
+from bot.messages.text import code, duration, escape, link, plural, quote
+
+TITLE_LIMIT = 80
+NAME_LIMIT = 60
+REASON_LIMIT = 255
+DETAILS_SHOWN = 3
+DETAIL_LIMIT = 120
+INTERNAL_NAMES = {"__default__", "default"}
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What a feed post is made of; every part is already safe to show."""
+
+    mark: str
+    word: str
+    verdict: str = ""
+    details: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+def event(record: EventRecord, pull_request: PullRequestRecord | None) -> Message:
+    """The post for an event, with the pull request's title when it was seen in the queue."""
+    kind = classify(record)
+    post = _WRITERS[kind](record)
+    subject, subject_text = _subject(record, pull_request)
+    headline = f"{post.mark} *{post.word}* {subject}".rstrip()
+    if post.verdict:
+        headline += f": {post.verdict}" if subject else f" {post.verdict}"
+    shown: list[Block] = [blocks.section("\n".join([headline, *post.details]))]
+    shown.append(blocks.context(*_facts(record, pull_request), *post.facts))
+    text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
+    return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
+
+
+def _subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, str]:
+    """The pull request as a link, and the same as plain text."""
+    if record.pull_request is None:
+        return "", ""
+    if seen is None:
+        return f"#{record.pull_request}", f"#{record.pull_request}"
+    label = f"#{record.pull_request} {quote(seen.title, TITLE_LIMIT)}"
+    return link(seen.url, label), label
+
+
+def _facts(record: EventRecord, seen: PullRequestRecord | None) -> list[str]:
+    queue_name = _text(record, "queue_name")
+    return [
+        escape(record.repository),
+        code(record.base_ref, NAME_LIMIT) if record.base_ref else "",
+        f"by {quote(seen.author, NAME_LIMIT)}" if seen is not None else "",
+        f"queue {quote(queue_name, 40)}" if queue_name and queue_name not in INTERNAL_NAMES else "",
+    ]
+
+
+def _enter(_record: EventRecord) -> Post:
+    return Post(":inbox_tray:", "Queued")
+
+
+def _merge(record: EventRecord) -> Post:
+    word = "Merged"
+    verdict = "by hand, outside the queue" if record.type == "action.queue.leave" else ""
+    return Post(":white_check_mark:", word, verdict, facts=(_time_in_queue(record),))
+
+
+def _failure(record: EventRecord) -> Post:
+    why = leaving(_text(record, "code"), _text(record, "reason"))
+    return Post(
+        ":x:",
+        "Left the queue",
+        f"{why.verdict} — {why.turn}",
+        details=_failing_checks(record),
+        facts=(_time_in_queue(record),),
+    )
+
+
+def _dequeue(record: EventRecord) -> Post:
+    why = leaving(_text(record, "code"), _text(record, "reason"))
+    return Post(
+        ":leftwards_arrow_with_hook:",
+        "Removed from the queue",
+        f"{why.verdict} — {why.turn}",
+        facts=(_trigger(record), _time_in_queue(record)),
+    )
+
+
+def _checks_started(_record: EventRecord) -> Post:
+    return Post(":hourglass_flowing_sand:", "Checks started")
+
+
+def _checks_ended(record: EventRecord) -> Post:
+    if record.details.get("aborted") is True:
+        why = leaving(_text(record, "code"), _text(record, "reason"))
+        if record.details.get("abort_status") == "REEMBARKED":
+            return Post(":arrows_counterclockwise:", "Put back", f"{why.verdict} — {why.turn}")
+        return Post(":warning:", "Checks ended", why.verdict, details=_failing_checks(record))
+    conclusion = _text(record, "conclusion")
+    verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
+    mark = ":heavy_check_mark:" if conclusion == "success" else ":information_source:"
+    return Post(mark, "Checks ended", verdict, details=_failing_checks(record))
+
+
+def _checks_not_started(record: EventRecord) -> Post:
+    reason = _text(record, "reason")
+    verdict = f"{quote(reason, DETAIL_LIMIT)} — tried again by itself" if reason else ""
+    return Post(":warning:", "Checks could not start", verdict)
+
+
+def _bisection_started(record: EventRecord) -> Post:
+    numbers = _numbers(record, "pull_requests")
+    return Post(":mag:", "Bisecting a batch", f"of {_list(numbers)} to find what broke it")
+
+
+def _bisection_ended(record: EventRecord) -> Post:
+    culprits = _numbers(record, "culprits")
+    remaining = _numbers(record, "remaining")
+    if culprits:
+        verdict = f"{_list(culprits)} broke the batch"
+        if remaining:
+            verdict += f"; {_list(remaining)} go on"
+        return Post(":mag:", "Bisection ended:", verdict)
+    return Post(":mag:", "Bisection ended:", "no culprit was found")
+
+
+def _pause(record: EventRecord) -> Post:
+    return Post(":double_vertical_bar:", "Queue paused", _reason(record), facts=(_by(record),))
+
+
+def _pause_update(record: EventRecord) -> Post:
+    return Post(
+        ":double_vertical_bar:", "Pause reason changed", _reason(record), facts=(_by(record),)
+    )
+
+
+def _unpause(record: EventRecord) -> Post:
+    return Post(":arrow_forward:", "Queue unpaused", facts=(_by(record),))
+
+
+def _freeze(record: EventRecord) -> Post:
+    words = {"create": "planned", "update": "changed", "delete": "removed"}
+    word = words.get(record.type.rpartition(".")[2], "changed")
+    return Post(":snowflake:", f"Scheduled freeze {word}", _reason(record), facts=(_by(record),))
+
+
+def _command(record: EventRecord) -> Post:
+    word = quote(record.type.rpartition(".")[2], 20)
+    return Post(":speech_balloon:", f"Command {word}", facts=(_by(record),))
+
+
+def _ci(record: EventRecord) -> Post:
+    return Post(":wrench:", "CI", code(record.type, NAME_LIMIT))
+
+
+def _other(record: EventRecord) -> Post:
+    return Post(":information_source:", "Event", code(record.type, NAME_LIMIT))
+
+
+_WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
+    EventKind.ENTER: _enter,
+    EventKind.CHECKS_STARTED: _checks_started,
+    EventKind.CHECKS_ENDED: _checks_ended,
+    EventKind.CHECKS_NOT_STARTED: _checks_not_started,
+    EventKind.MERGE: _merge,
+    EventKind.FAILURE: _failure,
+    EventKind.DEQUEUE: _dequeue,
+    EventKind.BISECTION_STARTED: _bisection_started,
+    EventKind.BISECTION_ENDED: _bisection_ended,
+    EventKind.PAUSE: _pause,
+    EventKind.PAUSE_UPDATE: _pause_update,
+    EventKind.UNPAUSE: _unpause,
+    EventKind.FREEZE: _freeze,
+    EventKind.COMMAND: _command,
+    EventKind.CI: _ci,
+    EventKind.OTHER: _other,
+}
+
+
+def _text(record: EventRecord, name: str) -> str | None:
+    value = record.details.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _numbers(record: EventRecord, name: str) -> list[int]:
+    value = record.details.get(name)
+    return [one for one in value if isinstance(one, int)] if isinstance(value, list) else []
+
+
+def _list(numbers: list[int]) -> str:
+    if len(numbers) > DETAILS_SHOWN * 2:
+        return plural(len(numbers), "pull request")
+    return ", ".join(f"#{number}" for number in numbers) or "its pull requests"
+
+
+def _reason(record: EventRecord) -> str:
+    reason = _text(record, "reason")
+    return quote(reason, REASON_LIMIT) if reason else ""
+
+
+def _by(record: EventRecord) -> str:
+    name = _text(record, "actor")
+    return f"by {quote(name, NAME_LIMIT)}" if name else ""
+
+
+def _trigger(record: EventRecord) -> str:
+    name = _text(record, "trigger")
+    return f"by {quote(name, NAME_LIMIT)}" if name and name.startswith("@") else ""
+
+
+def _time_in_queue(record: EventRecord) -> str:
+    queued_at = _text(record, "queued_at")
+    if queued_at is None:
+        return ""
+    return f"{duration(record.received_at - datetime.fromisoformat(queued_at))} in the queue"
+
+
+def _failing_checks(record: EventRecord) -> tuple[str, ...]:
+    checks = record.details.get("checks")
+    if not isinstance(checks, list) or not checks:
+        return ()
+    lines = [f"• {_check(check)}" for check in checks[:DETAILS_SHOWN]]
+    left = len(checks) - DETAILS_SHOWN
+    return (*lines, f"and {left} more") if left > 0 else tuple(lines)
+
+
+def _check(check: JsonValue) -> str:
+    if not isinstance(check, dict):
+        return quote(str(check), DETAIL_LIMIT)
+    name = quote(str(check.get("name", "")), DETAIL_LIMIT)
+    url = check.get("url")
+    return link(url, name) if isinstance(url, str) else name

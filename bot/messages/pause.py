@@ -1,0 +1,236 @@
+"""Everything said about pausing and unpausing: posts, replies and the pause-reason modal."""
+
+import json
+from collections.abc import Sequence
+
+from bot.domain.audit import Action, AuditRecord
+from bot.domain.message import Block, Message, View
+from bot.domain.pauses import REASON_LIMIT
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Impact, KnownPause
+from bot.messages import actions, blocks
+from bot.messages.status import resume_button
+from bot.messages.text import clean, duration, escape, local_time, plural, quote, utc_time
+
+NAME_LIMIT = 60
+
+
+def act(record: AuditRecord) -> Message:
+    """The post in a channel about an act made through this bot."""
+    return _paused(record) if record.action is Action.PAUSE else _unpaused(record)
+
+
+def _paused(record: AuditRecord) -> Message:
+    name = quote(record.actor.name, NAME_LIMIT)
+    reason = quote(record.reason or "", REASON_LIMIT)
+    repository = escape(record.repository)
+    replaced = record.previous_paused_at is not None
+    word = "Pause reason changed" if replaced else "Queue paused"
+    since = record.paused_at or record.at
+    was = quote(record.previous_reason or "", REASON_LIMIT)
+    return Message(
+        text=f"{word}: {repository}, by {name} since {utc_time(since)}: {reason}",
+        blocks=(
+            blocks.section(f":double_vertical_bar: *{word}* {repository}: {reason}"),
+            blocks.context(
+                f"by {name}", f"since {local_time(since)}", f"before: {was}" if replaced else ""
+            ),
+            blocks.actions([resume_button(record.repository, since)]),
+        ),
+    )
+
+
+def _unpaused(record: AuditRecord) -> Message:
+    name = quote(record.actor.name, NAME_LIMIT)
+    repository = escape(record.repository)
+    paused_at = record.previous_paused_at
+    lasted = f"after {duration(record.at - paused_at)}" if paused_at is not None else ""
+    was = quote(record.previous_reason or "", REASON_LIMIT)
+    return Message(
+        text=f"Queue unpaused: {repository}, by {name} {lasted}".rstrip(),
+        blocks=(
+            blocks.section(f":arrow_forward: *Queue unpaused* {repository}"),
+            blocks.context(f"by {name}", lasted, f"it was paused for: {was}" if was else ""),
+        ),
+    )
+
+
+def closed(record: AuditRecord) -> Message:
+    """What a pause post becomes once its pause was lifted by its own button."""
+    name = quote(record.actor.name, NAME_LIMIT)
+    repository = escape(record.repository)
+    was = quote(record.previous_reason or "", REASON_LIMIT)
+    paused_at = record.previous_paused_at
+    lasted = f" after {duration(record.at - paused_at)}" if paused_at is not None else ""
+    return Message(
+        text=f"{repository} was paused: {was}. Unpaused by {name}{lasted}.",
+        blocks=(
+            blocks.section(f":arrow_forward: *Was paused* {repository}: {was}"),
+            blocks.context(f"unpaused by {name}{lasted}"),
+        ),
+    )
+
+
+def paused_reply(record: AuditRecord) -> Message:
+    """To the actor alone, where the channel cannot be posted to or there is none."""
+    return _reply(f":double_vertical_bar: {escape(record.repository)} is paused.")
+
+
+def unpaused_reply(record: AuditRecord) -> Message:
+    return _reply(f":arrow_forward: {escape(record.repository)} is unpaused.")
+
+
+def not_paused(repository: RepositoryName) -> Message:
+    return _reply(f"{escape(repository)} is not paused. Nothing to do.")
+
+
+def already_paused(repository: RepositoryName, known: KnownPause, wanted: str) -> Message:
+    """Who, since when and why; the person may put the new reason in its place."""
+    sentence = f"{escape(repository)} is already paused{_by(known)}"
+    reason = quote(known.reason, REASON_LIMIT)
+    value = actions.replacement_value(
+        actions.Replacement(repository, wanted, known.pause.paused_at)
+    )
+    return Message(
+        text=f"{sentence} since {utc_time(known.pause.paused_at)}: {reason}",
+        blocks=(
+            blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
+            blocks.context(
+                f"since {local_time(known.pause.paused_at)}",
+                f"your reason: {quote(wanted, REASON_LIMIT)}",
+            ),
+            blocks.actions(
+                [
+                    blocks.button("Replace reason", action_id=actions.REPLACE, value=value),
+                    blocks.button("Leave it", action_id=actions.DISMISS, value=repository),
+                ]
+            ),
+        ),
+    )
+
+
+def other_pause(repository: RepositoryName, known: KnownPause) -> Message:
+    """A stale button was pressed: what is true now, with a button for that."""
+    reason = quote(known.reason, REASON_LIMIT)
+    sentence = f"That pause is over. {escape(repository)} is now paused{_by(known)}"
+    return Message(
+        text=f"{sentence} since {utc_time(known.pause.paused_at)}: {reason}",
+        blocks=(
+            blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
+            blocks.context(f"since {local_time(known.pause.paused_at)}"),
+            blocks.actions([resume_button(repository, known.pause.paused_at)]),
+        ),
+    )
+
+
+def _by(known: KnownPause) -> str:
+    return f" by {quote(known.actor.name, NAME_LIMIT)}" if known.actor is not None else ""
+
+
+def _reply(text: str) -> Message:
+    return Message(text=text, blocks=(blocks.section(text),))
+
+
+def impact_text(impact: Impact) -> str:
+    """What pausing would stop, before it is done."""
+    parts = [
+        f"{plural(impact.waiting + impact.in_batches, 'pull request')} in the queue",
+        f"{plural(impact.running_batches, 'running batch', 'running batches')} will stop",
+    ]
+    if impact.next_merge_at is not None:
+        parts.append(f"next merge was due {local_time(impact.next_merge_at)}")
+    return ", ".join(parts) + "."
+
+
+def reason_modal(
+    repositories: Sequence[RepositoryName],
+    *,
+    chosen: RepositoryName | None,
+    channel_id: str | None,
+    note: str,
+) -> View:
+    """The form that asks for the reason. `note` tells the impact, or that it is being read.
+
+    `channel_id` is where the person came from; it is only ever used to choose where to speak.
+    """
+    shown: list[Block] = []
+    if len(repositories) == 1 and chosen is not None:
+        shown.append(blocks.section(f"*{escape(chosen)}*"))
+    else:
+        shown.append(_repository_input(repositories, chosen))
+    shown.append(blocks.context(note))
+    shown.append(_reason_input())
+    return View(
+        {
+            "type": "modal",
+            "callback_id": actions.PAUSE_VIEW,
+            "title": blocks.plain("Pause a merge queue", 24),
+            "submit": blocks.plain("Pause queue", 24),
+            "close": blocks.plain("Cancel", 24),
+            "private_metadata": json.dumps({"repository": chosen, "channel": channel_id}),
+            "blocks": [dict(block) for block in shown],
+        }
+    )
+
+
+def _repository_input(
+    repositories: Sequence[RepositoryName], chosen: RepositoryName | None
+) -> Block:
+    options = [blocks.option(clean(name, 75), name) for name in repositories]
+    initial = next((one for one in options if one["value"] == chosen), None)
+    return {
+        "type": "input",
+        "block_id": actions.REPOSITORY_BLOCK,
+        "dispatch_action": True,
+        "label": blocks.plain("Repository", 2000),
+        "element": blocks.select(
+            "Choose a repository",
+            action_id=actions.PAUSE_REPOSITORY,
+            options=options,
+            initial=initial,
+        ),
+    }
+
+
+def _reason_input() -> Block:
+    return {
+        "type": "input",
+        "block_id": actions.REASON_BLOCK,
+        "label": blocks.plain("Reason", 2000),
+        "hint": blocks.plain("Everybody who looks at the queue sees it, with your name.", 2000),
+        "element": {
+            "type": "plain_text_input",
+            "action_id": actions.REASON_ACTION,
+            "placeholder": blocks.plain("CI runners are down", 150),
+            "max_length": REASON_LIMIT,
+            "focus_on_load": True,
+        },
+    }
+
+
+def working_modal(repository: RepositoryName) -> View:
+    return _result_view(f":hourglass_flowing_sand: Pausing {escape(repository)} …")
+
+
+def result_modal(message: Message) -> View:
+    """The end of the modal: what was done, refused or failed."""
+    return _result_view(message.text, message.blocks)
+
+
+def _result_view(text: str, shown: tuple[Block, ...] = ()) -> View:
+    return View(
+        {
+            "type": "modal",
+            "callback_id": f"{actions.PAUSE_VIEW}_result",
+            "title": blocks.plain("Pause a merge queue", 24),
+            "close": blocks.plain("Close", 24),
+            "blocks": [dict(block) for block in shown or (blocks.section(text),)],
+        }
+    )
+
+
+READING = "Reading the queue …"
+CHOOSE_FIRST = "Choose a repository to see what a pause would stop."
+UNREADABLE = "The queue could not be read just now; you can pause it all the same."
+BLANK_REASON = "A reason needs at least one character that can be seen."
+LONG_REASON = f"A reason has at most {REASON_LIMIT} characters."

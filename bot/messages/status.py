@@ -1,0 +1,188 @@
+"""The live queue of a repository, with its buttons."""
+
+from datetime import datetime
+
+from bot.domain.message import Block, Message
+from bot.domain.queue import Batch, QueuedPullRequest
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import KnownPause, Snapshot
+from bot.messages import blocks
+from bot.messages.actions import PAUSE, REFRESH, SHARE, UNPAUSE, unpause_value
+from bot.messages.text import clean, code, duration, link, local_time, plural, quote, utc_time
+
+SHOWN_BATCHES = 5
+SHOWN_IN_BATCH = 5
+SHOWN_WAITING = 10
+TITLE_LIMIT = 80
+NAME_LIMIT = 60
+REASON_LIMIT = 255
+
+BATCH_WORDS = {
+    "running": "checks are running",
+    "bisecting": "bisecting: looking for the pull request that broke it",
+    "preparing": "being prepared",
+    "failed": "failed",
+    "merged": "merged",
+    "waiting_for_merge": "checks passed, waiting to merge",
+    "waiting_for_previous_batches": "held: a batch ahead failed",
+    "waiting_for_requeue": "a batch ahead failed, will be tested again",
+    "waiting_schedule": "waiting for its schedule",
+    "waiting_for_batch": "filling",
+    "waiting_for_checks_slot": "waiting for a free place to run checks",
+    "frozen": "checks passed, held by a scheduled freeze",
+}
+
+
+def status(snapshot: Snapshot) -> Message:
+    """The whole answer to `status`; only the head of a long queue is shown."""
+    shown = [
+        blocks.section(_headline(snapshot)),
+        blocks.context(*_facts(snapshot)),
+        *_pause_blocks(snapshot.pause),
+        *_batch_blocks(snapshot.status.batches),
+        *_waiting_blocks(snapshot.status.waiting_pull_requests, snapshot.read_at),
+        _buttons(snapshot),
+    ]
+    return Message(text=status_text(snapshot), blocks=tuple(shown))
+
+
+def status_text(snapshot: Snapshot) -> str:
+    """The same in one plain line, for screen readers and notifications."""
+    parts = [f"{snapshot.repository}: {_word(snapshot)}"]
+    if snapshot.pause is not None:
+        known = snapshot.pause
+        by = f" by {quote(known.actor.name, NAME_LIMIT)}" if known.actor else ""
+        parts.append(
+            f"paused{by} since {utc_time(known.pause.paused_at)}: "
+            f"{quote(known.reason, REASON_LIMIT)}"
+        )
+    parts.append(_counts(snapshot))
+    due = snapshot.impact().next_merge_at
+    if due is not None:
+        parts.append(f"next merge due {utc_time(due)}")
+    return ". ".join(parts) + "."
+
+
+def _word(snapshot: Snapshot) -> str:
+    if snapshot.pause is not None:
+        return "paused"
+    busy = snapshot.status.batches or snapshot.status.waiting_pull_requests
+    return "running" if busy else "running, the queue is empty"
+
+
+def _headline(snapshot: Snapshot) -> str:
+    mark = ":double_vertical_bar:" if snapshot.pause is not None else ":arrow_forward:"
+    branch = f" on {code(snapshot.branch, NAME_LIMIT)}" if snapshot.branch else ""
+    word = _word(snapshot)
+    return f"{mark} *{quote(snapshot.repository, 150)}*{branch} is {word}"
+
+
+def _counts(snapshot: Snapshot) -> str:
+    waiting = len(snapshot.status.waiting_pull_requests)
+    batches = len(snapshot.status.batches)
+    in_batches = len(snapshot.queued_in_batches())
+    tested = plural(in_batches, "pull request") + " in " + plural(batches, "batch", "batches")
+    return f"{tested}, {waiting:,} waiting" if batches else plural(waiting, "waiting pull request")
+
+
+def _facts(snapshot: Snapshot) -> list[str]:
+    due = snapshot.impact().next_merge_at
+    return [
+        _counts(snapshot),
+        f"next merge due {local_time(due)}" if due is not None else "",
+        f"read {local_time(snapshot.read_at)}",
+    ]
+
+
+def _pause_blocks(known: KnownPause | None) -> list[Block]:
+    if known is None:
+        return []
+    by = f" by {quote(known.actor.name, NAME_LIMIT)}" if known.actor else ""
+    return [
+        blocks.section(f"*Reason:* {quote(known.reason, REASON_LIMIT)}"),
+        blocks.context(f"Paused{by} since {local_time(known.pause.paused_at)}"),
+    ]
+
+
+def _batch_blocks(batches: tuple[Batch, ...]) -> list[Block]:
+    shown = [blocks.section(_batch(batch)) for batch in batches[:SHOWN_BATCHES]]
+    left = len(batches) - SHOWN_BATCHES
+    if left > 0:
+        shown.append(blocks.context(f"and {plural(left, 'more batch', 'more batches')}"))
+    return shown
+
+
+def _batch(batch: Batch) -> str:
+    summary = batch.checks_summary
+    words = BATCH_WORDS.get(batch.status.code, quote(batch.status.code.replace("_", " "), 60))
+    facts = [f"*Batch {quote(batch.name, 40)}*", words]
+    if summary.total:
+        facts.append(f"checks {summary.passed}/{summary.total} passed")
+    if batch.estimated_merge_at is not None:
+        facts.append(f"due {local_time(batch.estimated_merge_at)}")
+    lines = [" · ".join(facts)]
+    lines += [f"• {pull_request_link(one)}" for one in batch.pull_requests[:SHOWN_IN_BATCH]]
+    left = len(batch.pull_requests) - SHOWN_IN_BATCH
+    if left > 0:
+        lines.append(f"and {left} more")
+    return "\n".join(lines)
+
+
+def _waiting_blocks(waiting: tuple[QueuedPullRequest, ...], now: datetime) -> list[Block]:
+    if not waiting:
+        return []
+    lines = ["*Waiting*"]
+    lines += [
+        f"{place}. {pull_request_link(one)} · {duration(now - one.queued_at)}{_priority(one)}"
+        for place, one in enumerate(waiting[:SHOWN_WAITING], start=1)
+    ]
+    left = len(waiting) - SHOWN_WAITING
+    if left > 0:
+        lines.append(f"and {left:,} more")
+    return [blocks.section("\n".join(lines))]
+
+
+def _priority(pull_request: QueuedPullRequest) -> str:
+    alias = clean(pull_request.priority_alias, 30)
+    return "" if alias in {"", "medium"} else f" · {quote(alias, 30)} priority"
+
+
+def pull_request_link(pull_request: QueuedPullRequest) -> str:
+    label = f"#{pull_request.number} {quote(pull_request.title, TITLE_LIMIT)}"
+    return f"{link(pull_request.url, label)} by {quote(pull_request.author.login, NAME_LIMIT)}"
+
+
+def _buttons(snapshot: Snapshot) -> Block:
+    repository = snapshot.repository
+    state = (
+        _unpause_button(repository, snapshot.pause) if snapshot.pause else _pause_button(repository)
+    )
+    view_value = f"{repository} {snapshot.branch or ''}".strip()
+    return blocks.actions(
+        [
+            state,
+            blocks.button("Refresh", action_id=REFRESH, value=view_value),
+            blocks.button("Share in channel", action_id=SHARE, value=view_value),
+        ]
+    )
+
+
+def _pause_button(repository: RepositoryName) -> blocks.Element:
+    return blocks.button("Pause queue…", action_id=PAUSE, value=repository, style="danger")
+
+
+def resume_button(repository: RepositoryName, paused_at: datetime) -> blocks.Element:
+    """*Resume queue*, with the question asked first; it lifts this very pause and no other."""
+    return blocks.button(
+        "Resume queue",
+        action_id=UNPAUSE,
+        value=unpause_value(repository, paused_at),
+        style="primary",
+        confirm=blocks.confirmation(
+            "Resume the queue?",
+            f"The merge queue of {clean(repository, 150)} goes on: checks start afresh.",
+            confirm="Resume",
+            deny="Keep it paused",
+            style="primary",
+        ),
+    )

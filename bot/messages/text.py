@@ -1,0 +1,89 @@
+"""Text from outside made safe and short, and the small forms of words."""
+
+import re
+import unicodedata
+from datetime import UTC, datetime, timedelta
+
+ELLIPSIS = "…"
+
+# Categories Cc (control), Cf (format: zero-width and bidirectional marks), Cs (surrogates),
+# Co and Cn (no agreed look). Joiners that emoji and some scripts need are kept.
+_KEPT_FORMAT_CHARACTERS = {"\u200c", "\u200d"}
+_UNWANTED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn"}
+_SPACES = re.compile(r"\s+")
+_UNSAFE_IN_LINK = {"<": "%3C", ">": "%3E", "|": "%7C", " ": "%20", '"': "%22"}
+
+
+def clean(text: str, limit: int) -> str:
+    """One line of at most `limit` characters without control or bidirectional characters."""
+    spaced = _SPACES.sub(" ", text)
+    kept = "".join(character for character in spaced if _is_wanted(character))
+    return cut(_SPACES.sub(" ", kept).strip(), limit)
+
+
+def _is_wanted(character: str) -> bool:
+    if character in _KEPT_FORMAT_CHARACTERS:
+        return True
+    return unicodedata.category(character) not in _UNWANTED_CATEGORIES
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters, an ellipsis in place of what is left out."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS
+
+
+def escape(text: str) -> str:
+    """Text that Slack shows literally: the three characters that start its own syntax.
+
+    https://docs.slack.dev/messaging/formatting-message-text
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def quote(text: str, limit: int) -> str:
+    """Text from outside, ready to stand in a mrkdwn object marked `verbatim`."""
+    return escape(clean(text, limit))
+
+
+def code(text: str, limit: int) -> str:
+    """Text from outside as inline code; its own backticks would end the code early."""
+    literal = quote(text.replace("`", "'"), limit)
+    return f"`{literal}`"
+
+
+def link(url: str, label: str) -> str:
+    """A link with an escaped label, or the label alone when the address is not http(s)."""
+    if not url.lower().startswith(("https://", "http://")):
+        return label
+    safe = "".join(_UNSAFE_IN_LINK.get(character, character) for character in clean(url, 2000))
+    return f"<{escape(safe)}|{label.replace('|', '¦')}>"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """The count with its noun: "1 batch", "3 batches"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def local_time(at: datetime) -> str:
+    """A time that Slack shows in each reader's own zone, with UTC for what cannot.
+
+    https://docs.slack.dev/messaging/formatting-message-text#date-formatting
+    """
+    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{utc_time(at)}>"
+
+
+def utc_time(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def duration(length: timedelta) -> str:
+    """A length in its two largest units, never negative: "1 h 42 min", "3 d 4 h", "12 s"."""
+    seconds = max(int(length.total_seconds()), 0)
+    days, rest = divmod(seconds, 86400)
+    hours, rest = divmod(rest, 3600)
+    minutes, seconds = divmod(rest, 60)
+    if days:
+        return f"{days} d {hours} h" if hours else f"{days} d"
+    if hours:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{minutes} min" if minutes else f"{seconds} s"
