@@ -1,1 +1,1 @@
-"""The adapter of the merge queue service's REST API."""
+"""The adapter of the merge queue service's API: all 13 endpoints of the API document."""

@@ -1,0 +1,104 @@
+"""Sends requests until there is an answer: retries what is safe, counts, logs."""
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from bot.domain.errors import MergeQueueProtocolError, MergeQueueUnavailable
+from bot.merge_queue.answer import Answer
+from bot.merge_queue.connection import Connection
+from bot.merge_queue.requests import Request
+from bot.merge_queue.retries import Patience, wait_before_retry
+from bot.merge_queue.statistics import Statistics
+from bot.ports import Clock
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Caller:
+    """One call = one request, its retries, and the reading of the answer."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        clock: Clock,
+        patience: Patience,
+        statistics: Statistics,
+    ) -> None:
+        self._connection = connection
+        self._clock = clock
+        self.patience = patience
+        self.statistics = statistics
+
+    async def call(
+        self, request: Request, read: Callable[[Answer], T], *, total: float | None = None
+    ) -> T:
+        """Raise only MergeQueueError. `total` is in seconds, that of `patience` by default."""
+        started_at = self._clock.now()
+        total = self.patience.total if total is None else total
+        remaining, attempt = total, 1
+        while True:
+            try:
+                return self._read(request, await self._attempt(request, remaining), read)
+            except MergeQueueUnavailable as error:
+                remaining = total - max(0.0, (self._clock.now() - started_at).total_seconds())
+                wait = wait_before_retry(
+                    request,
+                    error,
+                    attempt=attempt,
+                    remaining=remaining,
+                    patience=self.patience,
+                )
+                if wait is None:
+                    raise
+                self._note_retry(request, error, attempt, wait)
+            await self._clock.sleep(wait)
+            remaining -= wait
+            attempt += 1
+
+    async def wait(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+
+    async def _attempt(self, request: Request, within: float) -> Answer:
+        try:
+            answer = await self._connection.exchange(request, within=within)
+        except MergeQueueUnavailable as error:
+            outcome = "lost" if error.arrived else "unreachable"
+            self.statistics.outcomes[request.endpoint, outcome] += 1
+            raise
+        self.statistics.outcomes[request.endpoint, str(answer.status)] += 1
+        return answer
+
+    def _read(self, request: Request, answer: Answer, read: Callable[[Answer], T]) -> T:
+        try:
+            return read(answer)
+        except MergeQueueProtocolError as error:
+            self.statistics.unreadable_answers[request.endpoint] += 1
+            logger.warning(
+                "An answer of the merge queue service could not be read",
+                extra={
+                    "action": "answer_unreadable",
+                    "endpoint": request.endpoint,
+                    "problem": error.detail,
+                },
+            )
+            raise
+
+    def _note_retry(
+        self, request: Request, error: MergeQueueUnavailable, attempt: int, wait: float
+    ) -> None:
+        self.statistics.retries[request.endpoint] += 1
+        logger.info(
+            "A request to the merge queue service is sent again",
+            extra={
+                "action": "request_retried",
+                "endpoint": request.endpoint,
+                "attempt": attempt,
+                "cause": error.cause,
+                "status": error.status,
+                "wait_seconds": round(wait, 3),
+            },
+        )

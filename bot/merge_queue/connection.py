@@ -1,0 +1,212 @@
+"""The one pooled HTTP client: sends a request once and hands back the bytes of the answer."""
+
+import asyncio
+from collections.abc import Generator
+from ipaddress import ip_address
+from types import TracebackType
+from typing import Self
+
+import httpx
+from pydantic import SecretStr
+from typing_extensions import override
+
+import bot
+from bot.domain.errors import MergeQueueError, MergeQueueProtocolError, MergeQueueUnavailable
+from bot.merge_queue.answer import Answer, collect_headers
+from bot.merge_queue.requests import Request
+from bot.merge_queue.retries import Patience
+from bot.ports import Clock
+
+GATE = 8
+"""Requests in flight. httpx's pool costs CPU with the square of it: at 8 a tenth more than one
+after the other, at 32 four times, at 128 twenty-eight times."""
+
+KEEPALIVE_SECONDS = 90.0
+"""Well above the interval of polls, which would otherwise connect anew each time."""
+
+LARGEST_BODY = 32 * 1024 * 1024
+LONGEST_REDIRECTION = 3
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+_NOT_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+)
+"""Raised before the first byte of a request leaves."""
+
+
+class Connection:
+    """Everything that knows httpx, and the only holder of the credential."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        token: SecretStr,
+        clock: Clock,
+        patience: Patience,
+        transport: httpx.AsyncBaseTransport | None,
+    ) -> None:
+        self._base = _checked_base_url(base_url)
+        self._auth = _Bearer(token)
+        self._clock = clock
+        self._gate = asyncio.Semaphore(GATE)
+        self._http = httpx.AsyncClient(
+            auth=self._auth,
+            headers={"Accept": "application/json", "User-Agent": f"mqbot/{bot.__version__}"},
+            http2=False,
+            limits=httpx.Limits(
+                max_connections=GATE,
+                max_keepalive_connections=GATE,
+                keepalive_expiry=KEEPALIVE_SECONDS,
+            ),
+            timeout=httpx.Timeout(patience.read, connect=patience.connect),
+            # Never by httpx itself: it would follow to any host. See `_follow`.
+            follow_redirects=False,
+            # A proxy and certificates named by the environment are wanted towards the world, but
+            # a service on this machine is not behind the proxy.
+            trust_env=not _is_loopback(self._base),
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    @property
+    def address(self) -> str:
+        return str(self._base)
+
+    async def exchange(self, request: Request, *, within: float) -> Answer:
+        """One attempt of at most `within` seconds, waiting for the gate included.
+
+        Raises MergeQueueUnavailable when no whole answer came, MergeQueueProtocolError when the
+        answer is too large, cannot be decoded, or sends us to another address.
+        """
+        left = False
+        try:
+            async with asyncio.timeout(within), self._gate:
+                left = True
+                return await self._follow(request)
+        except TimeoutError:
+            failure: MergeQueueError = MergeQueueUnavailable("no answer in time", arrived=left)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            failure = _translated(error)
+        # Raised here and not `from`: the library's exception leads to the request's headers,
+        # and a log that prints local variables would print the credential with them.
+        raise failure
+
+    async def _follow(self, request: Request) -> Answer:
+        """Follow a read to another path of the same origin; the credential goes nowhere else."""
+        url = httpx.URL(f"{self._base}{request.target}")
+        for _ in range(LONGEST_REDIRECTION + 1):
+            answer = await self._send(request, url)
+            location = answer.header("location")
+            if answer.status not in _REDIRECTS or location is None:
+                return answer
+            target = url.join(location)
+            if not request.is_read or _origin(target) != _origin(url):
+                raise MergeQueueProtocolError(f"a redirection to {target.host or 'nowhere'}")
+            url = target.copy_with(fragment=None)
+        raise MergeQueueProtocolError("too many redirections")
+
+    async def _send(self, request: Request, url: httpx.URL) -> Answer:
+        headers = {} if request.body is None else {"Content-Type": "application/json"}
+        async with self._http.stream(
+            request.method, url, content=request.body, headers=headers
+        ) as response:
+            body = bytearray()
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > LARGEST_BODY:
+                    raise MergeQueueProtocolError("an answer of more than 32 MiB")
+        return Answer(
+            response.status_code,
+            self._clock.now(),
+            collect_headers(response.headers.multi_items()),
+            self._auth.redacted(bytes(body)) if response.is_error else bytes(body),
+        )
+
+
+class _Bearer(httpx.Auth):
+    """The credential of either kind as a Bearer token (API document, Authentication)."""
+
+    def __init__(self, token: SecretStr) -> None:
+        secret = token.get_secret_value()
+        if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
+            msg = "the credential has characters that no token has"
+            raise ValueError(msg)
+        self._token = token
+
+    @override
+    def __repr__(self) -> str:
+        return "Bearer(…)"
+
+    @override
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._token.get_secret_value()}"
+        yield request
+
+    def redacted(self, body: bytes) -> bytes:
+        """Without the credential: a service may quote it in its complaint."""
+        return body.replace(self._token.get_secret_value().encode(), b"[credential]")
+
+
+def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:
+    if isinstance(error, httpx.DecodingError):
+        return MergeQueueProtocolError("the body is not encoded as its header says")
+    if isinstance(error, httpx.InvalidURL):
+        return MergeQueueProtocolError("a redirection to an address that is none")
+    if isinstance(error, httpx.TimeoutException):
+        what = "no answer in time"
+    elif isinstance(error, _NOT_SENT):
+        what = "no connection"
+    else:
+        what = "the connection was lost"
+    told = " ".join(str(error).split())[:200]
+    return MergeQueueUnavailable(
+        f"{what}: {told}" if told else what, arrived=not isinstance(error, _NOT_SENT)
+    )
+
+
+def _checked_base_url(base_url: str) -> httpx.URL:
+    """The service's address without a slash at its end; ValueError when it cannot be one."""
+    try:
+        url = httpx.URL(base_url.rstrip("/"))
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in {"http", "https"} or not url.host:
+        msg = "the service's address starts with http:// or https:// and a host"
+        raise ValueError(msg)
+    if url.userinfo or url.query or url.fragment:
+        msg = "the service's address has no user, query or fragment"
+        raise ValueError(msg)
+    return url
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    """Comparable: the default port of a scheme is left out by httpx."""
+    return url.scheme, url.host, url.port
+
+
+def _is_loopback(url: httpx.URL) -> bool:
+    if url.host == "localhost":
+        return True
+    try:
+        return ip_address(url.host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,224 @@
+"""Deciphering of answers: bytes in, values or errors of ours out; no I/O.
+
+Requests are built in `bot.merge_queue.requests`, links read in `bot.merge_queue.links`, errors
+sorted in `bot.merge_queue.refusals`.
+"""
+
+import json
+import re
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from bot.domain.errors import MergeQueueProtocolError
+from bot.domain.events import EventPage, QueueEvent, UnreadableEvent
+from bot.domain.queue import (
+    Application,
+    Pause,
+    Queue,
+    QueuePause,
+    QueueRule,
+    QueueStatus,
+)
+from bot.domain.resource import Moment, Number, Resource, Several
+from bot.merge_queue.answer import Answer
+from bot.merge_queue.links import cursor_of
+from bot.merge_queue.refusals import http_date, refusal
+
+T = TypeVar("T")
+
+
+class _RulesAnswer(Resource):
+    configuration: Several[QueueRule]
+
+
+class _BranchesAnswer(Resource):
+    base_refs: Several[str]
+
+
+class _QueuePauseAnswer(Resource):
+    queue_pause: Several[QueuePause]
+
+
+class _QueuesAnswer(Resource):
+    queues: Several[Queue]
+
+
+class _PauseAnswer(Resource):
+    paused: bool | None = None
+    reason: str | None = None
+    paused_at: Moment | None = None
+
+
+class _EventLogAnswer(Resource):
+    events: tuple[QueueEvent, ...]
+
+
+class _AnythingLogged(Resource):
+    events: tuple[JsonValue, ...]
+
+
+_STATUS = TypeAdapter(QueueStatus)
+_RULES = TypeAdapter(_RulesAnswer)
+_BRANCHES = TypeAdapter(_BranchesAnswer)
+_APPLICATION = TypeAdapter(Application)
+_PAUSE = TypeAdapter(_PauseAnswer)
+_QUEUE_PAUSE = TypeAdapter(_QueuePauseAnswer)
+_QUEUES = TypeAdapter(_QueuesAnswer)
+_EVENT_LOG = TypeAdapter(_EventLogAnswer)
+_ANYTHING_LOGGED = TypeAdapter(_AnythingLogged)
+_ID: TypeAdapter[int] = TypeAdapter(Number)
+_TEXT = TypeAdapter(str)
+_MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)
+
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read_status(answer: Answer) -> QueueStatus:
+    return _decipher(answer, _STATUS)
+
+
+def read_rules(answer: Answer) -> tuple[QueueRule, ...]:
+    return _decipher(answer, _RULES).configuration
+
+
+def read_branches(answer: Answer) -> tuple[str, ...]:
+    return _decipher(answer, _BRANCHES).base_refs
+
+
+def read_application(answer: Answer) -> Application:
+    return _decipher(answer, _APPLICATION)
+
+
+def read_queue_pauses(answer: Answer) -> tuple[QueuePause, ...]:
+    return _decipher(answer, _QUEUE_PAUSE).queue_pause
+
+
+def read_queues(answer: Answer) -> tuple[Queue, ...]:
+    return _decipher(answer, _QUEUES).queues
+
+
+def read_pause(answer: Answer) -> Pause | None:
+    """The pause in force, None when the answer says that there is none.
+
+    Later services answer 200 with `paused` false, or without the fields of a pause. An answer
+    that says `paused` without telling since when cannot be read.
+    """
+    sent = _decipher(answer, _PAUSE)
+    if sent.paused is False:
+        return None
+    if sent.paused_at is not None and (sent.paused or sent.reason is not None):
+        return Pause(reason=sent.reason or "", paused_at=sent.paused_at)
+    if sent.paused:
+        raise MergeQueueProtocolError("paused_at: missing from a pause in force")
+    return None
+
+
+def read_removal(answer: Answer) -> None:
+    """204, or 200 with whatever body: the pause is lifted."""
+    if answer.status not in {HTTPStatus.NO_CONTENT, HTTPStatus.OK}:
+        raise refusal(answer)
+
+
+def read_event_page(answer: Answer, *, asked_cursor: str | None) -> EventPage:
+    """One page of the log. No element of it, whatever it is, makes the page unreadable.
+
+    Raises MergeQueueProtocolError when the answer is no event log at all (not JSON, no array of
+    events), or when the next cursor is the one that was asked for. To pass over such a page
+    would lose events without a word.
+    """
+    _require_success(answer)
+    next_cursor = cursor_of("next", answer.headers.get("link", ()))
+    if next_cursor is not None and next_cursor == asked_cursor:
+        raise MergeQueueProtocolError("the next page has the cursor of this one")
+    events, unreadable = _read_events(answer)
+    served_at = http_date(answer.header("date") or "")
+    return EventPage(events, next_cursor, served_at, unreadable)
+
+
+def _read_events(answer: Answer) -> tuple[tuple[QueueEvent, ...], tuple[UnreadableEvent, ...]]:
+    try:
+        return _EVENT_LOG.validate_json(_without_nul(answer.body)).events, ()
+    except ValidationError:
+        sent = _read(answer, _ANYTHING_LOGGED).events
+    read = [_read_event(element) for element in sent]
+    events = tuple(event for event in read if isinstance(event, QueueEvent))
+    return events, tuple(event for event in read if isinstance(event, UnreadableEvent))
+
+
+def _read_event(sent: JsonValue) -> QueueEvent | UnreadableEvent:
+    try:
+        return QueueEvent.model_validate(sent)
+    except ValidationError as error:
+        known = sent if isinstance(sent, dict) else {}
+        return UnreadableEvent(
+            problem=_problems(error),
+            raw=sent,
+            event_id=_read_field(_ID, known.get("id")),
+            type=_read_field(_TEXT, known.get("type")),
+            received_at=_read_field(_MOMENT, known.get("received_at")),
+        )
+
+
+def _read_field(adapter: TypeAdapter[T], sent: JsonValue) -> T | None:
+    try:
+        return adapter.validate_python(sent)
+    except ValidationError:
+        return None
+
+
+def _require_success(answer: Answer) -> None:
+    if answer.status != HTTPStatus.OK:
+        raise refusal(answer)
+
+
+def _decipher(answer: Answer, adapter: TypeAdapter[T]) -> T:
+    _require_success(answer)
+    return _read(answer, adapter)
+
+
+def _read(answer: Answer, adapter: TypeAdapter[T]) -> T:
+    """Raise MergeQueueProtocolError, which names fields and quotes nothing of the body.
+
+    Not raised `from` the validation error, since that one holds what was sent.
+    """
+    body = _without_nul(answer.body)
+    try:
+        return adapter.validate_json(body)
+    except ValidationError as error:
+        problems = _problems(error)
+        is_json = error.errors(include_url=False, include_input=False)[0]["type"] != "json_invalid"
+    if not is_json:
+        try:
+            return adapter.validate_python(_read_leniently(body))
+        except ValidationError as error:
+            problems = _problems(error)
+        except (ValueError, RecursionError):
+            pass
+    if not is_json and "html" in (answer.header("content-type") or "").lower():
+        problems = "a web page came instead of JSON"
+    raise MergeQueueProtocolError(problems)
+
+
+def _without_nul(body: bytes) -> bytes:
+    """No text of ours may hold a NUL: PostgreSQL refuses to store it."""
+    return _NUL.sub(rb"\1\\ufffd", body) if b"\\u0000" in body else body
+
+
+def _read_leniently(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
+    """JSON with what a strict reader refuses: a byte order mark, halves of surrogate pairs."""
+    sent = json.loads(body.decode("utf-8-sig", "replace"))
+    return json.loads(_SURROGATE.sub("\ufffd", json.dumps(sent, ensure_ascii=False)))
+
+
+def _problems(error: ValidationError) -> str:
+    """The first three problems as "field.field: what is wrong"."""
+    told = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = [
+        ": ".join(filter(None, (".".join(str(part) for part in one["loc"]), one["msg"])))
+        for one in told[:3]
+    ]
+    return "; ".join(lines)[:300]

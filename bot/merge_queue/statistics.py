@@ -1,0 +1,20 @@
+"""Counters of what went over the wire, for metrics."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Grows only; read it whenever.
+
+    `outcomes` counts attempts by endpoint and outcome: the status as text, or `unreachable`
+    (did not arrive) or `lost` (no answer). `unreadable_answers` counts by endpoint.
+    `unreadable_metadata` counts events whose metadata could be read in part or not at all.
+    """
+
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    retries: Counter[str] = field(default_factory=Counter)
+    unreadable_answers: Counter[str] = field(default_factory=Counter)
+    unreadable_events: int = 0
+    unreadable_metadata: int = 0
