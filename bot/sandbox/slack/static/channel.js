@@ -1,0 +1,157 @@
+// The open channel: its head, its messages, the box below, and what a newcomer may try.
+
+import { Composer } from "./composer.js";
+import { control } from "./control.js";
+import { el, fill, icon, iconButton } from "./dom.js";
+import { MessageList } from "./messages.js";
+import { openMenu } from "./popup.js";
+import { recall, remember } from "./preferences.js";
+import { changed, channelMessages, conversation, goTo, isReply, loadEarlier, notice, onArrival, openChannel, openThread, state, watch } from "./state.js";
+import { examplesOf } from "./suggestions.js";
+import { explain } from "./surface.js";
+
+const list = el("ol", { class: "messages", role: "list" });
+const earlier = el("button", { type: "button", class: "earlier button", hidden: true }, "Show earlier messages");
+const empty = el("div", { class: "channel-start" });
+const scroller = el("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Messages" }, empty, earlier, list);
+const jump = el("button", { type: "button", class: "jump", hidden: true });
+const tips = el("div", { class: "tips-place" });
+let waiting = 0;
+let shownChannel = null;
+
+const bolt = iconButton("bolt", "Shortcuts", (event) => openShortcuts(event.currentTarget), { id: "shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" });
+
+export const composer = new Composer({ id: "composer-text", label: "Message", placeholder: "Message", send: sendFromChannel, commands: () => state.directory?.app.commands ?? [], extra: bolt });
+export const channelBody = el("div", { class: "conversation" }, scroller, el("div", { class: "jump-place" }, jump), tips, composer.node);
+
+/** Ephemeral messages are dismissed on this page only, as in Slack. */
+export function dismiss(channel, message) {
+  conversation(channel).messages.delete(message.ts);
+  changed("messages", "thread");
+  composer.text.focus();
+}
+
+const messages = new MessageList({
+  scroller,
+  list,
+  channel: null,
+  actions: {
+    reply: (message) => openThread(openChannel(), message.ts),
+    openRoot: (message) => openThread(openChannel(), message.thread_ts),
+    dismiss: (message) => dismiss(openChannel(), message),
+  },
+  onPinned: (pinned) => {
+    if (pinned) waiting = 0;
+    drawJump();
+  },
+});
+
+jump.addEventListener("click", () => {
+  waiting = 0;
+  messages.toBottom();
+  drawJump();
+  composer.text.focus();
+});
+earlier.addEventListener("click", () => loadEarlier(openChannel()));
+
+function drawJump() {
+  jump.hidden = messages.pinned;
+  fill(jump, waiting ? `${waiting} new message${waiting === 1 ? "" : "s"}` : "To the newest", icon("arrow"));
+  jump.classList.toggle("jump-new", waiting > 0);
+}
+
+onArrival((channel, message) => {
+  if (channel !== openChannel() || isReply(message) || messages.pinned) return;
+  if (message.user === state.user && !message.ephemeral) messages.setPinned(true);
+  else waiting += 1;
+  drawJump();
+});
+
+/** A command that the app did not take is told as Slackbot would; when the stream tells it too, only once. */
+async function sendFromChannel(text) {
+  const channel = openChannel();
+  try {
+    if (!text.startsWith("/")) await control.message(state.user, channel, text);
+    else await control.command(state.user, channel, text);
+    return null;
+  } catch (error) {
+    if (error.code === "app_not_connected") return `${explain(error.code)} Start the app, then send it again.`;
+    if (error.code === "unknown_command") return `${text.split(/\s/)[0]} is not a command of this workspace. Type / to see the commands.`;
+    return explain(error.code, error.message);
+  }
+}
+
+export function openShortcuts(anchor = bolt) {
+  const shortcuts = (state.directory.app.shortcuts ?? []).filter((shortcut) => shortcut.type === "global");
+  const run = async (shortcut) => {
+    try {
+      const answer = await control.shortcut(state.user, shortcut.callback_id);
+      if (answer.acknowledged === false) notice(`“${shortcut.name}” was not answered: ${explain(answer.error ?? "operation_timeout")}`);
+    } catch (error) {
+      notice(`“${shortcut.name}” did not work: ${explain(error.code, error.message)}`);
+    }
+  };
+  const items = shortcuts.map((shortcut) => ({ label: shortcut.name, detail: shortcut.description, mark: icon("bolt"), pick: () => run(shortcut) }));
+  openMenu(anchor, "Shortcuts", items.length ? [{ label: "Shortcuts" }, ...items] : [{ label: "This app declares no shortcuts." }]);
+}
+
+function drawTips() {
+  const { app } = state.directory;
+  if (recall("tips") === "dismissed") return fill(tips);
+  const type = (text) => el("button", { type: "button", class: "try", on: { click: () => composer.set(text) } }, text);
+  const away = () => {
+    remember("tips", "dismissed");
+    drawTips();
+    composer.text.focus();
+  };
+  return fill(
+    tips,
+    el(
+      "section",
+      { class: "tips", "aria-label": "What to try" },
+      el("div", { class: "tips-words" }, el("strong", {}, "New here?"), " Try"),
+      examplesOf(app.commands ?? []).map(type),
+      app.home_tab_enabled && el("button", { type: "button", class: "try", on: { click: () => goTo({ kind: "home" }) } }, icon("home"), "Open Home"),
+      el("div", { class: "tips-words" }, "and press the buttons in the answers."),
+      iconButton("close", "Dismiss this tip", away),
+    ),
+  );
+}
+
+function drawStart(channel) {
+  const kept = conversation(channel.id);
+  earlier.hidden = !kept.more;
+  empty.hidden = kept.more || !kept.loaded;
+  fill(
+    empty,
+    el("h2", {}, `${channel.kind === "public" || channel.kind === "private" ? "#" : ""}${channel.name}`),
+    el("p", {}, channel.kind === "private" ? "This is the beginning of this private channel." : "This is the beginning of this conversation."),
+    !channel.bot_is_member && channel.kind !== "im" && el("p", {}, `${state.directory.app.name} is not a member here.`),
+  );
+}
+
+function draw() {
+  const id = openChannel();
+  const channel = state.directory?.channels.find((one) => one.id === id);
+  channelBody.hidden = !channel;
+  if (!channel) return;
+  const kept = conversation(id);
+  if (shownChannel !== `${state.user}/${id}`) {
+    shownChannel = `${state.user}/${id}`;
+    messages.clear(id);
+    waiting = 0;
+    drawJump();
+    kept.line = kept.firstUnread;
+    kept.firstUnread = null;
+    kept.unread = 0;
+  }
+  const name = `${channel.kind === "im" ? "" : "#"}${channel.name}`;
+  list.setAttribute("aria-label", `Messages in ${name}`);
+  composer.text.placeholder = channel.is_archived ? `${name} is archived` : `Message ${name}, or type / for commands`;
+  composer.text.disabled = Boolean(channel.is_archived);
+  drawStart(channel);
+  messages.update(channelMessages(id), state.directory, { firstUnread: kept.line });
+}
+
+watch(["messages", "place", "directory"], draw);
+watch(["directory"], () => state.directory && drawTips());

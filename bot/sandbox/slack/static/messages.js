@@ -1,0 +1,180 @@
+// Draws a list of messages and keeps it drawn: only rows whose message changed are made again.
+
+import { renderBlocks } from "./blocks.js";
+import { clockTime, dayKey, dayName, fullTime, momentOf } from "./dates.js";
+import { el, fill, icon, iconButton, keepFocus } from "./dom.js";
+import { personName } from "./mentions.js";
+import { renderMrkdwn } from "./mrkdwn.js";
+import { isReply, replyCount } from "./state.js";
+import { Surface } from "./surface.js";
+
+const GROUPED_SECONDS = 300;
+
+export function authorOf(message, directory) {
+  const user = directory.users.find((one) => one.id === message.user);
+  return { name: message.username || (user ? personName(user) : directory.app.name), isApp: Boolean(message.is_bot || user?.is_bot), id: message.user ?? message.username ?? "app" };
+}
+
+export function avatar({ name, isApp, id }, size = "") {
+  const initials = name.split(/[\s_-]+/).filter(Boolean).slice(0, 2).map((word) => [...word][0].toUpperCase()).join("");
+  const tint = [...id].reduce((sum, character) => (sum * 31 + character.codePointAt(0)) % 8, 7);
+  return el("span", { class: `avatar tint-${tint} ${isApp ? "avatar-app" : ""} ${size}`, "aria-hidden": "true" }, initials || "?");
+}
+
+export class MessageList {
+  /** `scroller` scrolls, `list` holds the rows; `actions` = { reply, dismiss, openRoot }; `inThread` hides what only a channel shows. */
+  constructor({ scroller, list, channel, actions, inThread = false, onPinned = () => {} }) {
+    Object.assign(this, { scroller, list, channel, actions, inThread, onPinned });
+    this.rows = new Map();
+    this.pinned = true;
+    this.lastTop = 0;
+    this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    new ResizeObserver(() => this.pinned && this.toBottom()).observe(this.list);
+    new ResizeObserver(() => this.pinned && this.toBottom()).observe(this.scroller);
+  }
+
+  distance() {
+    return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
+  }
+
+  /** Only a person scrolling up unpins: rows that grow as they come into view move the end away, not the reader. */
+  scrolled() {
+    const top = this.scroller.scrollTop;
+    const at = this.distance();
+    if (at < 48) this.setPinned(true);
+    else if (top < this.lastTop - 1) this.setPinned(false);
+    this.lastTop = top;
+  }
+
+  setPinned(pinned) {
+    if (pinned === this.pinned) return;
+    this.pinned = pinned;
+    this.onPinned(pinned);
+  }
+
+  toBottom() {
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.setPinned(true);
+  }
+
+  /** `firstUnread`: the ts above which the “New” line is drawn. */
+  update(messages, directory, { firstUnread = null } = {}) {
+    const wanted = this.plan(messages, directory, firstUnread);
+    keepFocus(
+      this.list,
+      () => this.reconcile(wanted),
+      () => document.getElementById("composer-text"),
+    );
+    if (this.pinned) this.toBottom();
+  }
+
+  /** The rows in order, each with a key, a signature that says when it must be made again, and how to make it. */
+  plan(messages, directory, firstUnread) {
+    const rows = [];
+    let before = null;
+    let day = null;
+    for (const message of messages) {
+      if (dayKey(message.ts) !== day && !(this.inThread && !day)) {
+        const name = dayName(message.ts);
+        rows.push({ key: `day:${dayKey(message.ts)}`, signature: name, make: () => el("li", { class: "day" }, el("span", {}, name)) });
+        before = null;
+      }
+      day = dayKey(message.ts);
+      if (message.ts === firstUnread) {
+        rows.push({ key: "new", signature: "", make: () => el("li", { class: "new-line" }, el("span", {}, "New")) });
+        before = null;
+      }
+      const grouped = before && this.belongsTo(before, message);
+      const count = this.inThread ? 0 : replyCount(this.channel, message);
+      const signature = JSON.stringify([message, Boolean(grouped), count, directory.viewer.id]);
+      rows.push({ key: message.ts, signature, make: () => this.row(message, grouped, count, directory) });
+      if (this.inThread && message === messages[0] && messages.length > 1) {
+        const words = `${messages.length - 1} ${messages.length === 2 ? "reply" : "replies"}`;
+        rows.push({ key: "replies", signature: words, make: () => el("li", { class: "day replies" }, el("span", {}, words)) });
+        before = null;
+      } else {
+        before = message;
+      }
+    }
+    return rows;
+  }
+
+  belongsTo(before, message) {
+    return before.user === message.user && before.username === message.username && !before.ephemeral === !message.ephemeral && !message.broadcast && Number(message.ts) - Number(before.ts) < GROUPED_SECONDS;
+  }
+
+  reconcile(wanted) {
+    const keys = new Set(wanted.map((row) => row.key));
+    for (const [key, row] of this.rows) {
+      if (keys.has(key)) continue;
+      row.node.remove();
+      this.rows.delete(key);
+    }
+    let previous = null;
+    for (const { key, signature, make } of wanted) {
+      let row = this.rows.get(key);
+      if (!row || row.signature !== signature) {
+        const node = make();
+        row?.node.replaceWith(node);
+        row = { node, signature };
+        this.rows.set(key, row);
+      }
+      const next = previous ? previous.nextElementSibling : this.list.firstElementChild;
+      if (row.node !== next) this.list.insertBefore(row.node, next);
+      previous = row.node;
+    }
+  }
+
+  row(message, grouped, count, directory) {
+    const author = authorOf(message, directory);
+    const time = el("time", { datetime: momentOf(message.ts).toISOString(), title: fullTime(momentOf(message.ts)) }, clockTime(message.ts));
+    const head = el("div", { class: "message-head" }, el("span", { class: "author" }, author.name), author.isApp && el("span", { class: "badge" }, "APP"), time);
+    const side = grouped ? el("span", { class: "message-side" }, time.cloneNode(true)) : el("span", { class: "message-side" }, avatar(author));
+    return el(
+      "li",
+      { class: `message ${grouped ? "message-grouped" : ""} ${message.ephemeral ? "message-ephemeral" : ""}`, tabindex: -1, dataset: { ts: message.ts, focus: `message:${message.ts}` } },
+      message.broadcast && !this.inThread && this.broadcastLine(message),
+      side,
+      el("div", { class: "message-main" }, grouped ? el("span", { class: "unseen" }, `${author.name}, ${clockTime(message.ts)}`) : head, this.body(message, directory), this.footer(message, count)),
+      this.tools(message),
+    );
+  }
+
+  body(message, directory) {
+    const container = { type: "message", channel: this.channel, ts: message.ts, ...(message.ephemeral ? { ephemeral: true } : {}) };
+    const edited = message.edited && el("span", { class: "edited" }, " (edited)");
+    if (message.blocks?.length) return el("div", { class: "message-body blocks" }, renderBlocks(message.blocks, new Surface({ directory, container })), edited);
+    return el("div", { class: "message-body message-text" }, renderMrkdwn(message.text, { directory, names: false }), edited);
+  }
+
+  footer(message, count) {
+    const parts = [];
+    if (message.ephemeral) {
+      parts.push(
+        el("div", { class: "only-you" }, icon("eye"), "Only visible to you", " · ", el("button", { type: "button", class: "link-button", "aria-label": "Dismiss this message", on: { click: () => this.actions.dismiss(message) } }, "Dismiss")),
+      );
+    }
+    if (count > 0) {
+      const words = `${count} ${count === 1 ? "reply" : "replies"}`;
+      parts.push(el("button", { type: "button", class: "thread-button", dataset: { focus: `thread:${message.ts}` }, on: { click: () => this.actions.reply(message) } }, icon("reply"), words));
+    }
+    return parts;
+  }
+
+  broadcastLine(message) {
+    return el("div", { class: "broadcast-line" }, "replied to ", el("button", { type: "button", class: "link-button", on: { click: () => this.actions.openRoot(message) } }, "a thread"));
+  }
+
+  tools(message) {
+    if (this.inThread || message.ephemeral || isReply(message)) return null;
+    return el("div", { class: "message-tools" }, iconButton("reply", "Reply in thread", () => this.actions.reply(message), { dataset: { focus: `reply:${message.ts}` } }));
+  }
+
+  /** Leaves nothing behind, for another channel. */
+  clear(channel) {
+    this.channel = channel;
+    this.rows.clear();
+    fill(this.list);
+    this.pinned = true;
+  }
+}

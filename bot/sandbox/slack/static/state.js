@@ -1,0 +1,276 @@
+// What the page knows of the workspace, kept true by reading state and applying the stream's changes; who cares is told once a frame.
+
+import { control, follow } from "./control.js";
+import { recall, remember } from "./preferences.js";
+
+const PAGE = 200;
+const MOST_KEPT = 4000;
+
+export const state = {
+  user: null,
+  directory: null,
+  place: null,
+  conversations: new Map(),
+  thread: null,
+  views: [],
+  home: null,
+  homeAsked: null,
+  online: true,
+  problem: null,
+};
+
+const watchers = new Map();
+const stale = new Set();
+let frame = 0;
+
+/** Calls `watcher` at most once a frame after any of the topics changed: directory, place, messages, thread, views, home, connection. */
+export function watch(topics, watcher) {
+  watchers.set(watcher, topics);
+}
+
+export function changed(...topics) {
+  for (const topic of topics) stale.add(topic);
+  if (frame) return;
+  const flush = () => {
+    frame = 0;
+    const now = new Set(stale);
+    stale.clear();
+    for (const [watcher, wanted] of watchers) if (wanted.some((topic) => now.has(topic))) watcher(now);
+  };
+  // A hidden tab draws no frames, but its title still counts what is unread.
+  frame = document.hidden ? setTimeout(flush, 100) : requestAnimationFrame(flush);
+}
+
+export function conversation(channel) {
+  if (!state.conversations.has(channel)) state.conversations.set(channel, { messages: new Map(), limit: PAGE, loaded: false, more: false, unread: 0, firstUnread: null, arrived: null });
+  return state.conversations.get(channel);
+}
+
+export const isReply = (message) => Boolean(message.thread_ts) && message.thread_ts !== message.ts;
+const byTs = (one, other) => Number(one.ts) - Number(other.ts);
+
+/** What the channel's list shows: roots and replies that were also sent to the channel, oldest first. */
+export function channelMessages(channel) {
+  return [...conversation(channel).messages.values()].filter((message) => !message.deleted && (!isReply(message) || message.broadcast)).sort(byTs);
+}
+
+export function threadMessages(channel, ts) {
+  return [...conversation(channel).messages.values()].filter((message) => !message.deleted && (message.ts === ts || message.thread_ts === ts)).sort(byTs);
+}
+
+/** Replies told by the root or seen here, whichever is more: the stream may bring a reply before its root's new count. */
+export function replyCount(channel, root) {
+  let seen = 0;
+  for (const message of conversation(channel).messages.values()) if (isReply(message) && message.thread_ts === root.ts && !message.ephemeral) seen += 1;
+  return Math.max(seen, root.reply_count ?? 0);
+}
+
+export const openChannel = () => (state.place?.kind === "channel" ? state.place.id : null);
+
+/** Reads messages; what the stream brings meanwhile wins over what was read. */
+export async function loadMessages(channel, thread) {
+  const kept = conversation(channel);
+  const arrived = new Map();
+  kept.arrived = arrived;
+  const { messages } = await control.messages(state.user, channel, { thread, limit: thread ? 1000 : kept.limit });
+  const local = [...kept.messages.values()].filter((message) => message.notice || (!thread && isReply(message)) || (thread && message.thread_ts !== thread && message.ts !== thread));
+  kept.messages = new Map([...local, ...messages].map((message) => [message.ts, message]));
+  for (const [ts, message] of arrived) applyTo(kept, ts, message);
+  if (kept.arrived === arrived) kept.arrived = null;
+  if (!thread) {
+    kept.loaded = true;
+    kept.more = messages.length >= kept.limit;
+  }
+  changed("messages", "thread");
+}
+
+function applyTo(kept, ts, message) {
+  if (message) kept.messages.set(ts, message);
+  else kept.messages.delete(ts);
+}
+
+export async function loadEarlier(channel) {
+  conversation(channel).limit *= 4;
+  await loadMessages(channel);
+}
+
+export async function loadDirectory() {
+  const answer = await control.workspace(state.user ?? undefined);
+  const viewer = typeof answer.viewer === "string" ? answer.users.find((user) => user.id === answer.viewer) : answer.viewer;
+  state.directory = { ...answer, viewer };
+  state.user = viewer.id;
+  changed("directory", "messages", "thread");
+}
+
+export async function loadViews() {
+  const user = state.user;
+  const { views, home } = await control.views(user);
+  if (user !== state.user) return;
+  state.views = views;
+  state.home = home;
+  changed("views", "home");
+}
+
+/** Chooses what is shown: { kind: "channel", id } or { kind: "home" }. */
+export function goTo(place) {
+  state.place = place;
+  state.thread = null;
+  remember("place", place);
+  changed("place", "messages", "thread", "home", "directory");
+  if (place.kind === "home") return openHome();
+  const kept = conversation(place.id);
+  kept.unread = 0;
+  return kept.loaded ? undefined : attempt(loadMessages(place.id));
+}
+
+async function openHome() {
+  state.homeAsked = "waiting";
+  changed("home");
+  try {
+    const answer = await control.home(state.user);
+    state.homeAsked = answer.acknowledged === false ? "unanswered" : "answered";
+  } catch (error) {
+    state.homeAsked = error.code === "app_not_connected" ? "unconnected" : "unanswered";
+  }
+  await attempt(loadViews());
+  changed("home");
+}
+
+export function openThread(channel, ts) {
+  state.thread = { channel, ts };
+  changed("thread", "messages");
+  return attempt(loadMessages(channel, ts));
+}
+
+export function closeThread() {
+  state.thread = null;
+  changed("thread", "messages");
+}
+
+/** A failed reading leaves what was known and says so in the banner; the next connection reads again. */
+async function attempt(reading) {
+  try {
+    await reading;
+    if (state.problem) changed("connection");
+    state.problem = null;
+  } catch (error) {
+    state.problem = error.message;
+    changed("connection");
+  }
+}
+
+const arrivals = new Set();
+
+/** Calls `listener(channel, message)` for each message that arrives while the page is open. */
+export const onArrival = (listener) => arrivals.add(listener);
+
+function keep(channel, ts, message) {
+  const kept = conversation(channel);
+  kept.arrived?.set(ts, message);
+  applyTo(kept, ts, message);
+  if (kept.messages.size > MOST_KEPT + PAGE) {
+    const old = [...kept.messages.keys()].sort((a, b) => a - b).slice(0, PAGE);
+    for (const key of old) kept.messages.delete(key);
+    kept.more = true;
+  }
+  changed("messages", "thread");
+}
+
+function arrive({ channel, message }) {
+  const known = conversation(channel).messages.has(message.ts);
+  keep(channel, message.ts, message);
+  if (known) return;
+  const own = message.user === state.user && !message.ephemeral;
+  if (channel !== openChannel() && !own && !isReply(message)) {
+    const kept = conversation(channel);
+    kept.unread += 1;
+    kept.firstUnread ??= message.ts;
+    changed("directory");
+  }
+  for (const listener of arrivals) listener(channel, message);
+}
+
+/** What Slackbot would tell this person: shown as a message that only this page has. */
+export function notice(text, channel = openChannel()) {
+  if (!channel) return;
+  const ts = (Date.now() / 1000).toFixed(6);
+  arrive({ channel, message: { ts, user: "USLACKBOT", username: "Slackbot", is_bot: true, text, ephemeral: true, notice: true } });
+}
+
+const APPLY = {
+  message: arrive,
+  ephemeral: arrive,
+  message_changed: ({ channel, ts, message }) => keep(channel, message?.ts ?? ts, message),
+  ephemeral_replaced: ({ channel, ts, message }) => {
+    if (message && ts && message.ts !== ts) keep(channel, ts, null);
+    keep(channel, message?.ts ?? ts, message);
+  },
+  message_deleted: ({ channel, ts }) => keep(channel, ts, null),
+  ephemeral_deleted: ({ channel, ts }) => keep(channel, ts, null),
+  channel: () => attempt(loadDirectory()),
+  app: () => attempt(loadDirectory()),
+  view: () => attempt(loadViews()),
+  home: () => attempt(loadViews()),
+  notice: ({ text, channel }) => notice(text, channel),
+};
+
+function apply(change) {
+  const needsMessage = ["message", "ephemeral", "message_changed", "ephemeral_replaced"].includes(change.kind);
+  if (needsMessage && !change.message) {
+    if (conversation(change.channel).loaded) attempt(loadMessages(change.channel));
+    return;
+  }
+  APPLY[change.kind]?.(change);
+}
+
+async function readAll() {
+  await attempt(loadDirectory());
+  if (!state.directory) return;
+  state.place ??= placeToStart();
+  for (const [channel, kept] of state.conversations) if (channel !== openChannel()) kept.loaded = false;
+  const reads = [loadViews()];
+  if (openChannel()) reads.push(loadMessages(openChannel()));
+  if (state.thread) reads.push(loadMessages(state.thread.channel, state.thread.ts));
+  await attempt(Promise.all(reads));
+  changed("place", "home");
+}
+
+function placeToStart() {
+  const wanted = recall("place");
+  const { channels, app } = state.directory;
+  if (wanted?.kind === "home" && app.home_tab_enabled) {
+    openHome();
+    return { kind: "home" };
+  }
+  const known = channels.find((channel) => channel.id === wanted?.id);
+  return { kind: "channel", id: (known ?? channels.find((channel) => channel.is_member && channel.bot_is_member) ?? channels[0]).id };
+}
+
+let unfollow = () => {};
+
+/** Becomes this person (or the workspace's first, when null): forgets what the one before saw and follows the stream anew. */
+export async function become(user) {
+  unfollow();
+  Object.assign(state, { user, directory: state.directory, thread: null, views: [], home: null, homeAsked: null });
+  state.conversations.clear();
+  await attempt(loadDirectory());
+  if (!state.directory && user) {
+    state.user = null;
+    await attempt(loadDirectory());
+  }
+  if (state.place?.kind === "channel" && !state.directory?.channels.some((channel) => channel.id === state.place.id)) state.place = null;
+  if (state.place?.kind === "home") openHome();
+  remember("user", state.user);
+  unfollow = follow(state.user ?? "", {
+    opened: () => {
+      state.online = true;
+      changed("connection");
+      return readAll();
+    },
+    change: apply,
+    lost: () => {
+      state.online = false;
+      changed("connection");
+    },
+  });
+}
