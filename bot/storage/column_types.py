@@ -1,0 +1,126 @@
+"""How domain values are stored as columns, the same on both databases."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from pydantic import JsonValue
+from sqlalchemy import BigInteger, Dialect, Text
+from sqlalchemy.types import TypeDecorator, TypeEngine
+from typing_extensions import override
+
+from bot.domain.repository import RepositoryName
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+"""PostgreSQL stores no NUL in text, and a lone surrogate has no UTF-8 form."""
+
+_Word = TypeVar("_Word", bound=StrEnum)
+_Stored = TypeEngine[Any] | type[TypeEngine[Any]]
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """An aware time as whole microseconds since 1970 in UTC.
+
+    Integers compare and return exactly on both databases, whatever their time zone settings. A
+    naive time is refused with ValueError.
+    """
+
+    impl: _Stored = BigInteger
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        if value is None:
+            return None
+        if value.utcoffset() is None:
+            raise ValueError("a stored time is aware")
+        return (value - EPOCH) // MICROSECOND
+
+    @override
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else EPOCH + value * MICROSECOND
+
+
+class OutsideText(TypeDecorator[str]):
+    """Text that others wrote: what no database can store becomes U+FFFD instead of an error."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else _NOT_STORABLE.sub("\ufffd", value)
+
+
+class CompactJson(TypeDecorator[JsonValue]):
+    """JSON as ASCII text without spaces. ASCII, so that any string of the outside fits."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: JsonValue | Mapping[str, Any], dialect: Dialect) -> str:
+        return json.dumps(value, separators=(",", ":"))
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> JsonValue:
+        return None if value is None else json.loads(value)
+
+
+class SortedWords(TypeDecorator[frozenset[str]]):
+    """A set of words as a sorted JSON array, so that equal sets are stored equal."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: frozenset[str] | None, dialect: Dialect) -> str:
+        return json.dumps(sorted(value or ()), separators=(",", ":"))
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[str]:
+        return frozenset(json.loads(value)) if value else frozenset()
+
+
+class Repository(TypeDecorator[RepositoryName]):
+    """A repository by its name; stored names were parsed before they came here."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: RepositoryName | None, dialect: Dialect) -> str | None:
+        return None if value is None else str(value)
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> RepositoryName | None:
+        return None if value is None else RepositoryName(value)
+
+
+class Word(TypeDecorator[_Word], Generic[_Word]):
+    """One of a domain enumeration's words."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    def __init__(self, words: type[_Word]) -> None:
+        super().__init__()
+        self.words = words
+
+    @override
+    def process_bind_param(self, value: _Word | None, dialect: Dialect) -> str | None:
+        return None if value is None else value.value
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> _Word | None:
+        return None if value is None else self.words(value)
+
+    @override
+    def coerce_compared_value(self, op: Any, value: Any) -> TypeEngine[Any]:
+        return self

@@ -1,0 +1,134 @@
+"""Engines for the two databases, with transactions that lose no update."""
+
+import sqlite3
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import URL, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from bot.domain.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+SQLITE_MINIMUM = (3, 35, 0)
+"""The first with RETURNING, https://www.sqlite.org/lang_returning.html."""
+
+WAIT_SECONDS = 10
+"""How long a transaction waits for another process's before it gives up."""
+
+IDLE_SECONDS = 15
+"""PostgreSQL ends a transaction whose process has been silent for so long.
+
+Shorter than a lease, so that a process that was stopped inside a transaction finds it ended and
+blocks nobody for longer.
+"""
+
+_POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+asyncpg"}
+_SQLITE_PREFIX = "sqlite:///"
+
+
+def create_engine(url: str) -> AsyncEngine:
+    """The engine for `sqlite:///path` or `postgresql://user:password@host/database`.
+
+    Nothing is opened yet. Raises ValueError, which never repeats the address, when it is neither,
+    and StoreUnavailable when this Python cannot talk to the database it names.
+    """
+    if url.startswith("sqlite:"):
+        return _sqlite(sqlite_path(url))
+    scheme, _, rest = url.partition("://")
+    if scheme in _POSTGRESQL_SCHEMES:
+        return _postgresql(f"postgresql://{rest}")
+    raise ValueError("a database address starts with sqlite:/// or postgresql://")
+
+
+def sqlite_path(url: str) -> Path:
+    """The file a SQLite address names; ValueError when it names none."""
+    path = url.removeprefix(_SQLITE_PREFIX)
+    if path == url or path in {"", ":memory:"} or "?" in path:
+        raise ValueError("a SQLite address is sqlite:///path: a file, without options")
+    return Path(path)
+
+
+def _sqlite(path: Path) -> AsyncEngine:
+    if sqlite3.sqlite_version_info < SQLITE_MINIMUM:
+        raise StoreUnavailable(
+            f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
+        )
+    engine = create_async_engine(
+        URL.create("sqlite+aiosqlite", database=str(path)),
+        connect_args={"timeout": WAIT_SECONDS},
+        # The store lets one transaction run at a time; more connections would only be locked out.
+        pool_size=1,
+        max_overflow=1,
+        hide_parameters=True,
+    )
+    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_immediate)
+    return engine
+
+
+def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    # Left on, the driver opens transactions late and as readers: two of them then read the same
+    # row, and one of the two updates is lost without an error.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    try:
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA foreign_keys=ON")
+    finally:
+        cursor.close()
+
+
+def _begin_immediate(connection: "Connection") -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _postgresql(dsn: str) -> AsyncEngine:
+    if find_spec("asyncpg") is None:
+        raise StoreUnavailable("PostgreSQL needs asyncpg: install mqbot with its extra 'postgres'")
+    _refuse_ambiguous(dsn)
+    asyncpg = import_module("asyncpg")
+
+    async def connect() -> Any:  # noqa: ANN401  # handed to SQLAlchemy, which types it so
+        return await asyncpg.connect(
+            dsn,
+            timeout=WAIT_SECONDS,
+            server_settings={
+                "application_name": "mqbot",
+                "lock_timeout": f"{WAIT_SECONDS}s",
+                "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+            },
+        )
+
+    # The address goes to asyncpg unread, so that all of libpq's spellings work (sslmode, sockets,
+    # several hosts) and the engine has no password that it could show.
+    return create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=connect,
+        isolation_level="READ COMMITTED",
+        pool_pre_ping=True,
+        pool_size=5,
+        max_overflow=10,
+        pool_timeout=WAIT_SECONDS,
+        hide_parameters=True,
+    )
+
+
+def _refuse_ambiguous(dsn: str) -> None:
+    """Refuse what asyncpg would quote in an error, a piece of the password included."""
+    problem = "a PostgreSQL address is postgresql://user:password@host:port/database; "
+    try:
+        parts = urlsplit(dsn)
+        _ = parts.port
+    except ValueError:
+        parts = None
+    if parts is None or parts.fragment or "@" in parts.path:
+        raise ValueError(problem + "write special characters of the password as %XX")

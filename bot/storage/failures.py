@@ -1,0 +1,51 @@
+"""What went wrong in the database, in the words of the exception tree."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    SQLAlchemyError,
+    StatementError,
+)
+
+from bot.domain.errors import StoreUnavailable
+
+_DRIVER_ERRORS: tuple[type[Exception], ...] = ()
+if find_spec("asyncpg") is not None:
+    _asyncpg = import_module("asyncpg")
+    _DRIVER_ERRORS = (_asyncpg.PostgresError, _asyncpg.InterfaceError)
+
+_OUTSIDE: tuple[type[Exception], ...] = (SQLAlchemyError, OSError, TimeoutError, *_DRIVER_ERRORS)
+"""Drivers let errors of the operating system through when they connect and when they read."""
+
+
+@contextmanager
+def as_store_errors() -> Iterator[None]:
+    """Raise StoreUnavailable for whatever the database or the way to it did.
+
+    IntegrityError and DataError pass: they show a mistake of this program, not of the database's
+    condition. So does what a column type refuses, a naive time for one, as the ValueError it is.
+    """
+    try:
+        yield
+    except (IntegrityError, DataError):
+        raise
+    except _OUTSIDE as error:
+        if isinstance(error, StatementError) and not isinstance(error, DBAPIError):
+            raise (error.orig or error) from None
+        raise StoreUnavailable(_cause(error)) from error
+
+
+def _cause(error: BaseException) -> str:
+    """The driver's own words; it is never told the password in a way that it repeats."""
+    inner: BaseException = error
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        # SQLAlchemy's own wrapping of asyncpg puts a class name before the words.
+        inner = error.orig.__cause__ or error.orig
+    text = str(inner).strip() or type(inner).__name__
+    return text.splitlines()[0]

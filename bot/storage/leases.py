@@ -1,0 +1,119 @@
+"""Named leases with fencing tokens."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import and_, bindparam, case, or_, select, update
+from typing_extensions import override
+
+from bot import ports
+from bot.domain.errors import LeaseLost
+from bot.ports import Lease
+from bot.storage.column_types import EPOCH
+from bot.storage.statements import Statements, slices
+from bot.storage.tables import leases
+
+
+class SqlLeases(ports.Leases):
+    """Leases in our own table. A token grows whenever a lease was not in force for its taker."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    @override
+    async def claim(
+        self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
+    ) -> Mapping[str, Lease]:
+        claimed: dict[str, Lease] = {}
+        # Sorted, so that two processes that insert the same new names never wait in a circle.
+        for some in slices(sorted(set(names))):
+            claimed |= await self._take(some, holder, now, now + lifetime)
+            rest = [name for name in some if name not in claimed]
+            if rest:
+                claimed |= await self._keep_or_add(rest, holder, now, now + lifetime)
+        return claimed
+
+    async def _take(
+        self, names: Sequence[str], holder: str, now: datetime, expires_at: datetime
+    ) -> dict[str, Lease]:
+        ours = and_(leases.c.holder == holder, leases.c.expires_at > now)
+        # A row that another transaction has locked is in use: it is passed over, not waited for.
+        takeable = (
+            select(leases.c.name)
+            .where(leases.c.name.in_(names), or_(ours, leases.c.expires_at <= now))
+            .order_by(leases.c.name)
+            .with_for_update(skip_locked=True)
+        )
+        taken = await self._statements.run(
+            update(leases)
+            .where(leases.c.name.in_(takeable))
+            .values(
+                holder=holder,
+                token=case((ours, leases.c.token), else_=leases.c.token + 1),
+                expires_at=expires_at,
+            )
+            .returning(leases.c.name, leases.c.token)
+        )
+        return {row.name: Lease(row.name, holder, row.token, expires_at) for row in taken}
+
+    async def _keep_or_add(
+        self, names: Sequence[str], holder: str, now: datetime, expires_at: datetime
+    ) -> dict[str, Lease]:
+        known = {
+            row.name: Lease(row.name, row.holder, row.token, row.expires_at)
+            for row in await self._statements.run(select(leases).where(leases.c.name.in_(names)))
+        }
+        # Ours, but in use by another of our transactions: it stays ours for as long as it was.
+        kept = {
+            name: lease
+            for name, lease in known.items()
+            if lease.holder == holder and lease.expires_at > now
+        }
+        new = [
+            {"name": name, "holder": holder, "token": 1, "expires_at": expires_at}
+            for name in names
+            if name not in known
+        ]
+        if not new:
+            return kept
+        added = await self._statements.run(
+            self._statements.insert(leases)
+            .on_conflict_do_nothing(index_elements=[leases.c.name])
+            .returning(leases.c.name),
+            new,
+        )
+        return kept | {row.name: Lease(row.name, holder, 1, expires_at) for row in added}
+
+    @override
+    async def require(self, lease: Lease, now: datetime) -> None:
+        # The lock keeps the lease from changing hands until this transaction has ended.
+        found = await self._statements.run(
+            select(leases.c.name)
+            .where(
+                leases.c.name == lease.name,
+                leases.c.holder == lease.holder,
+                leases.c.token == lease.token,
+                leases.c.expires_at > now,
+            )
+            .with_for_update(read=True)
+        )
+        if found.first() is None:
+            raise LeaseLost(lease.name)
+
+    @override
+    async def release(self, leases: Sequence[Lease]) -> None:
+        if leases:
+            await self._statements.run(
+                _EXPIRE,
+                [
+                    {"of_name": lease.name, "of_token": lease.token}
+                    for lease in sorted(leases, key=lambda lease: lease.name)
+                ],
+            )
+
+
+_EXPIRE = (
+    update(leases)
+    .where(leases.c.name == bindparam("of_name"), leases.c.token == bindparam("of_token"))
+    .values(expires_at=EPOCH)
+)

@@ -1,0 +1,336 @@
+"""Deliveries: added in order, claimed from the head of each channel, settled once."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, delete, func, literal, select, update
+from typing_extensions import override
+
+from bot import ports
+from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
+from bot.domain.errors import LeaseLost
+from bot.ports import OutboxSummary, ParkedChannel
+from bot.storage.column_types import UtcTime
+from bot.storage.destinations import Destination, Destinations
+from bot.storage.events import PRUNE_SLICE
+from bot.storage.statements import ResultRow, Statements, slices
+from bot.storage.tables import deliveries, destinations
+
+_FIELDS = (
+    deliveries.c.delivery_id,
+    deliveries.c.channel_id,
+    deliveries.c.subject_kind,
+    deliveries.c.repository,
+    deliveries.c.subject_id,
+    deliveries.c.sequence,
+    deliveries.c.created_at,
+    deliveries.c.due_at,
+    deliveries.c.state,
+    deliveries.c.attempts,
+    deliveries.c.attempted_at,
+    deliveries.c.looks,
+    deliveries.c.message_ts,
+    deliveries.c.error,
+    deliveries.c.settled_at,
+)
+
+_RECORD = (
+    update(deliveries)
+    .where(
+        deliveries.c.delivery_id == bindparam("of_delivery"),
+        deliveries.c.attempts == bindparam("of_attempt"),
+        deliveries.c.state == DeliveryState.SENDING,
+    )
+    .values(
+        {
+            name: bindparam(name)
+            for name in (
+                "state",
+                "due_at",
+                "attempted_at",
+                "looks",
+                "message_ts",
+                "error",
+                "settled_at",
+            )
+        }
+    )
+)
+
+
+class SqlOutbox(ports.Outbox):
+    """Deliveries as rows, with one row a channel that says where its outbox starts.
+
+    A claim costs by what it takes, whatever waits behind and whatever was settled before. Each
+    claim counts an attempt, so the number of attempts tells one claim from the next.
+    """
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+        self._destinations = Destinations(statements)
+
+    @override
+    async def add(self, deliveries: Sequence[NewDelivery]) -> int:
+        """`created_at` becomes the given `due_at`."""
+        if not deliveries:
+            return 0
+        locked = await self._destinations.lock_or_add(new.channel_id for new in deliveries)
+        rows = _numbered(deliveries, locked)
+        added = await self._insert(rows)
+        changed: dict[str, Destination] = {}
+        for row in rows:
+            if row["delivery_id"] in added:
+                channel_id = row["channel_id"]
+                changed[channel_id] = _appended(changed.get(channel_id, locked[channel_id]), row)
+        await self._destinations.save([changed[channel_id] for channel_id in sorted(changed)])
+        return len(added)
+
+    async def _insert(self, rows: Sequence[dict[str, Any]]) -> set[str]:
+        """Insert those whose subject the channel does not have yet; return their delivery ids."""
+        added = await self._statements.run(
+            self._statements.insert(deliveries)
+            .on_conflict_do_nothing(
+                index_elements=["subject_kind", "repository", "subject_id", "channel_id"]
+            )
+            .returning(deliveries.c.delivery_id),
+            rows,
+        )
+        return {row.delivery_id for row in added}
+
+    @override
+    async def claim(
+        self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
+    ) -> Sequence[Delivery]:
+        if claimed_until <= now:
+            raise ValueError("a claim ends after it begins")
+        heads = await self._destinations.lock_claimable(now, channels)
+        due = [
+            delivery
+            for some in slices(sorted(heads, key=lambda head: head.channel_id))
+            for delivery in await self._due_runs(some, now, per_channel)
+        ]
+        for claimed in slices(due):
+            await self._statements.run(
+                update(deliveries)
+                .where(deliveries.c.delivery_id.in_([each.delivery_id for each in claimed]))
+                .values(
+                    state=DeliveryState.SENDING,
+                    attempts=deliveries.c.attempts + 1,
+                    attempted_at=func.coalesce(deliveries.c.attempted_at, literal(now, UtcTime)),
+                    due_at=claimed_until,
+                )
+            )
+        await self._destinations.save([replace(h, claimable_at=claimed_until) for h in heads])
+        return [
+            replace(
+                delivery,
+                state=DeliveryState.SENDING,
+                attempts=delivery.attempts + 1,
+                due_at=claimed_until,
+            )
+            for delivery in due
+        ]
+
+    async def _due_runs(
+        self, heads: Sequence[Destination], now: datetime, per_channel: int
+    ) -> list[Delivery]:
+        by_channel: dict[str, list[Delivery]] = defaultdict(list)
+        rows = await self._statements.run(
+            select(*_FIELDS)
+            .join_from(destinations, deliveries)
+            .where(
+                destinations.c.channel_id.in_([head.channel_id for head in heads]),
+                deliveries.c.sequence >= destinations.c.head_sequence,
+                deliveries.c.sequence < destinations.c.head_sequence + per_channel,
+                deliveries.c.settled_at.is_(None),
+            )
+            .order_by(deliveries.c.channel_id, deliveries.c.sequence)
+        )
+        for row in rows:
+            by_channel[row.channel_id].append(_delivery(row))
+        runs: list[Delivery] = []
+        for head in heads:
+            limit = per_channel if head.parked_at is None else 1
+            for delivery in by_channel[head.channel_id][:limit]:
+                if delivery.due_at > now:
+                    break
+                runs.append(delivery)
+        return runs
+
+    @override
+    async def record(self, deliveries: Sequence[Delivery]) -> None:
+        """Raise LeaseLost, naming the delivery, when its claim is another's by now.
+
+        `attempts` and `sequence` are never changed. A `None` as `attempted_at` keeps the stored
+        time unless the delivery is pending again. What was recorded already is passed over, so
+        that a batch whose commit went unheard can be recorded again.
+        """
+        if any(delivery.state is DeliveryState.SENDING for delivery in deliveries):
+            raise ValueError("only the outcome of an attempt is recorded")
+        channel_ids = {delivery.channel_id for delivery in deliveries}
+        await self._destinations.lock(channel_ids)
+        stored = await self._stored([delivery.delivery_id for delivery in deliveries])
+        changes = [
+            _change(delivery, stored[delivery.delivery_id])
+            for delivery in deliveries
+            if _is_open(delivery, stored.get(delivery.delivery_id))
+        ]
+        if changes:
+            await self._statements.run(_RECORD, changes)
+            await self._destinations.find_heads(channel_ids)
+
+    async def _stored(self, delivery_ids: Sequence[str]) -> dict[str, Delivery]:
+        stored: dict[str, Delivery] = {}
+        for some in slices(delivery_ids):
+            rows = await self._statements.run(
+                select(*_FIELDS).where(deliveries.c.delivery_id.in_(some))
+            )
+            stored |= {row.delivery_id: _delivery(row) for row in rows}
+        return stored
+
+    @override
+    async def park(self, parked: ParkedChannel) -> None:
+        await self._destinations.lock_or_add([parked.channel_id])
+        await self._set_parked(parked.channel_id, parked)
+
+    @override
+    async def unpark(self, channel_id: str) -> None:
+        await self._destinations.lock([channel_id])
+        await self._set_parked(channel_id, None)
+
+    async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
+        await self._statements.run(
+            update(destinations)
+            .where(destinations.c.channel_id == channel_id)
+            .values(
+                parked_code=parked.code if parked else None,
+                parked_at=parked.parked_at if parked else None,
+                retry_at=parked.retry_at if parked else None,
+            )
+        )
+        await self._destinations.find_heads([channel_id])
+
+    @override
+    async def get(self, channel_id: str, subject: Subject) -> Delivery | None:
+        rows = await self._statements.run(
+            select(*_FIELDS).where(
+                deliveries.c.subject_kind == subject.kind,
+                deliveries.c.repository == subject.repository,
+                deliveries.c.subject_id == subject.subject_id,
+                deliveries.c.channel_id == channel_id,
+            )
+        )
+        row = rows.first()
+        return None if row is None else _delivery(row)
+
+    @override
+    async def in_doubt(self, limit: int) -> Sequence[Delivery]:
+        """The oldest first."""
+        rows = await self._statements.run(
+            select(*_FIELDS)
+            .where(deliveries.c.settled_at.is_(None), deliveries.c.state == DeliveryState.IN_DOUBT)
+            .order_by(deliveries.c.created_at, deliveries.c.delivery_id)
+            .limit(limit)
+        )
+        return [_delivery(row) for row in rows]
+
+    @override
+    async def summary(self) -> OutboxSummary:
+        counted = await self._statements.run(
+            select(deliveries.c.state, func.count(), func.min(deliveries.c.created_at))
+            .where(deliveries.c.settled_at.is_(None))
+            .group_by(deliveries.c.state)
+        )
+        states = {state: (count, oldest) for state, count, oldest in counted}
+        parked = await self._statements.run(
+            select(
+                destinations.c.channel_id,
+                destinations.c.parked_code,
+                destinations.c.parked_at,
+                destinations.c.retry_at,
+            )
+            .where(destinations.c.parked_at.is_not(None))
+            .order_by(destinations.c.channel_id)
+        )
+        return OutboxSummary(
+            pending=states.get(DeliveryState.PENDING, (0,))[0],
+            sending=states.get(DeliveryState.SENDING, (0,))[0],
+            in_doubt=states.get(DeliveryState.IN_DOUBT, (0,))[0],
+            oldest_created_at=min((oldest for _, oldest in states.values()), default=None),
+            parked=[ParkedChannel(*row) for row in parked],
+        )
+
+    @override
+    async def delete_settled_before(self, settled_before: datetime) -> int:
+        """At most PRUNE_SLICE a call, the oldest first."""
+        oldest = (
+            select(deliveries.c.delivery_id)
+            .where(deliveries.c.settled_at < settled_before)
+            .order_by(deliveries.c.settled_at)
+            .limit(PRUNE_SLICE)
+        )
+        deleted = await self._statements.run(
+            delete(deliveries).where(deliveries.c.delivery_id.in_(oldest))
+        )
+        return deleted.rowcount
+
+
+def _numbered(added: Sequence[NewDelivery], locked: dict[str, Destination]) -> list[dict[str, Any]]:
+    """Rows with the numbers that follow; one left out later leaves a gap, which is harmless."""
+    following = {channel_id: each.next_sequence for channel_id, each in locked.items()}
+    rows: list[dict[str, Any]] = []
+    for new in added:
+        rows.append(
+            {
+                "delivery_id": new.delivery_id,
+                "channel_id": new.channel_id,
+                "sequence": following[new.channel_id],
+                "subject_kind": new.subject.kind,
+                "repository": new.subject.repository,
+                "subject_id": new.subject.subject_id,
+                "created_at": new.due_at,
+                "due_at": new.due_at,
+                "state": DeliveryState.PENDING,
+                "attempts": 0,
+                "looks": 0,
+            }
+        )
+        following[new.channel_id] += 1
+    return rows
+
+
+def _appended(destination: Destination, row: dict[str, Any]) -> Destination:
+    if destination.claimable_at is None:
+        destination = destination.with_head(row["sequence"], row["due_at"])
+    return replace(destination, next_sequence=row["sequence"] + 1)
+
+
+def _is_open(delivery: Delivery, stored: Delivery | None) -> bool:
+    if stored is None or stored.attempts != delivery.attempts:
+        raise LeaseLost(delivery.delivery_id)
+    return stored.state is DeliveryState.SENDING
+
+
+def _change(delivery: Delivery, stored: Delivery) -> dict[str, object]:
+    attempted_at = delivery.attempted_at
+    if attempted_at is None and delivery.state is not DeliveryState.PENDING:
+        attempted_at = stored.attempted_at
+    return {
+        "of_delivery": delivery.delivery_id,
+        "of_attempt": delivery.attempts,
+        "state": delivery.state,
+        "due_at": delivery.due_at,
+        "attempted_at": attempted_at,
+        "looks": delivery.looks,
+        "message_ts": delivery.message_ts,
+        "error": delivery.error,
+        "settled_at": delivery.settled_at,
+    }
+
+
+def _delivery(row: ResultRow) -> Delivery:
+    delivery_id, channel_id, kind, repository, subject_id, *rest = row
+    return Delivery(delivery_id, channel_id, Subject(kind, repository, subject_id), *rest)

@@ -1,0 +1,83 @@
+"""Which channel hears about what."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from sqlalchemy import ColumnElement, delete, select, tuple_
+from typing_extensions import override
+
+from bot import ports
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription, SubscriptionSource
+from bot.storage.statements import Statements
+from bot.storage.tables import subscriptions
+
+_KEY = ("channel_id", "repository", "source")
+
+
+class SqlSubscriptions(ports.Subscriptions):
+    """Subscriptions as rows, unique by (channel, repository, source)."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    @override
+    async def save(self, subscription: Subscription) -> None:
+        await self._put([subscription])
+
+    async def _put(self, some: Sequence[Subscription]) -> None:
+        insert = self._statements.insert(subscriptions)
+        changed = {
+            column.name: insert.excluded[column.name]
+            for column in subscriptions.columns
+            if column.name not in _KEY
+        }
+        await self._statements.run(
+            insert.on_conflict_do_update(index_elements=_KEY, set_=changed),
+            [asdict(subscription) for subscription in some],
+        )
+
+    @override
+    async def delete(self, channel_id: str, repository: RepositoryName) -> bool:
+        deleted = await self._statements.run(
+            delete(subscriptions).where(
+                subscriptions.c.channel_id == channel_id,
+                subscriptions.c.repository == repository,
+                subscriptions.c.source == SubscriptionSource.COMMAND,
+            )
+        )
+        return deleted.rowcount > 0
+
+    @override
+    async def of_channel(self, channel_id: str) -> Sequence[Subscription]:
+        """By repository, those from configuration after those by command."""
+        return await self._read(subscriptions.c.channel_id == channel_id)
+
+    @override
+    async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
+        """By channel, those from configuration after those by command."""
+        return await self._read(subscriptions.c.repository == repository)
+
+    async def _read(self, condition: ColumnElement[bool]) -> Sequence[Subscription]:
+        rows = await self._statements.run(select(subscriptions).where(condition))
+        read = [Subscription(**row) for row in rows.mappings()]
+        return sorted(read, key=lambda s: (s.channel_id, s.repository, s.source))
+
+    @override
+    async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
+        """Raise ValueError when one of them is not from configuration."""
+        if any(s.source is not SubscriptionSource.CONFIGURATION for s in subscriptions):
+            raise ValueError("only configured subscriptions replace the configured ones")
+        wanted = {(s.channel_id, s.repository): s for s in subscriptions}
+        await self._delete_configured_except(sorted(wanted))
+        if wanted:
+            # Sorted, so that two processes that start at once never wait in a circle.
+            await self._put([wanted[key] for key in sorted(wanted)])
+
+    async def _delete_configured_except(self, kept: Sequence[tuple[str, RepositoryName]]) -> None:
+        key = tuple_(subscriptions.c.channel_id, subscriptions.c.repository)
+        await self._statements.run(
+            delete(subscriptions).where(
+                subscriptions.c.source == SubscriptionSource.CONFIGURATION, key.not_in(kept)
+            )
+        )

@@ -1,0 +1,207 @@
+"""The tables, their named constraints and their indexes."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+)
+
+from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.deliveries import DeliveryState, SubjectKind
+from bot.domain.subscriptions import SubscriptionSource
+from bot.storage.column_types import (
+    CompactJson,
+    OutsideText,
+    Repository,
+    SortedWords,
+    UtcTime,
+    Word,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_RowNumber = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite numbers rows by itself only in a column declared INTEGER, which holds 64 bits there."""
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("token", BigInteger, nullable=False),
+    Column("expires_at", UtcTime, nullable=False),
+)
+"""A released lease stays as an expired row: a token that was given out never comes back."""
+
+positions = Table(
+    "positions",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("origin", UtcTime, nullable=False),
+    Column("watermark", UtcTime, nullable=False),
+    Column("walk_received_from", UtcTime),
+    Column("walk_received_to", UtcTime),
+    Column("walk_cursor", Text),
+    Column("walk_newest", UtcTime),
+    CheckConstraint(
+        "(walk_received_from IS NULL) = (walk_received_to IS NULL)", name="walk_has_both_bounds"
+    ),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("event_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("received_at", UtcTime, nullable=False),
+    Column("type", OutsideText, nullable=False),
+    Column("pull_request", BigInteger),
+    Column("base_ref", OutsideText),
+    Column("session_id", OutsideText),
+    Column("details", CompactJson, nullable=False),
+    Column("routed", Boolean, nullable=False, server_default=false()),
+    Index("ix_events_received_at", "received_at"),
+)
+Index(
+    "ix_events_unrouted",
+    events.c.repository,
+    events.c.received_at,
+    events.c.event_id,
+    sqlite_where=~events.c.routed,
+    postgresql_where=~events.c.routed,
+)
+
+pull_requests = Table(
+    "pull_requests",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("title", OutsideText, nullable=False),
+    Column("url", OutsideText, nullable=False),
+    Column("author", OutsideText, nullable=False),
+    Column("seen_at", UtcTime, nullable=False),
+    Index("ix_pull_requests_seen_at", "seen_at"),
+)
+
+destinations = Table(
+    "destinations",
+    metadata,
+    Column("channel_id", Text, primary_key=True),
+    Column("next_sequence", BigInteger, nullable=False),
+    Column("head_sequence", BigInteger, nullable=False),
+    Column("claimable_at", UtcTime),
+    Column("parked_code", OutsideText),
+    Column("parked_at", UtcTime),
+    Column("retry_at", UtcTime),
+    CheckConstraint(
+        "(parked_at IS NULL) = (retry_at IS NULL) AND (parked_at IS NULL) = (parked_code IS NULL)",
+        name="parked_whole",
+    ),
+    Index("ix_destinations_claimable_at", "claimable_at"),
+)
+"""One row a channel: where its outbox starts and when its first delivery can be claimed.
+
+`head_sequence` is the first delivery that is not settled, or the next to be added.
+`claimable_at` is None when everything is settled; else the head's due time, or the time of the
+next try where that is later and the channel is parked. Whoever changes deliveries of a channel
+holds this row's lock, so the order in a channel is the order of commits.
+"""
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("delivery_id", Text, primary_key=True),
+    Column("channel_id", Text, ForeignKey("destinations.channel_id"), nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("subject_kind", Word(SubjectKind), nullable=False),
+    Column("repository", Repository, nullable=False),
+    Column("subject_id", BigInteger, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("due_at", UtcTime, nullable=False),
+    Column("state", Word(DeliveryState), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("attempted_at", UtcTime),
+    Column("looks", Integer, nullable=False),
+    Column("message_ts", OutsideText),
+    Column("error", OutsideText),
+    Column("settled_at", UtcTime),
+    UniqueConstraint("channel_id", "sequence"),
+    # The channel comes last: pruning asks who refers to an event, whatever the channel.
+    UniqueConstraint(
+        "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
+    ),
+    CheckConstraint(
+        "(settled_at IS NOT NULL) = (state IN ('delivered', 'failed'))", name="settled_has_time"
+    ),
+)
+"""`due_at` of a delivery that is sending is the end of its claim."""
+
+Index(
+    "ix_deliveries_unsettled",
+    deliveries.c.state,
+    deliveries.c.created_at,
+    sqlite_where=deliveries.c.settled_at.is_(None),
+    postgresql_where=deliveries.c.settled_at.is_(None),
+)
+Index(
+    "ix_deliveries_settled_at",
+    deliveries.c.settled_at,
+    sqlite_where=deliveries.c.settled_at.is_not(None),
+    postgresql_where=deliveries.c.settled_at.is_not(None),
+)
+
+subscriptions = Table(
+    "subscriptions",
+    metadata,
+    Column("channel_id", Text, primary_key=True),
+    Column("repository", Repository, primary_key=True),
+    Column("source", Word(SubscriptionSource), primary_key=True),
+    Column("topics", SortedWords, nullable=False),
+    Column("branch", OutsideText),
+    Column("except_logins", SortedWords, nullable=False),
+    Column("created_by", Text),
+    Column("created_at", UtcTime),
+    Index("ix_subscriptions_repository", "repository"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("record_id", _RowNumber, primary_key=True),
+    Column("act_id", BigInteger, nullable=False, server_default="0"),
+    Column("at", UtcTime, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("user_name", OutsideText, nullable=False),
+    Column("team_id", Text),
+    Column("action", Word(Action), nullable=False),
+    Column("origin", Word(Origin), nullable=False),
+    Column("repository", Repository, nullable=False),
+    Column("result", Word(ActResult), nullable=False),
+    Column("channel_id", Text),
+    Column("reason", OutsideText),
+    Column("stored_reason", OutsideText),
+    Column("paused_at", UtcTime),
+    Column("previous_reason", OutsideText),
+    Column("previous_paused_at", UtcTime),
+    Column("detail", OutsideText),
+    Index("ix_audit_latest", "repository", "action", "result", "at"),
+    Index("ix_audit_repository_at", "repository", "at"),
+    sqlite_autoincrement=True,
+)
