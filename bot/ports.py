@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from bot.domain.audit import Action, AuditRecord
+from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import Delivery, NewDelivery, Subject
 from bot.domain.event_log import Position, Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -74,6 +75,23 @@ class ChannelPoster(Protocol):
     async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
         """The `ts` of the message that carries `delivery_id`, or None if history lacks it."""
         ...
+
+
+class ChannelDirectory(Protocol):
+    """What Slack tells of its channels."""
+
+    async def access(self, channel_id: str) -> ChannelAccess:
+        """Whether the bot can post there; joins public channels, so that it can read back.
+
+        Never raises: a failure to find out is `ChannelAccess.UNKNOWN`.
+        """
+        ...
+
+
+class Nudge(Protocol):
+    """Tells the schedule that there is something to post now."""
+
+    def __call__(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

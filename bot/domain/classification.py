@@ -146,10 +146,10 @@ def settled(records: Sequence[EventRecord], now: datetime) -> Sequence[EventReco
     follows. Order per channel is kept, so everything behind an undecided leave waits with it.
     """
     for index, record in enumerate(records):
-        undecided = record.type == LEAVE and is_silent(record)
-        if undecided and not _merge_after(record, records[index:]):
-            if now - record.received_at < SETTLING:
-                return records[:index]
+        silent = record.type == LEAVE and is_silent(record)
+        fresh = now - record.received_at < SETTLING
+        if silent and fresh and not _merge_after(record, records[index:]):
+            return records[:index]
     return records
 
 

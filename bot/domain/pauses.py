@@ -1,9 +1,10 @@
 """Pausing and unpausing: the reason the service is given, and how an attempt can end."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from bot.domain.audit import Action, Actor, AuditRecord
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord
 from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.snapshots import KnownPause
@@ -13,13 +14,25 @@ REASON_LIMIT = 255
 
 SAME_ACT = timedelta(minutes=10)
 SAME_UNPAUSE = timedelta(minutes=1)
+IN_PROGRESS = timedelta(seconds=30)
+"""Longer than any request to the service lasts, with its retries."""
+
+UNPAUSE_TYPE = "queue.pause.delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An act that changed the queue; `posted_here` when the actor's channel is told by a post."""
+
+    act: AuditRecord
+    posted_here: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Paused:
     """The queue is now paused; `previous` is the pause that was replaced, if any."""
 
-    act: AuditRecord
+    told: Told
     previous: KnownPause | None = None
 
 
@@ -33,10 +46,10 @@ class AlreadyPaused:
 
 @dataclass(frozen=True, slots=True)
 class Unpaused:
-    """The queue goes on; `previous` is the pause that was lifted, when it could be read."""
+    """The queue goes on; `previous` is the pause that was lifted."""
 
-    act: AuditRecord
-    previous: KnownPause | None = None
+    told: Told
+    previous: KnownPause
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +89,42 @@ def signed_reason(reason: str, actor: Actor) -> str:
     return shortened + signature
 
 
-def act_told_by(record: EventRecord, acts: list[AuditRecord]) -> AuditRecord | None:
+def act_told_by(record: EventRecord, acts: Sequence[AuditRecord]) -> AuditRecord | None:
     """The act among `acts` that this pause event is the service's record of, if one is.
 
     A pause is recognised by its signed reason. An unpause carries none: the nearest in time
-    counts.
+    counts. An act whose end we know is given by its end, one that a crash or a lost answer cut
+    short by its beginning.
     """
-    if record.type == "queue.pause.delete":
-        near = [
-            act
-            for act in acts
-            if act.action is Action.UNPAUSE and abs(act.at - record.received_at) <= SAME_UNPAUSE
-        ]
-    else:
-        near = [
-            act
-            for act in acts
-            if act.action is Action.PAUSE
-            and act.stored_reason == record.details.get("reason")
-            and abs(act.at - record.received_at) <= SAME_ACT
-        ]
+    within = SAME_UNPAUSE if record.type == UNPAUSE_TYPE else SAME_ACT
+    near = [
+        act
+        for act in _carried_out(acts)
+        if abs(act.at - record.received_at) <= within and _could_be(act, record)
+    ]
     return min(near, key=lambda act: abs(act.at - record.received_at), default=None)
+
+
+def _carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
+    ended = {act.act_id for act in acts if act.result is ActResult.DONE}
+    return [
+        act
+        for act in acts
+        if act.result is ActResult.DONE
+        or (act.result is ActResult.STARTED and act.record_id not in ended)
+    ]
+
+
+def _could_be(act: AuditRecord, record: EventRecord) -> bool:
+    if record.type == UNPAUSE_TYPE:
+        return act.action is Action.UNPAUSE
+    return act.action is Action.PAUSE and act.stored_reason == record.details.get("reason")
+
+
+def is_under_way(act: AuditRecord, acts: Sequence[AuditRecord], now: datetime) -> bool:
+    """Whether the act was begun just now and has no end yet, so that its end is still to come."""
+    return (
+        act.result is ActResult.STARTED
+        and not any(other.act_id == act.record_id for other in acts)
+        and now - act.at < IN_PROGRESS
+    )

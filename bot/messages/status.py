@@ -154,9 +154,8 @@ def pull_request_link(pull_request: QueuedPullRequest) -> str:
 
 def _buttons(snapshot: Snapshot) -> Block:
     repository = snapshot.repository
-    state = (
-        _unpause_button(repository, snapshot.pause) if snapshot.pause else _pause_button(repository)
-    )
+    known = snapshot.pause
+    state = resume_button(repository, known.pause.paused_at) if known else _pause_button(repository)
     view_value = f"{repository} {snapshot.branch or ''}".strip()
     return blocks.actions(
         [

@@ -1,0 +1,102 @@
+"""What every act on a queue leaves behind: its audit records and the posts that tell of it."""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.channels import ChannelAccess
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.errors import MergeQueueError, PermissionDenied
+from bot.domain.pauses import Told
+from bot.domain.permissions import Policy, require_permission
+from bot.domain.subscriptions import Topic
+from bot.ports import ChannelDirectory, Clock, Nudge, Store, Transaction
+
+ACT_MEMORY = timedelta(hours=1)
+"""How far back the end of an act is looked for; far longer than any request lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActLog:
+    """Writes the beginning of an act before the service is asked, and its end afterwards."""
+
+    store: Store
+    clock: Clock
+    channels: ChannelDirectory
+    policy: Policy
+    nudge: Nudge
+
+    async def permit(self, act: AuditRecord) -> None:
+        """Raises PermissionDenied, after putting the refusal on record."""
+        try:
+            require_permission(act.actor, act.action, self.policy)
+        except PermissionDenied as denied:
+            refused = replace(act, result=ActResult.REFUSED, detail=denied.why)
+            async with self.store.begin() as transaction:
+                await transaction.audit.add(refused)
+            raise
+
+    async def start(self, act: AuditRecord) -> AuditRecord:
+        async with self.store.begin() as transaction:
+            record_id = await transaction.audit.add(act)
+        return replace(act, record_id=record_id)
+
+    async def succeed(self, started: AuditRecord) -> Told:
+        """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
+        done = _end(replace(started, at=self.clock.now()), ActResult.DONE)
+        here = await self._here(started.channel_id)
+        async with self.store.begin() as transaction:
+            record = await end_act(transaction, done)
+            await announce(transaction, record, here)
+        self.nudge()
+        return Told(record, posted_here=bool(here))
+
+    async def fail(self, started: AuditRecord, error: MergeQueueError) -> None:
+        await self.end(started, ActResult.FAILED, f"{type(error).__name__}: {error}"[:500])
+
+    async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> None:
+        """Store an end that changed nothing."""
+        ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
+        async with self.store.begin() as transaction:
+            await transaction.audit.add(ended)
+
+    async def _here(self, channel_id: str | None) -> list[str]:
+        if channel_id is None:
+            return []
+        access = await self.channels.access(channel_id)
+        return [channel_id] if access is ChannelAccess.OPEN else []
+
+
+def _end(started: AuditRecord, result: ActResult) -> AuditRecord:
+    return replace(started, result=result, act_id=started.record_id, record_id=0)
+
+
+async def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
+    """Store the end of an act, once.
+
+    When the event log told of the act first, its end is there already and is returned: the
+    posts about it are the same deliveries then, not new ones.
+    """
+    records = await transaction.audit.since(done.repository, done.at - ACT_MEMORY)
+    for record in records:
+        if record.act_id == done.act_id and record.result is ActResult.DONE:
+            return record
+    record_id = await transaction.audit.add(done)
+    return replace(done, record_id=record_id)
+
+
+async def announce(
+    transaction: Transaction, record: AuditRecord, channels: Collection[str]
+) -> None:
+    """Add a delivery of the act to `channels` and to every channel subscribed to pauses."""
+    subscriptions = await transaction.subscriptions.of_repository(record.repository)
+    hearing = {one.channel_id for one in subscriptions if Topic.PAUSE in one.topics}
+    subject = Subject(SubjectKind.ACT, record.repository, record.record_id)
+    await transaction.outbox.add(
+        [
+            NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=record.at)
+            for channel_id in sorted(hearing.union(channels))
+        ]
+    )

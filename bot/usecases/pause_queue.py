@@ -1,0 +1,71 @@
+"""Pause a queue on a person's word."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.errors import MergeQueueError
+from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import KnownPause
+from bot.ports import MergeQueue
+from bot.usecases.acts import ActLog
+from bot.usecases.known_pause import know_pause
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRequest:
+    """What is asked. `replacing` is the time of the pause that may be replaced, if any may."""
+
+    repository: RepositoryName
+    reason: str
+    actor: Actor
+    origin: Origin
+    channel_id: str | None = None
+    replacing: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PauseQueue:
+    """Pauses, unless somebody already has."""
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def run(self, request: PauseRequest) -> PauseOutcome:
+        """Raises InvalidReason, PermissionDenied or MergeQueueError; the audit says so."""
+        act = self._act(request, check_reason(request.reason))
+        await self.acts.permit(act)
+        current = await self.merge_queue.current_pause(request.repository)
+        known = await know_pause(self.acts.store, request.repository, current)
+        if known is None:
+            return await self._pause(act, None)
+        if known.pause.paused_at != request.replacing:
+            return AlreadyPaused(known, request.reason)
+        before = replace(
+            act, previous_reason=known.reason, previous_paused_at=known.pause.paused_at
+        )
+        return await self._pause(before, known)
+
+    async def _pause(self, act: AuditRecord, known: KnownPause | None) -> Paused:
+        started = await self.acts.start(act)
+        try:
+            pause = await self.merge_queue.pause(act.repository, act.stored_reason or "")
+        except MergeQueueError as error:
+            await self.acts.fail(started, error)
+            raise
+        told = await self.acts.succeed(replace(started, paused_at=pause.paused_at))
+        return Paused(told, known)
+
+    def _act(self, request: PauseRequest, reason: str) -> AuditRecord:
+        return AuditRecord(
+            at=self.acts.clock.now(),
+            actor=request.actor,
+            action=Action.PAUSE,
+            origin=request.origin,
+            repository=request.repository,
+            result=ActResult.STARTED,
+            channel_id=request.channel_id,
+            reason=reason,
+            stored_reason=signed_reason(reason, request.actor),
+        )

@@ -1,0 +1,146 @@
+"""Poll every repository whose time has come, as far as this process holds their leases."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.domain.backoff import retry_delay
+from bot.domain.errors import BotError, LeaseLost, MergeQueueUnavailable
+from bot.domain.event_log import Position
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription
+from bot.ports import Clock, Lease, Store
+from bot.usecases.poll_event_log import LogReader, PollEventLog
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Schedule:
+    """When a repository is polled next, and what is remembered between its polls."""
+
+    due_at: datetime
+    token: int | None = None
+    reader: LogReader | None = None
+    failures: int = 0
+    running: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PollDueRepositories:
+    """The poll tick.
+
+    Leases, positions and subscriptions of all that are due are taken in one transaction; polls
+    run side by side, one at a time per repository.
+    """
+
+    poll: PollEventLog
+    store: Store
+    clock: Clock
+    repositories: Sequence[RepositoryName]
+    interval: timedelta
+    holder: str
+    schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def run(self) -> None:
+        """Start the polls that are due; they end on their own."""
+        now = self.clock.now()
+        due = [name for name in self.repositories if self._is_due(name, now)]
+        if not due:
+            return
+        leases, positions, subscriptions = await self._prepare(due, now)
+        for name in due:
+            schedule = self.schedules[name]
+            lease = leases.get(_lease_name(name))
+            if lease is None:
+                self.schedules[name] = _Schedule(due_at=now + self.interval)
+                continue
+            if schedule.token != lease.token or schedule.reader is None:
+                schedule.reader = LogReader(positions.get(name), ())
+                schedule.token = lease.token
+            schedule.reader.subscriptions = subscriptions[name]
+            self._start(name, lease, schedule, schedule.reader)
+
+    async def drain(self) -> None:
+        """Wait for the polls under way."""
+        while self.tasks:
+            await asyncio.wait(self.tasks)
+
+    def _is_due(self, name: RepositoryName, now: datetime) -> bool:
+        schedule = self.schedules.setdefault(name, _Schedule(due_at=now))
+        return schedule.due_at <= now and not schedule.running
+
+    async def _prepare(
+        self, due: Sequence[RepositoryName], now: datetime
+    ) -> tuple[
+        Mapping[str, Lease],
+        Mapping[RepositoryName, Position],
+        Mapping[RepositoryName, Sequence[Subscription]],
+    ]:
+        async with self.store.begin() as transaction:
+            leases = await transaction.leases.claim(
+                [_lease_name(name) for name in due],
+                holder=self.holder,
+                now=now,
+                lifetime=LEASE_INTERVALS * self.interval + LEASE_FLOOR,
+            )
+            positions = await transaction.positions.load(due)
+            subscriptions = {
+                name: await transaction.subscriptions.of_repository(name) for name in due
+            }
+        return leases, positions, subscriptions
+
+    def _start(
+        self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
+    ) -> None:
+        schedule.running = True
+        task = asyncio.create_task(self._poll(name, lease, schedule, reader), name=f"poll {name}")
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _poll(
+        self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
+    ) -> None:
+        started_at = self.clock.now()
+        try:
+            await self.poll.run(name, lease, reader)
+        except LeaseLost:
+            logger.warning("lease lost", extra={"action": "lease_lost", "repository": name})
+            schedule.reader = None
+        except BotError as error:
+            self._failed(name, schedule, error)
+            return
+        finally:
+            schedule.running = False
+        if schedule.failures:
+            logger.info("poll recovered", extra={"action": "poll_recovered", "repository": name})
+        schedule.failures = 0
+        schedule.due_at = max(started_at + self.interval, self.clock.now())
+
+    def _failed(self, name: RepositoryName, schedule: _Schedule, error: BotError) -> None:
+        schedule.failures += 1
+        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
+        wait = retry_delay(schedule.failures, hint=hint, jitter=0.5)
+        schedule.due_at = self.clock.now() + max(self.interval, timedelta(seconds=wait))
+        logger.warning(
+            "poll failed",
+            extra={
+                "action": "poll_failed",
+                "repository": name,
+                "error": type(error).__name__,
+                "detail": str(error),
+                "failures": schedule.failures,
+            },
+        )
+
+
+LEASE_INTERVALS = 3
+LEASE_FLOOR = timedelta(seconds=15)
+"""A lease outlives a few missed ticks, and a poll that takes its time."""
+
+
+def _lease_name(name: RepositoryName) -> str:
+    return f"poll:{name}"

@@ -1,0 +1,223 @@
+"""Advance one repository's position by one walk of its event log."""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.domain.classification import PAUSE_TYPES, event_types_for
+from bot.domain.errors import (
+    InvalidRequest,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    ResourceNotFound,
+)
+from bot.domain.event_log import (
+    Position,
+    Walk,
+    finish_walk,
+    first_position,
+    next_walk,
+    turn_page,
+)
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.events import EventPage
+from bot.domain.keeping import keep
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription
+from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
+from bot.usecases.route_events import route_events
+
+logger = logging.getLogger(__name__)
+
+ENTER = "action.queue.enter"
+
+
+@dataclass(slots=True)
+class LogReader:
+    """What is remembered of one repository between polls, as long as its lease is held.
+
+    `seen`: events of the overlap that are stored already. `waiting`: stored events that are not
+    routed yet. `refused_types`: the service refused the type filter, so it is not sent again.
+    """
+
+    position: Position | None
+    subscriptions: Sequence[Subscription]
+    seen: dict[int, datetime] = field(default_factory=dict)
+    waiting: int = 1
+    refused_types: bool = False
+
+    def types(self) -> frozenset[str]:
+        """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
+        if self.refused_types:
+            return frozenset()
+        topics = frozenset[str]().union(*(one.topics for one in self.subscriptions))
+        return event_types_for(topics) | PAUSE_TYPES
+
+    def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
+        """Keep the ids that the next walk's overlap will show again."""
+        self.seen.update((record.event_id, record.received_at) for record in records)
+        if self.position is not None:
+            kept_from = self.position.watermark - overlap
+            self.seen = {key: at for key, at in self.seen.items() if at >= kept_from}
+
+
+@dataclass(frozen=True, slots=True)
+class PollEventLog:
+    """Reads new events, stores them, and routes them when the walk is whole.
+
+    An unchanged log costs one request and no transaction.
+    """
+
+    store: Store
+    merge_queue: MergeQueue
+    clock: Clock
+    nudge: Nudge
+    overlap: timedelta
+
+    async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
+        """Raises MergeQueueError or StoreError; what was read until then is kept."""
+        if reader.position is None:
+            await self._begin(repository, lease, reader)
+            return
+        walk = next_walk(reader.position, self.clock.now(), self.overlap)
+        cursors: set[str] = set()
+        while True:
+            page, walk = await self._page(repository, walk, reader)
+            records = [
+                keep(event, repository)
+                for event in page.events
+                if event.id not in reader.seen and event.received_at >= reader.position.origin
+            ]
+            newest = max((event.received_at for event in page.events), default=None)
+            if page.next_cursor is None:
+                await self._finish(reader, walk, lease, records, newest)
+                return
+            if page.next_cursor in cursors:
+                raise MergeQueueProtocolError("the event log repeats a cursor")
+            cursors.add(page.next_cursor)
+            walk = turn_page(walk, newest, page.next_cursor)
+            await self._turn(reader, walk, lease, records)
+
+    async def _begin(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
+        """Start at the service's own "now": its clock need not agree with ours."""
+        now = self.clock.now()
+        probe = next_walk(first_position(repository, now), now, self.overlap)
+        page, _ = await self._page(repository, probe, reader)
+        served_at = page.served_at or now
+        position = first_position(repository, min(served_at, now + timedelta(days=1)))
+        async with self.store.begin() as transaction:
+            await transaction.leases.require(lease, self.clock.now())
+            await transaction.positions.save(position)
+        reader.position = position
+
+    async def _page(
+        self, repository: RepositoryName, walk: Walk, reader: LogReader
+    ) -> tuple[EventPage, Walk]:
+        """One page; the walk starts again when its cursor, or our type filter, is refused."""
+        try:
+            return await self._ask(repository, walk, reader), walk
+        except (InvalidRequest, ResourceNotFound) as error:
+            if walk.cursor is not None:
+                logger.info("walk restarted", extra=_fields("cursor_refused", repository, error))
+                walk = replace(walk, cursor=None)
+            elif isinstance(error, InvalidRequest) and not reader.refused_types:
+                logger.warning("type filter refused", extra=_fields("types", repository, error))
+                reader.refused_types = True
+            else:
+                raise
+            return await self._ask(repository, walk, reader), walk
+
+    async def _ask(self, repository: RepositoryName, walk: Walk, reader: LogReader) -> EventPage:
+        page = await self.merge_queue.event_page(
+            repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
+        )
+        if page.unreadable:
+            logger.error(
+                "events could not be read",
+                extra={
+                    "action": "unreadable_events",
+                    "repository": repository,
+                    "count": len(page.unreadable),
+                    "problems": sorted({one.problem for one in page.unreadable})[:5],
+                },
+            )
+        return page
+
+    async def _turn(
+        self, reader: LogReader, walk: Walk, lease: Lease, records: Sequence[EventRecord]
+    ) -> None:
+        position = replace(_known(reader.position), walk=walk)
+        async with self.store.begin() as transaction:
+            await self._keep(transaction, lease, position, records)
+        reader.position = position
+        reader.waiting += len(records)
+        reader.seen.update((record.event_id, record.received_at) for record in records)
+
+    async def _finish(
+        self,
+        reader: LogReader,
+        walk: Walk,
+        lease: Lease,
+        records: Sequence[EventRecord],
+        newest: datetime | None,
+    ) -> None:
+        before = _known(reader.position)
+        position = finish_walk(before, walk, newest, self.clock.now())
+        if not records and not reader.waiting and position == before:
+            return
+        pull_requests = await self._pull_requests(before.repository, records)
+        async with self.store.begin() as transaction:
+            await self._keep(transaction, lease, position, records)
+            await transaction.pull_requests.save(pull_requests)
+            added, waiting = await route_events(transaction, before.repository, self.clock.now())
+        reader.position = position
+        reader.waiting = waiting
+        reader.remember(records, self.overlap)
+        if added:
+            self.nudge()
+
+    async def _keep(
+        self,
+        transaction: Transaction,
+        lease: Lease,
+        position: Position,
+        records: Sequence[EventRecord],
+    ) -> None:
+        await transaction.leases.require(lease, self.clock.now())
+        if records:
+            await transaction.events.add_new(records)
+        await transaction.positions.save(position)
+
+    async def _pull_requests(
+        self, repository: RepositoryName, records: Sequence[EventRecord]
+    ) -> list[PullRequestRecord]:
+        """Titles and addresses of pull requests that just entered: events carry only numbers.
+
+        A post without a title is better than none, so a failing status read stops nothing.
+        """
+        if not any(record.type == ENTER for record in records):
+            return []
+        try:
+            status = await self.merge_queue.status(repository)
+        except MergeQueueError as error:
+            logger.info("titles not read", extra=_fields("titles_not_read", repository, error))
+            return []
+        now = self.clock.now()
+        queued = [*status.waiting_pull_requests]
+        queued += [one for batch in status.batches for one in batch.pull_requests]
+        return [
+            PullRequestRecord(repository, one.number, one.title, one.url, one.author.login, now)
+            for one in {one.number: one for one in queued}.values()
+        ]
+
+
+def _known(position: Position | None) -> Position:
+    if position is None:
+        msg = "a walk goes on from a position"
+        raise ValueError(msg)
+    return position
+
+
+def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:
+    return {"action": action, "repository": repository, "error": type(error).__name__}

@@ -1,0 +1,198 @@
+"""Claim what is due, look for what is in doubt, post, record the result."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import groupby
+
+from bot.domain import deliveries as states
+from bot.domain.deliveries import Delivery, DeliveryState, Subject
+from bot.domain.errors import (
+    LeaseLost,
+    PostError,
+    PostInDoubt,
+    PostPostponed,
+    PostRefused,
+    Refusal,
+)
+from bot.domain.message import Message
+from bot.domain.pacing import Pace
+from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store
+from bot.usecases.render_deliveries import load_messages
+
+logger = logging.getLogger(__name__)
+
+CHANNELS_AT_ONCE = 50
+PER_CHANNEL = 10
+REQUESTS_AT_ONCE = 8
+CLAIM = timedelta(seconds=60)
+LEASE = timedelta(seconds=60)
+PARKED_RETRY = timedelta(minutes=2)
+"""How often a channel that Slack refuses is tried again, so that it resumes by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostDeliveries:
+    """One process posts at a time; a channel stops at its first delivery that is not settled."""
+
+    store: Store
+    poster: ChannelPoster
+    clock: Clock
+    nudge: Nudge
+    holder: str
+    jitter: Callable[[], float]
+    pace: Pace = field(default_factory=Pace)
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
+
+    async def run(self) -> None:
+        """Post what is due now; raises StoreError."""
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            leases = await transaction.leases.claim(
+                ["post"], holder=self.holder, now=now, lifetime=LEASE
+            )
+            if "post" not in leases:
+                return
+            claimed = await transaction.outbox.claim(
+                now=now,
+                claimed_until=now + CLAIM,
+                channels=CHANNELS_AT_ONCE,
+                per_channel=PER_CHANNEL,
+            )
+            messages = await load_messages(transaction, claimed)
+        runs = [list(run) for _, run in groupby(claimed, key=lambda one: one.channel_id)]
+        await asyncio.gather(*(self._channel(run, messages, leases["post"]) for run in runs))
+        if claimed:
+            self.nudge()
+
+    async def _channel(
+        self,
+        run: Sequence[Delivery],
+        messages: Mapping[Subject, Message],
+        lease: Lease,
+    ) -> None:
+        """Post a channel's deliveries in order; give back those behind one that must wait."""
+        for index, delivery in enumerate(run):
+            try:
+                after, parked = await self._attempt(delivery, messages.get(delivery.subject))
+                behind = (
+                    [] if after.state.is_settled else [_given_back(one) for one in run[index + 1 :]]
+                )
+                await self._record(lease, [after, *behind], parked)
+            except LeaseLost:
+                logger.warning(
+                    "lease lost while posting",
+                    extra={"action": "lease_lost", "channel": delivery.channel_id},
+                )
+                return
+            if not after.state.is_settled:
+                return
+
+    async def _attempt(
+        self, delivery: Delivery, message: Message | None
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        async with self.gate:
+            if delivery.attempted_at is not None:
+                return await self._look(delivery), None
+            if message is None:
+                logger.error("nothing to post", extra=_fields("subject_missing", delivery))
+                return states.failed(delivery, "subject_missing", self.clock.now()), None
+            wait = self.pace.wait(delivery.channel_id, self.clock.now())
+            if wait:
+                due_at = self.clock.now() + wait
+                return replace(_given_back(delivery), due_at=due_at), None
+            return await self._post(delivery, message)
+
+    async def _look(self, delivery: Delivery) -> Delivery:
+        """Whether the post whose outcome we never heard is there."""
+        since = delivery.attempted_at or delivery.created_at
+        try:
+            found = await self.poster.find(delivery.channel_id, delivery.delivery_id, since)
+        except PostError as error:
+            logger.warning("history not read", extra=_fields("look_failed", delivery, error))
+            now = self.clock.now()
+            return states.look_failed(delivery, str(error), now=now, jitter=self.jitter())
+        if found is not None:
+            return states.delivered(delivery, found, self.clock.now())
+        return states.not_found(delivery, self.clock.now())
+
+    async def _post(
+        self, delivery: Delivery, message: Message
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        sent_at = self.clock.now()
+        try:
+            message_ts = await self._send(delivery, message)
+        except PostInDoubt as error:
+            logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
+            doubted = replace(delivery, attempted_at=sent_at)
+            return states.in_doubt(doubted, error.code, self.clock.now()), None
+        except PostPostponed as error:
+            return self._postponed(delivery, error), None
+        except PostRefused as error:
+            return self._refused(delivery, error)
+        return states.delivered(delivery, message_ts, self.clock.now()), None
+
+    async def _send(self, delivery: Delivery, message: Message) -> str:
+        """People are told, always: when the blocks are refused, the text goes alone."""
+        try:
+            return await self.poster.post(delivery.channel_id, message, delivery.delivery_id)
+        except PostRefused as error:
+            if error.refusal is not Refusal.MESSAGE or not message.blocks:
+                raise
+            logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
+            plain = Message(message.text)
+            return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id)
+
+    def _postponed(self, delivery: Delivery, error: PostPostponed) -> Delivery:
+        now = self.clock.now()
+        if error.workspace_wide and error.retry_after is not None:
+            self.pace.hold_all(now + timedelta(seconds=error.retry_after))
+        logger.info("post postponed", extra=_fields("post_postponed", delivery, error))
+        return states.postponed(
+            delivery, error.code, now=now, retry_after=error.retry_after, jitter=self.jitter()
+        )
+
+    def _refused(
+        self, delivery: Delivery, error: PostRefused
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        now = self.clock.now()
+        logger.error("post refused", extra=_fields("post_refused", delivery, error))
+        if error.refusal is Refusal.MESSAGE:
+            return states.failed(delivery, error.code, now), None
+        retry_at = now + PARKED_RETRY
+        kept = states.postponed(
+            delivery, error.code, now=now, retry_after=PARKED_RETRY.total_seconds(), jitter=0
+        )
+        return kept, ParkedChannel(delivery.channel_id, error.code, now, retry_at)
+
+    async def _record(
+        self, lease: Lease, after: Sequence[Delivery], parked: ParkedChannel | None
+    ) -> None:
+        async with self.store.begin() as transaction:
+            await transaction.leases.require(lease, self.clock.now())
+            await transaction.outbox.record(after)
+            if parked is not None:
+                await transaction.outbox.park(parked)
+            elif after[0].state is DeliveryState.DELIVERED:
+                await transaction.outbox.unpark(after[0].channel_id)
+
+
+def _given_back(delivery: Delivery) -> Delivery:
+    """Claimed but not tried: as it was before the claim."""
+    if delivery.attempted_at is not None:
+        return replace(delivery, state=DeliveryState.IN_DOUBT, attempts=delivery.attempts - 1)
+    return replace(delivery, state=DeliveryState.PENDING, attempts=delivery.attempts - 1)
+
+
+def _fields(
+    action: str, delivery: Delivery, error: PostError | None = None
+) -> dict[str, str | None]:
+    return {
+        "action": action,
+        "channel": delivery.channel_id,
+        "delivery_id": delivery.delivery_id,
+        "repository": delivery.subject.repository,
+        "error": str(error) if error is not None else None,
+    }

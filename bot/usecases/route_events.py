@@ -1,0 +1,114 @@
+"""From stored events to deliveries: who hears about each of them."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.classification import PAUSE_TYPES, EventKind, kinds, settled, topic_of
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription
+from bot.ports import Transaction
+from bot.usecases.acts import end_act
+
+
+async def route_events(
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> tuple[int, int]:
+    """Route what can be judged; return how many deliveries were added and events left waiting.
+
+    Order per channel is the order of the events, so an event that has to wait holds those
+    behind it.
+    """
+    unrouted = await transaction.events.unrouted(repository)
+    if not unrouted:
+        return 0, 0
+    subscriptions = await transaction.subscriptions.of_repository(repository)
+    judged = settled(unrouted, now)
+    routes = _Routes(
+        transaction, repository, subscriptions, kinds(judged), await _seen(transaction, judged)
+    )
+    acts = await _acts(transaction, repository, judged)
+    routed: list[EventRecord] = []
+    deliveries: list[NewDelivery] = []
+    for record in judged:
+        act = act_told_by(record, acts) if record.type in PAUSE_TYPES else None
+        if act is not None and is_under_way(act, acts, now):
+            break
+        deliveries += await routes.of(record, act, now)
+        routed.append(record)
+    added = await transaction.outbox.add(deliveries)
+    await transaction.events.mark_routed(repository, [record.event_id for record in routed])
+    return added, len(unrouted) - len(routed)
+
+
+async def _seen(
+    transaction: Transaction, records: Sequence[EventRecord]
+) -> Mapping[int, PullRequestRecord]:
+    numbers = {record.pull_request for record in records if record.pull_request is not None}
+    return await transaction.pull_requests.get(records[0].repository, numbers) if numbers else {}
+
+
+async def _acts(
+    transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
+) -> list[AuditRecord]:
+    """The acts that a pause event among `records` may be the service's record of."""
+    pauses = [record.received_at for record in records if record.type in PAUSE_TYPES]
+    if not pauses:
+        return []
+    return list(await transaction.audit.since(repository, min(pauses) - SAME_ACT))
+
+
+@dataclass(frozen=True, slots=True)
+class _Routes:
+    transaction: Transaction
+    repository: RepositoryName
+    subscriptions: Sequence[Subscription]
+    kinds: Mapping[int, EventKind]
+    seen: Mapping[int, PullRequestRecord]
+
+    async def of(
+        self, record: EventRecord, act: AuditRecord | None, now: datetime
+    ) -> list[NewDelivery]:
+        hearing = [one for one in self.subscriptions if self._wants(one, record)]
+        channels = dict.fromkeys(one.channel_id for one in hearing)
+        subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
+        if act is not None:
+            # The service's record of an act made through this bot: told as that act, which the
+            # outbox knows already unless a crash cut it short.
+            ended = await self._end_of(act, record)
+            subject = Subject(SubjectKind.ACT, self.repository, ended.record_id)
+            if ended.channel_id is not None and ended is not act:
+                channels.setdefault(ended.channel_id)
+        return [
+            NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=now)
+            for channel_id in channels
+        ]
+
+    def _wants(self, subscription: Subscription, record: EventRecord) -> bool:
+        author = self.seen.get(record.pull_request) if record.pull_request is not None else None
+        if author is not None and author.author in subscription.except_logins:
+            return False
+        return subscription.wants(
+            topic=topic_of(self.kinds[record.event_id]),
+            event_type=record.type,
+            branch=record.base_ref,
+        )
+
+    async def _end_of(self, act: AuditRecord, record: EventRecord) -> AuditRecord:
+        if act.result is ActResult.DONE:
+            return act
+        paused_at = record.received_at if record.details.get("reason") is not None else None
+        done = replace(
+            act,
+            result=ActResult.DONE,
+            paused_at=paused_at,
+            detail="known from the event log",
+            act_id=act.act_id or act.record_id,
+            record_id=0,
+        )
+        return await end_act(self.transaction, done)

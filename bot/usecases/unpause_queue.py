@@ -1,0 +1,68 @@
+"""Unpause a queue on a person's word."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.errors import MergeQueueError
+from bot.domain.pauses import NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import KnownPause
+from bot.ports import MergeQueue
+from bot.usecases.acts import ActLog
+from bot.usecases.known_pause import know_pause
+
+
+@dataclass(frozen=True, slots=True)
+class UnpauseRequest:
+    """What is asked. `expected` is the time of the pause a button was drawn for, if it was."""
+
+    repository: RepositoryName
+    actor: Actor
+    origin: Origin
+    channel_id: str | None = None
+    expected: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnpauseQueue:
+    """Lifts the pause in force; a stale button lifts nothing."""
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def run(self, request: UnpauseRequest) -> UnpauseOutcome:
+        """Raises PermissionDenied or MergeQueueError; the audit says so."""
+        await self.acts.permit(self._act(request, None))
+        current = await self.merge_queue.current_pause(request.repository)
+        known = await know_pause(self.acts.store, request.repository, current)
+        if known is None:
+            return NotPaused()
+        if request.expected is not None and known.pause.paused_at != request.expected:
+            return OtherPause(known)
+        return await self._unpause(self._act(request, known), known)
+
+    async def _unpause(self, act: AuditRecord, known: KnownPause) -> UnpauseOutcome:
+        started = await self.acts.start(act)
+        try:
+            lifted = await self.merge_queue.unpause(act.repository)
+        except MergeQueueError as error:
+            await self.acts.fail(started, error)
+            raise
+        if not lifted:
+            await self.acts.end(started, ActResult.UNCHANGED)
+            return NotPaused()
+        return Unpaused(await self.acts.succeed(started), known)
+
+    def _act(self, request: UnpauseRequest, known: KnownPause | None) -> AuditRecord:
+        return AuditRecord(
+            at=self.acts.clock.now(),
+            actor=request.actor,
+            action=Action.UNPAUSE,
+            origin=request.origin,
+            repository=request.repository,
+            result=ActResult.STARTED,
+            channel_id=request.channel_id,
+            previous_reason=known.reason if known is not None else None,
+            previous_paused_at=known.pause.paused_at if known is not None else None,
+        )
