@@ -1,0 +1,1 @@
+"""A local merge queue service that implements the API document."""

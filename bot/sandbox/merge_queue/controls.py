@@ -1,0 +1,347 @@
+"""The service in memory, on a clock that runs or is moved by hand, and what tests do to it."""
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from random import Random
+
+from bot.sandbox.merge_queue import (
+    authorship,
+    entering,
+    freezing,
+    leaving,
+    pausing,
+    scenarios,
+    simulation,
+)
+from bot.sandbox.merge_queue.credentials import Credential
+from bot.sandbox.merge_queue.event_log import Event, Selection
+from bot.sandbox.merge_queue.faults import ArmedFaults
+from bot.sandbox.merge_queue.moments import SECOND, Moment, from_datetime
+from bot.sandbox.merge_queue.payloads import Dialect
+from bot.sandbox.merge_queue.state import (
+    Actor,
+    Condition,
+    Freeze,
+    Pause,
+    PullRequest,
+    Repository,
+    Service,
+)
+from bot.sandbox.merge_queue.turn import Subject, Turn
+
+_REMEMBERED_REQUESTS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class NewPullRequest:
+    """A pull request to enqueue; what is left out is made up.
+
+    broken_check: name of the check that will fail; hangs: its checks never end; conflict: the code
+    with which it cannot be merged. labels decide queue rule and priority (`hotfix`: first in line,
+    interrupting checks; `dependencies`: last). by: login that asks for it with a command.
+    """
+
+    title: str | None = None
+    author: str | None = None
+    base_ref: str = "main"
+    labels: Sequence[str] = ()
+    scopes: Sequence[str] = ()
+    broken_check: str | None = None
+    broken_runs: int | None = None
+    hangs: bool = False
+    conflict: str | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SentEvent:
+    """An event to write into the log as if the service had sent it."""
+
+    type: str
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    pull_request: int | None = None
+    base_ref: str | None = None
+    trigger: str = "merge queue internal"
+    received_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRequest:
+    """A request the API received, with the status of its answer (0: closed without one)."""
+
+    method: str
+    path: str
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class FreezeTerms:
+    """What a scheduled freeze holds and for how long; `start` None is now, `end` None is open."""
+
+    reason: str
+    start: datetime | None = None
+    end: datetime | None = None
+    timezone: str = "UTC"
+    matching_conditions: Sequence[Condition] = ()
+    exclude_conditions: Sequence[Condition] = ()
+
+
+@dataclass(kw_only=True)
+class Controls:
+    """The simulated service and everything that can be done to it without its API.
+
+    repositories: a scenario for each `owner/name`. token: an application key with scope `admin`
+    for all of them; `credentials` are further ones. seed decides all chance. speed divides
+    simulated durations. real_time: the clock is the wall clock; otherwise it stands still, from
+    `start_at` (now when None), until `advance`. host, dialect and metadata: see `Dialect`
+    (dialect is `document` or `live`). log_limit: events kept per repository.
+
+    Raise ValueError for an unknown scenario, dialect or metadata, a speed that is not positive or
+    no repository.
+    """
+
+    repositories: Mapping[str, str]
+    token: str = "sandbox-token"  # noqa: S105  (the published default of a local service)
+    seed: int = 1
+    speed: float = 1.0
+    real_time: bool = True
+    start_at: datetime | None = None
+    credentials: Sequence[Credential] = ()
+    host: str = "github"
+    dialect: str = "document"
+    metadata: str = "full"
+    log_limit: int = 100_000
+
+    def __post_init__(self) -> None:
+        self._check_options()
+        self.speaks = Dialect(self.host, self.dialect == "live", self.metadata)
+        self.random = Random(self.seed)
+        self.faults = ArmedFaults()
+        self.requests: deque[SeenRequest] = deque(maxlen=_REMEMBERED_REQUESTS)
+        self.request_count = 0
+        self._wall_start = time.time_ns() // 1000
+        self._running_since = time.monotonic()
+        start = self._wall_start if self.start_at is None else from_datetime(self.start_at)
+        self.service = Service(start, self.speed)
+        self._play_history(start)
+        owners = {name.partition("/")[0] for name in self.repositories}
+        own = Credential(self.token, account=min(owners), owners=frozenset(owners))
+        self.known_credentials = {one.token: one for one in (own, *self.credentials)}
+
+    def _check_options(self) -> None:
+        if not self.repositories:
+            raise ValueError("at least one repository is needed")
+        if not self.speed > 0:
+            raise ValueError("speed must be positive")
+        if self.dialect not in ("document", "live"):
+            raise ValueError(f"unknown dialect {self.dialect!r}; choose document or live")
+        if self.metadata not in ("full", "seed", "none"):
+            raise ValueError(f"unknown metadata {self.metadata!r}; choose full, seed or none")
+
+    def _play_history(self, start: Moment) -> None:
+        """Let each repository live for a while before the start, so that it has a past."""
+        begins = sorted(
+            (start - round(scenarios.history_seconds(scenario) * SECOND / self.speed), name)
+            for name, scenario in self.repositories.items()
+        )
+        self.service.now = begins[0][0]
+        for begin, name in begins:
+            simulation.step(self.service, (begin - self.service.now) / SECOND, self.random)
+            scenario = self.repositories[name]
+            repository = scenarios.make_repository(name, scenario, self.host, self.log_limit)
+            self.service.repositories[name] = repository
+            turn = Turn(self.service, repository, self.random)
+            scenarios.begin(turn, scenario)
+            simulation.settle(turn)
+        simulation.step(self.service, (start - self.service.now) / SECOND, self.random)
+        for name, repository in self.service.repositories.items():
+            turn = Turn(self.service, repository, self.random)
+            scenarios.prologue(turn, self.repositories[name])
+
+    # Time
+
+    def catch_up(self) -> None:
+        """Bring the simulation to the present when it follows the wall clock."""
+        if self.real_time:
+            passed = round((time.monotonic() - self._running_since) * SECOND)
+            elapsed = self._wall_start + passed - self.service.now
+            if elapsed > 0:
+                simulation.step(self.service, elapsed / SECOND, self.random)
+
+    def advance(self, seconds: float) -> list[Event]:
+        """Move the clock by hand and return what happened, oldest first.
+
+        Raise RuntimeError when the clock follows the wall clock.
+        """
+        if self.real_time:
+            raise RuntimeError("the clock follows the wall clock")
+        return simulation.step(self.service, seconds, self.random)
+
+    # Acts
+
+    def repository(self, name: str) -> Repository:
+        """Find a repository; raise LookupError when the sandbox has none of this name."""
+        found = self.service.repositories.get(name)
+        if found is None:
+            raise LookupError(f"no repository {name!r}")
+        return found
+
+    def turn(self, name: str) -> Turn:
+        """Begin an act on a repository at the present moment; call `settled` after it."""
+        self.catch_up()
+        return Turn(self.service, self.repository(name), self.random)
+
+    def settled(self, turn: Turn) -> None:
+        simulation.settle(turn)
+
+    def enqueue(self, repository: str, new: NewPullRequest | None = None) -> int:
+        """Let a pull request enter the queue and return its number."""
+        asked = new or NewPullRequest()
+        turn = self.turn(repository)
+        made_up = authorship.write_pull_request(turn)
+        pull = replace(
+            made_up,
+            title=asked.title or made_up.title,
+            author=authorship.person(asked.author) if asked.author else made_up.author,
+            base_ref=asked.base_ref,
+            labels=tuple(asked.labels),
+            scopes=tuple(asked.scopes),
+            broken_check=asked.broken_check,
+            broken_runs=asked.broken_runs,
+            hangs=asked.hangs,
+            conflict=asked.conflict,
+        )
+        entering.enter(turn, pull, by=authorship.person(asked.by) if asked.by else None)
+        self.settled(turn)
+        return pull.number
+
+    def queued(self, repository: str, number: int) -> PullRequest:
+        """Find a queued pull request; raise LookupError when it is not in the queue."""
+        turn = self.turn(repository)
+        found = entering.find(turn, number)
+        if found is None:
+            raise LookupError(f"#{number} is not queued")
+        return found[1].pull
+
+    def make_checks_fail(self, repository: str, number: int, check: str | None = None) -> None:
+        """Make every run with this pull request fail in one check (the last one by default)."""
+        pull = self.queued(repository, number)
+        pull.broken_check = check or self.repository(repository).tempo.checks[-1].name
+        pull.broken_runs = None
+
+    def dequeue(self, repository: str, number: int, by: str = "alice") -> None:
+        """Remove a pull request as a person does; raise LookupError when it is not queued."""
+        self.queued(repository, number)
+        turn = self.turn(repository)
+        entering.dequeue(turn, number, authorship.person(by))
+        self.settled(turn)
+
+    def push_to(self, repository: str, base_ref: str) -> None:
+        """Push to a base branch outside the queue: all its checks start again."""
+        turn = self.turn(repository)
+        leaving.requeue(turn, turn.repository.line(base_ref), 0, "MERGE_QUEUE_RESET")
+        self.settled(turn)
+
+    def pause(self, repository: str, reason: str, by: Actor | str = "carol") -> Pause:
+        """Pause the queue as a dashboard user (a login) or as any actor."""
+        turn = self.turn(repository)
+        made = pausing.pause(turn, reason, _actor(by))
+        self.settled(turn)
+        return made
+
+    def unpause(self, repository: str, by: Actor | str = "carol") -> bool:
+        """Remove the pause; tell whether there was one."""
+        turn = self.turn(repository)
+        removed = pausing.unpause(turn, _actor(by))
+        self.settled(turn)
+        return removed
+
+    def freeze(self, repository: str, terms: FreezeTerms, by: Actor | str = "carol") -> str:
+        """Create a scheduled freeze and return its id; raise ValueError for a wrong condition."""
+        turn = self.turn(repository)
+        freezing.create(turn, self._freeze(turn.uuid(), terms), _actor(by))
+        self.settled(turn)
+        return turn.repository.freezes[-1].id
+
+    def change_freeze(
+        self,
+        repository: str,
+        freeze_id: str,
+        terms: FreezeTerms,
+        by: Actor | str = "carol",
+    ) -> None:
+        """Give a freeze new terms; raise LookupError when there is none of this id."""
+        turn = self.turn(repository)
+        freezing.update(turn, self._freeze(freeze_id, terms), _actor(by))
+        self.settled(turn)
+
+    def unfreeze(
+        self,
+        repository: str,
+        freeze_id: str,
+        reason: str = "",
+        by: Actor | str = "carol",
+    ) -> None:
+        """Delete a freeze; raise LookupError when there is none of this id."""
+        turn = self.turn(repository)
+        freezing.delete(turn, freeze_id, reason, _actor(by))
+        self.settled(turn)
+
+    def _freeze(self, freeze_id: str, terms: FreezeTerms) -> Freeze:
+        now = self.service.now
+        return freezing.checked(
+            Freeze(
+                id=freeze_id,
+                reason=terms.reason,
+                start=now if terms.start is None else from_datetime(terms.start),
+                end=None if terms.end is None else from_datetime(terms.end),
+                timezone=terms.timezone,
+                matching_conditions=tuple(terms.matching_conditions),
+                exclude_conditions=tuple(terms.exclude_conditions),
+            ),
+        )
+
+    def emit(self, repository: str, sent: SentEvent) -> int:
+        """Write an event into the log and return its id.
+
+        With `received_at` in the past it is a late arrival: a new id at an old place.
+        """
+        turn = self.turn(repository)
+        if sent.received_at is None:
+            subject = Subject(sent.pull_request, sent.base_ref)
+            return turn.record(sent.type, sent.metadata, subject, sent.trigger).id
+        event = Event(
+            id=self.service.next_event_id,
+            received_at=from_datetime(sent.received_at),
+            trigger=sent.trigger,
+            pull_request=sent.pull_request,
+            base_ref=sent.base_ref,
+            type=sent.type,
+            metadata=sent.metadata,
+        )
+        self.service.next_event_id += 1
+        turn.repository.log.append(event)
+        return event.id
+
+    def break_configuration(self, repository: str, problem: str | None) -> None:
+        """Make the repository's configuration file invalid; None mends it."""
+        self.repository(repository).configuration_error = problem
+
+    def events(self, repository: str) -> list[Event]:
+        """List the whole log of a repository, oldest first."""
+        everything = Selection(-(2**62), 2**62)
+        return list(self.repository(repository).log.oldest_first(everything))
+
+    def count_request(self, seen: SeenRequest) -> None:
+        self.request_count += 1
+        self.requests.append(seen)
+
+
+def _actor(by: Actor | str) -> Actor:
+    if isinstance(by, Actor):
+        return by
+    known = authorship.person(by)
+    return Actor("user", known.id, known.login)

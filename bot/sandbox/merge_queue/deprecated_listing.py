@@ -1,0 +1,83 @@
+"""The JSON of the deprecated queue listing (API document, endpoint 13)."""
+
+from bot.sandbox.merge_queue import payloads, records
+from bot.sandbox.merge_queue.moments import SECOND, Moment, optional_rfc3339, rfc3339
+from bot.sandbox.merge_queue.state import Batch, Line, QueuedPullRequest, Repository, Service
+from bot.sandbox.merge_queue.vocabulary import DEFAULT_PARTITION
+
+Json = dict[str, object]
+
+
+def queues(service: Service, repository: Repository) -> Json:
+    """List every queue with pull requests, by branch."""
+    return {
+        "queues": [
+            {"branch": {"name": line.base_ref}, "pull_requests": _pulls(service, repository, line)}
+            for line in repository.lines.values()
+            if any(True for _ in line.queued())
+        ],
+    }
+
+
+def _pulls(service: Service, repository: Repository, line: Line) -> list[Json]:
+    usual = max((plan.longest for plan in repository.tempo.checks), default=0.0)
+    duration = round((usual + 10) * SECOND / service.speed)
+    listed: list[Json] = []
+    for position, queued in enumerate(line.queued()):
+        run = _run_of(line, queued)
+        merge_at = None if run is None else (run.started_at or service.now) + duration
+        listed.append(
+            {
+                "number": queued.number,
+                "position": position,
+                "priority": queued.priority,
+                "effective_priority": queued.priority,
+                "priority_alias": queued.priority_alias,
+                "queue_rule": payloads.queue_rule(queued.rule),
+                "queued_at": rfc3339(queued.queued_at),
+                "speculative_check_pull_request": None if run is None else _speculative(run),
+                "mergeability_check": None if run is None else _mergeability(run),
+                "estimated_time_of_merge": _estimate(repository, merge_at),
+                "partition_name": DEFAULT_PARTITION,
+            },
+        )
+    return listed
+
+
+def _estimate(repository: Repository, merge_at: Moment | None) -> str | None:
+    return optional_rfc3339(merge_at) if repository.pause is None else None
+
+
+def _run_of(line: Line, queued: QueuedPullRequest) -> Batch | None:
+    """Find the run that checks a pull request: its part under bisection, else its batch."""
+    for batch in line.batches:
+        runs: list[Batch] = [*(batch.sub_batches or ()), batch]
+        for one in runs:
+            if queued in one.members and one.started_at is not None:
+                return one
+    return None
+
+
+def _speculative(run: Batch) -> Json:
+    return {
+        "in_place": run.in_place,
+        "number": run.check_pull_request or 0,
+        "started_at": optional_rfc3339(run.started_at),
+        "ended_at": optional_rfc3339(run.ended_at),
+        "checks": [records.queue_check(check) for check in run.checks],
+        "evaluated_conditions": "\n".join(
+            f"- [{'X' if check.state == 'success' else ' '}] `check-success={check.name}`"
+            for check in run.checks
+        ),
+        "state": records.conclusion(run),
+    }
+
+
+def _mergeability(run: Batch) -> Json:
+    return {
+        "check_type": "in_place" if run.in_place else "draft_pr",
+        "pull_request_number": run.check_pull_request or 0,
+        "started_at": optional_rfc3339(run.started_at),
+        "ended_at": optional_rfc3339(run.ended_at),
+        "state": records.conclusion(run),
+    }
