@@ -1,0 +1,161 @@
+"""The resources of the merge queue, read from what a service sends."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from bot.domain.queue import (
+    Account,
+    Application,
+    BatchStatusCode,
+    CheckState,
+    Label,
+    Pause,
+    Queue,
+    QueuePause,
+    QueueStatus,
+)
+from tests.support.samples import sample, sample_bytes
+
+
+def test_status_of_the_document_is_read_in_full() -> None:
+    status = QueueStatus.model_validate_json(sample_bytes("status"))
+
+    bisected, running = status.batches
+    assert bisected.status.code == BatchStatusCode.BISECTING
+    assert bisected.batch_filled_slots == 2
+    assert [sub.name for sub in bisected.sub_batches] == ["batch-10", "batch-11"]
+    assert running.sub_batches == ()
+    assert running.parent_ids == (bisected.id,)
+    assert (running.checks_summary.passed, running.checks_summary.total) == (3, 5)
+    first = bisected.pull_requests[0]
+    assert (first.number, first.author.login) == (41, "ana")
+    assert first.host_labels == (Label(id=1, name="queued", color="0e8a16", default=False),)
+    assert running.pull_requests[0].host_labels is None
+    assert status.waiting_pull_requests[0].estimated_merge_at is None
+    assert status.scope_queues == {"web": (bisected.id,)}
+
+
+def test_status_of_a_later_service_has_its_slots_in_the_batch_status() -> None:
+    status = QueueStatus.model_validate_json(sample_bytes("status_live"))
+
+    (batch,) = status.batches
+    assert batch.status.code == "waiting_for_checks_slot"
+    assert (batch.batch_filled_slots, batch.max_batch_slots) == (1, 5)
+    assert batch.batch_max_start_at == datetime(2026, 7, 20, 23, 25, 11, 263987, UTC)
+    assert (batch.status.retries, batch.status.max_retries) == (1, 2)
+    assert batch.pull_requests[0].priority_rule_name is None
+    assert batch.pull_requests[0].is_frozen
+    assert status.pause is not None
+    assert status.pause.reason == "deploying 4.2"
+
+
+@pytest.mark.parametrize("code", ["running", "frozen", "a_code_of_tomorrow"])
+def test_any_batch_code_passes_through(code: str) -> None:
+    sent = sample("status")
+    sent["batches"][0]["status"]["code"] = code
+
+    assert QueueStatus.model_validate(sent).batches[0].status.code == code
+
+
+def test_known_codes_and_states_are_those_of_the_document() -> None:
+    assert len(BatchStatusCode) == 11
+    assert len(CheckState) == 10
+
+
+def test_status_that_says_not_paused_in_an_object_is_read() -> None:
+    sent = sample("status_live") | {"pause": {"paused": False}}
+
+    assert QueueStatus.model_validate(sent).pause is None
+
+
+@pytest.mark.parametrize("field", ["batches", "waiting_pull_requests"])
+def test_status_without_a_required_field_is_an_error(field: str) -> None:
+    sent = sample("status")
+    del sent[field]
+
+    with pytest.raises(ValidationError, match=field):
+        QueueStatus.model_validate(sent)
+
+
+def test_errors_do_not_quote_what_was_sent() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Pause.model_validate({"reason": "secret plans", "paused_at": "secret time"})
+
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "application"),
+    [
+        (
+            "application",
+            Application(
+                id=123,
+                name="control room",
+                account=Account(id=45, login="acme", type="Organization"),
+            ),
+        ),
+        (
+            "application_live",
+            Application(
+                id="3fa85f64-5717-4562-b3fc-2c963f66afa6",
+                name="control room",
+                scope="admin",
+                account=Account(id=45, login="acme"),
+            ),
+        ),
+    ],
+)
+def test_application_is_read_in_both_shapes(name: str, application: Application) -> None:
+    assert Application.model_validate_json(sample_bytes(name)) == application
+
+
+def test_deprecated_listing_is_read_in_full() -> None:
+    (queue,) = TypeAdapter(tuple[Queue, ...]).validate_python(sample("queues")["queues"])
+
+    first, second = queue.pull_requests
+    assert queue.branch.name == "main"
+    assert first.speculative_check_pull_request is not None
+    assert first.speculative_check_pull_request.checks[0].state == CheckState.SUCCESS
+    assert first.mergeability_check is not None
+    assert first.mergeability_check.check_type == "draft_pr"
+    assert second.mergeability_check is None
+    assert (first.position, first.queue_rule.name) == (0, "default")
+
+
+def test_deprecated_pause_becomes_a_pause() -> None:
+    sent = {"reason": "deploying", "pause_date": "2026-07-20T23:25:11Z"}
+
+    pause = QueuePause.model_validate(sent).as_pause()
+
+    assert pause == Pause(
+        reason="deploying", paused_at=datetime(2026, 7, 20, 23, 25, 11, tzinfo=UTC)
+    )
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["2026-07-20T23:25:11Z", "2026-07-21T01:25:11+02:00", "2026-07-20T23:25:11"],
+)
+def test_times_are_aware_and_in_utc(sent: str) -> None:
+    pause = Pause.model_validate_json(json.dumps({"reason": "x", "paused_at": sent}))
+
+    assert pause.paused_at == datetime(2026, 7, 20, 23, 25, 11, tzinfo=UTC)
+    assert pause.paused_at.tzinfo is UTC
+
+
+@pytest.mark.parametrize("sent", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", 10**30])
+def test_times_beyond_reason_are_errors_and_not_overflows(sent: Any) -> None:
+    with pytest.raises(ValidationError):
+        Pause.model_validate({"reason": "x", "paused_at": sent})
+
+
+def test_resources_cannot_be_changed() -> None:
+    pause = Pause(reason="x", paused_at=datetime(2026, 7, 20, tzinfo=UTC))
+
+    with pytest.raises(ValidationError, match="frozen"):
+        pause.reason = "y"  # type: ignore[misc]  # that it fails is what is tested
