@@ -1,0 +1,1 @@
+"""A local Slack workspace that unmodified clients connect to by address."""

@@ -1,0 +1,46 @@
+"""The seam between what happens in the workspace and how the app hears of it."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from bot.sandbox.slack.wire import Json
+
+PayloadKind = Literal["events_api", "slash_commands", "interactive"]
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What the app is sent; `answerable` when its acknowledgement may carry content."""
+
+    kind: PayloadKind
+    body: Json
+    answerable: bool = False
+
+
+class AppNotConnected(Exception):
+    """There is nowhere to send the payload."""
+
+
+class AcknowledgementMissed(Exception):
+    """The app did not acknowledge within Slack's three seconds."""
+
+
+class Delivery(Protocol):
+    """A way to reach the app: Socket Mode, or signed requests to its address."""
+
+    @property
+    def connections(self) -> int:
+        """Say how many ways to the app are open now."""
+
+    async def deliver(self, payload: Payload) -> Json:
+        """Send a command or interaction, once, and give what the acknowledgement carried.
+
+        Raises AppNotConnected, AcknowledgementMissed.
+        """
+
+    def announce(self, payload: Payload) -> asyncio.Future[bool]:
+        """Send an event in the background, again when it is not acknowledged.
+
+        The future says whether the first attempt was.
+        """

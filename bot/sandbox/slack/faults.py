@@ -1,0 +1,88 @@
+"""The failures that a test or a person arms on purpose, on Slack's side."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.sandbox.slack.wire import ControlRefusal, Json
+
+CALL_FAULTS = frozenset(
+    {
+        "drop_before",
+        "drop_after_accept",
+        "http_500",
+        "html_500",
+        "rate_limit",
+        "slow",
+        "invalid_json",
+        "truncate",
+        "internal_error",
+    }
+)
+SOCKET_FAULTS = frozenset({"disconnect", "drop_connections", "refuse_handshake"})
+REASONS = ("warning", "refresh_requested", "link_disabled", "too_many_websockets")
+
+
+@dataclass
+class Fault:
+    """One armed fault: what happens, to which method's calls (None: any), how many times more."""
+
+    name: str
+    method: str | None = None
+    times: int = 1
+    seconds: float = 1.0
+    retry_after: int = 1
+    reason: str = "refresh_requested"
+    hits: int = 0
+
+    def body(self) -> Json:
+        return dict(vars(self))
+
+
+class Faults:
+    """The armed faults, each spent once it has struck as often as it was armed for."""
+
+    def __init__(self) -> None:
+        self._armed: list[Fault] = []
+
+    def arm(self, name: str, **settings: object) -> Fault:
+        """Arm a fault; raises ControlRefusal for a name or setting that is not known."""
+        return self.arm_from({"name": name, **settings})
+
+    def arm_from(self, wanted: Mapping[str, object]) -> Fault:
+        name = wanted.get("name")
+        if not isinstance(name, str) or name not in CALL_FAULTS | SOCKET_FAULTS:
+            known = ", ".join(sorted(CALL_FAULTS | SOCKET_FAULTS))
+            raise ControlRefusal("unknown_fault", f"name is one of: {known}")
+        fault = Fault(name)
+        for key, value in wanted.items():
+            _set(fault, key, value)
+        self._armed.append(fault)
+        return fault
+
+    def disarm_all(self) -> None:
+        self._armed.clear()
+
+    def armed(self) -> list[Fault]:
+        """List every fault armed since the last disarming, the spent ones (times 0) too."""
+        return list(self._armed)
+
+    def take(self, names: frozenset[str], method: str | None = None) -> Fault | None:
+        """Let the first fitting fault strike, if there is one."""
+        for fault in self._armed:
+            if fault.name in names and fault.times > 0 and fault.method in {None, "*", method}:
+                fault.times -= 1
+                fault.hits += 1
+                return fault
+        return None
+
+
+def _set(fault: Fault, key: str, value: object) -> None:
+    if key == "name" or (key == "method" and value is None):
+        return
+    wanted = {"method": str, "times": int, "seconds": int | float, "retry_after": int}
+    if key == "reason":
+        if value not in REASONS:
+            raise ControlRefusal("invalid_fault", f"reason is one of: {', '.join(REASONS)}")
+    elif key not in wanted or isinstance(value, bool) or not isinstance(value, wanted[key]):
+        raise ControlRefusal("invalid_fault", f"{key} is not a setting that a fault takes so")
+    setattr(fault, key, value)

@@ -1,0 +1,1 @@
+"""The Web API methods, one module per family."""

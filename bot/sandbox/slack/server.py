@@ -1,0 +1,159 @@
+"""The workspace as one local server: binds its port, wires its parts, starts and stops."""
+
+import random
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from aiohttp import web
+
+from bot.sandbox.slack.app_events import AppEvents
+from bot.sandbox.slack.calls import Call, CallLog
+from bot.sandbox.slack.control import ControlApi
+from bot.sandbox.slack.credentials import Credentials
+from bot.sandbox.slack.fault_control import FaultControl
+from bot.sandbox.slack.faults import Faults
+from bot.sandbox.slack.guard import guard
+from bot.sandbox.slack.installation import Installation
+from bot.sandbox.slack.interactions import Interactions
+from bot.sandbox.slack.manifest import Manifest
+from bot.sandbox.slack.methods.method import TIER_3, Method
+from bot.sandbox.slack.page import Page
+from bot.sandbox.slack.payloads import Payloads
+from bot.sandbox.slack.people import People
+from bot.sandbox.slack.rate_limits import RateLimiter, RateLimits
+from bot.sandbox.slack.response_urls import ResponseUrls
+from bot.sandbox.slack.seed import APP_ID, BOT_ID, BOT_USER_ID, default_workspace
+from bot.sandbox.slack.sight import Sight
+from bot.sandbox.slack.socket_mode import SocketMode
+from bot.sandbox.slack.standing import Standing
+from bot.sandbox.slack.submissions import Submissions
+from bot.sandbox.slack.triggers import Triggers
+from bot.sandbox.slack.views import Views
+from bot.sandbox.slack.web_api import WebApi
+from bot.sandbox.slack.wire import Json, SlackRefusal
+from bot.sandbox.slack.workspace import Change
+
+ACK_SECONDS = 3.0
+EVENT_RETRY_SECONDS = (0.0, 60.0, 300.0)
+_BODY_BYTES = 4 * 1024 * 1024
+_STOP_SECONDS = 1.0
+
+
+class SlackSandbox:
+    """A local Slack workspace that clients reach by address and tokens alone.
+
+    `manifest`: the app's manifest.yml (its path, or the mapping it holds); only what it declares
+    is offered, sent and allowed. `bot_token`, `app_token`: the only two tokens that are known.
+    `ack_seconds`: how long the app has to acknowledge. `event_retry_seconds`: the waits before
+    an unacknowledged event is sent again. `rate_limits`: "posting" (chat.postMessage only),
+    "all" (every method by its tier) or "off".
+
+    In-process tests use `people` (what persons do), `sight` (what one person sees), `faults`,
+    `calls`, and `installation.workspace` (to prepare people, channels and user groups); `people`
+    and `sight` answer what the control API answers.
+    """
+
+    def __init__(
+        self,
+        manifest: Path | str | Mapping[str, object],
+        *,
+        bot_token: str = "xoxb-sandbox",  # noqa: S107 - opens nothing but this local workspace
+        app_token: str = "xapp-sandbox",  # noqa: S107 - opens nothing but this local workspace
+        ack_seconds: float = ACK_SECONDS,
+        event_retry_seconds: tuple[float, ...] = EVENT_RETRY_SECONDS,
+        rate_limits: RateLimits = "posting",
+    ) -> None:
+        chance = random.Random()
+        declared = Manifest.read(manifest)
+        workspace = default_workspace(declared.bot_name, declared.name)
+        self.bot_token, self.app_token = bot_token, app_token
+        self.installation = Installation(
+            workspace=workspace,
+            manifest=declared,
+            payloads=Payloads(workspace, APP_ID, BOT_ID, BOT_USER_ID),
+            views=Views(workspace, chance),
+            triggers=Triggers(time.monotonic, chance),
+            chance=chance,
+        )
+        self.calls = CallLog()
+        self._faults = Faults()
+        self.socket_mode = SocketMode(
+            APP_ID,
+            self._faults,
+            chance,
+            ack_seconds=ack_seconds,
+            event_retry_seconds=event_retry_seconds,
+            on_connections=lambda: workspace.notify(Change("app")),
+        )
+        self.faults = FaultControl(self._faults, self.socket_mode)
+        credentials = Credentials(bot_token, app_token, declared.bot_scopes)
+        limiter = RateLimiter(rate_limits, time.monotonic)
+        self._web_api = WebApi(self.installation, credentials, limiter, self._faults, self.calls)
+        self._web_api.add_method(
+            "apps.connections.open",
+            Method(self._open_connection, TIER_3, ("connections:write",), ("app",)),
+        )
+        self._wire_people()
+        self._runner: web.AppRunner | None = None
+
+    def _wire_people(self) -> None:
+        installation, delivery = self.installation, self.socket_mode
+        standing = Standing(installation)
+        self._response_urls = ResponseUrls(installation, time.monotonic)
+        events = AppEvents(installation, delivery)
+        installation.workspace.on_change(events.on_change)
+        interactions = Interactions(installation, delivery, self._response_urls, standing)
+        self._submissions = Submissions(installation, delivery, self._response_urls, standing)
+        self.people = People(installation, interactions, self._submissions, events, standing)
+        self.sight = Sight(installation, delivery, standing)
+        self._page = Page(installation.workspace, self.sight, standing)
+        self._control = ControlApi(self.people, self.sight, self.faults, self.calls)
+
+    @property
+    def url(self) -> str:
+        """Give the page's address, with a slash at its end."""
+        return self.installation.base_url
+
+    @property
+    def api_url(self) -> str:
+        """Give the Web API's address for clients, ending in `/api/`."""
+        return f"{self.installation.base_url}api/"
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Bind and serve; port 0 lets the system choose. Raises OSError when it is taken."""
+        app = web.Application(client_max_size=_BODY_BYTES, middlewares=[guard])
+        app.add_routes(
+            [
+                web.route("*", "/api/{method}", self._web_api.handle),
+                web.get("/socket/{ticket}", self.socket_mode.handle),
+                web.post("/response/{key}", self._response_urls.handle),
+                *self._control.routes(),
+                *self._page.routes(),
+            ]
+        )
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, host, port)
+        await site.start()
+        bound = self._runner.addresses[0][1]
+        shown = f"[{host}]" if ":" in host else host
+        self.installation.base_url = f"http://{shown}:{bound}/"
+
+    async def stop(self) -> None:
+        """Close every connection and give the port back; safe to call twice."""
+        if self._runner is None:
+            return
+        self._page.stop()
+        await self._submissions.stop()
+        await self.socket_mode.stop()
+        await self._runner.cleanup()
+        self._runner = None
+
+    def _open_connection(self, installation: Installation, _call: Call) -> Json:
+        """Hand out a WebSocket address (docs.slack.dev/reference/methods/apps.connections.open)."""
+        if not installation.manifest.socket_mode_enabled:
+            raise SlackRefusal("forbidden_team")
+        address = installation.base_url.replace("http", "ws", 1)
+        ticket = self.socket_mode.new_ticket()
+        return {"url": f"{address}socket/{ticket}?app_id={installation.app_id}"}

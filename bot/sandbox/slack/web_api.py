@@ -1,0 +1,147 @@
+"""The Web API: authenticates a call, runs its method, and answers as Slack does."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Mapping
+
+from aiohttp import web
+
+from bot.sandbox.slack.calls import Call, CallLog
+from bot.sandbox.slack.credentials import Credentials, Token
+from bot.sandbox.slack.faults import CALL_FAULTS, Fault, Faults
+from bot.sandbox.slack.installation import Installation
+from bot.sandbox.slack.methods import app, chat, conversations, people, views
+from bot.sandbox.slack.methods.method import Method
+from bot.sandbox.slack.rate_limits import RateLimiter
+from bot.sandbox.slack.request_bodies import Received, read_request
+from bot.sandbox.slack.wire import Json, SlackRefusal
+
+_ANONYMOUS = Token("bot", ())
+_RUN_FIRST = {"drop_after_accept", "invalid_json", "truncate", "slow"}
+_SERVER_ERROR = 500
+_HTML = "<!DOCTYPE html><html><head><title>Server Error</title></head><body>500</body></html>"
+
+
+class WebApi:
+    """Answers `/api/<method>`; a method that is not there is Slack's `unknown_method`."""
+
+    def __init__(
+        self,
+        installation: Installation,
+        credentials: Credentials,
+        limiter: RateLimiter,
+        faults: Faults,
+        log: CallLog,
+    ) -> None:
+        self._installation = installation
+        self._credentials = credentials
+        self._limiter = limiter
+        self._faults = faults
+        self._log = log
+        self._methods: dict[str, Method] = {
+            **app.METHODS,
+            **chat.METHODS,
+            **conversations.METHODS,
+            **people.METHODS,
+            **views.METHODS,
+        }
+
+    def add_method(self, name: str, method: Method) -> None:
+        self._methods[name] = method
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer one request, or fail it as an armed fault says."""
+        name = request.match_info["method"]
+        try:
+            received = await read_request(request)
+        except SlackRefusal as refusal:
+            return _answer(refusal.body(), None)
+        fault = self._faults.take(CALL_FAULTS, name)
+        if fault is not None and fault.name not in _RUN_FIRST:
+            entry = self._log.add(name, None, received.arguments)
+            entry |= {"ok": False, "error": fault.name}
+            return _failed(request, fault)
+        if fault is not None and fault.name == "slow":
+            await asyncio.sleep(fault.seconds)
+        response = self._run(name, received)
+        if fault is None or fault.name == "slow":
+            return response
+        return _spoiled(request, fault, response)
+
+    def _run(self, name: str, received: Received) -> web.Response:
+        entry = self._log.add(name, None, received.arguments)
+        token: Token | None = None
+        try:
+            method, token = self._admit(name, received)
+            entry["token_kind"] = token.kind if method.tokens else None
+            call = Call(name, token, received.arguments, list(received.warnings))
+            wait = self._limiter.seconds_to_wait(name, method, call.text("channel"))
+            if wait:
+                entry |= {"ok": False, "error": "ratelimited"}
+                return _rate_limited(wait)
+            body: Json = {"ok": True, **method.run(self._installation, call)}
+            _add_warnings(body, call.warnings)
+        except SlackRefusal as refusal:
+            body = refusal.body()
+            _add_warnings(body, list(received.warnings))
+        entry |= {"ok": body["ok"], "error": body.get("error")}
+        return _answer(body, token)
+
+    def _admit(self, name: str, received: Received) -> tuple[Method, Token]:
+        method = self._methods.get(name)
+        if method is None:
+            raise SlackRefusal("unknown_method", fields={"req_method": name})
+        if not method.tokens:
+            return method, _ANONYMOUS
+        token = self._credentials.recognise(received.secret)
+        if token.kind not in method.tokens:
+            raise SlackRefusal("not_allowed_token_type")
+        token.require_any(method.scopes)
+        return method, token
+
+
+def _add_warnings(body: Json, warnings: list[str]) -> None:
+    if warnings:
+        body["warning"] = ",".join(warnings)
+        body.setdefault("response_metadata", {})["warnings"] = warnings
+
+
+def _answer(body: Mapping[str, object], token: Token | None) -> web.Response:
+    headers = {"X-Slack-Req-Id": secrets.token_hex(16)}
+    if token is not None and token.scopes:
+        headers["X-OAuth-Scopes"] = ",".join(token.scopes)
+    return web.json_response(body, headers=headers)
+
+
+def _rate_limited(seconds: int) -> web.Response:
+    body = {"ok": False, "error": "ratelimited"}
+    return web.json_response(body, status=429, headers={"Retry-After": str(seconds)})
+
+
+def _failed(request: web.Request, fault: Fault) -> web.StreamResponse:
+    if fault.name == "rate_limit":
+        return _rate_limited(fault.retry_after)
+    if fault.name == "internal_error":
+        return _answer({"ok": False, "error": "internal_error"}, None)
+    if fault.name == "http_500":
+        body = {"ok": False, "error": "internal_error"}
+        return web.json_response(body, status=_SERVER_ERROR)
+    if fault.name == "html_500":
+        return web.Response(text=_HTML, content_type="text/html", status=_SERVER_ERROR)
+    return _dropped(request)
+
+
+def _spoiled(request: web.Request, fault: Fault, response: web.Response) -> web.StreamResponse:
+    if fault.name == "drop_after_accept":
+        return _dropped(request)
+    whole = response.text or json.dumps({})
+    text = whole[: len(whole) // 2] if fault.name == "truncate" else "<!-- not JSON -->"
+    return web.Response(text=text, content_type="application/json")
+
+
+def _dropped(request: web.Request) -> web.Response:
+    """Close the connection; the response given back finds nowhere to go."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
