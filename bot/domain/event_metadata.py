@@ -8,7 +8,7 @@ codes are strings as sent. Numbers of pull requests are the hosting platform's.
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, JsonValue, PrivateAttr
+from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue, PrivateAttr
 
 from bot.domain.resource import Moment, Number, Resource, Several
 
@@ -172,8 +172,8 @@ class QueueLeave(BatchMetadata):
     reason: str | None = None
     merged: bool | None = None
     dequeue_code: str | None = None
-    seconds_waiting_for_schedule: float | None = None
-    seconds_waiting_for_freeze: float | None = None
+    seconds_waiting_for_schedule: FiniteFloat | None = None
+    seconds_waiting_for_freeze: FiniteFloat | None = None
     conditions_evaluation: ConditionEvaluation | None = None
     checks: Several[ReportedCheck] = ()
     unsuccessful_checks: Several[ReportedCheck] = ()

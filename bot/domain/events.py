@@ -4,7 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, field_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    JsonValue,
+    SerializeAsAny,
+    ValidationInfo,
+    field_validator,
+)
 
 from bot.domain.event_metadata import EventMetadata, Metadata
 from bot.domain.event_reading import read_metadata
@@ -51,7 +58,7 @@ class QueueEvent(Resource):
     base_ref: str | None = None
     type: str
     outcome: str | None = None
-    metadata: EventMetadata = Field(
+    metadata: SerializeAsAny[EventMetadata] = Field(
         default_factory=lambda read: read_metadata(read.get("type"), None)
     )
 

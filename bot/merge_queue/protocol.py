@@ -57,7 +57,8 @@ class _EventLogAnswer(Resource):
 
 
 class _AnythingLogged(Resource):
-    events: tuple[JsonValue, ...]
+    # Not JsonValue, which has a limit of depth that one element would break for all.
+    events: tuple[Any, ...]
 
 
 _STATUS = TypeAdapter(QueueStatus)
@@ -73,6 +74,7 @@ _ID: TypeAdapter[int] = TypeAdapter(Number)
 _TEXT = TypeAdapter(str)
 _MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)
 
+_LONGEST_NUMBER = 100
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -209,9 +211,19 @@ def _without_nul(body: bytes) -> bytes:
 
 
 def _read_leniently(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
-    """JSON with what a strict reader refuses: a byte order mark, halves of surrogate pairs."""
-    sent = json.loads(body.decode("utf-8-sig", "replace"))
+    """JSON with what a strict reader refuses.
+
+    A byte order mark, bytes that are not UTF-8, halves of surrogate pairs, deep nesting, NaN
+    and numbers of thousands of digits.
+    """
+    sent = json.loads(
+        body.decode("utf-8-sig", "replace"), parse_int=_bounded, parse_constant=lambda _name: None
+    )
     return json.loads(_SURROGATE.sub("\ufffd", json.dumps(sent, ensure_ascii=False)))
+
+
+def _bounded(digits: str) -> int | None:
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else None
 
 
 def _problems(error: ValidationError) -> str:

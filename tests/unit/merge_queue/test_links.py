@@ -1,0 +1,72 @@
+"""Reading of `Link` header fields."""
+
+import pytest
+
+from bot.domain.errors import MergeQueueProtocolError
+from bot.merge_queue.links import Link, cursor_of, parse_links
+
+NEXT = "https://queue.example/v1/repos/acme/site/logs"
+
+
+@pytest.mark.parametrize(
+    ("field", "cursor"),
+    [
+        (f'<{NEXT}?cursor=abc&per_page=10>; rel="next"', "abc"),
+        (f"<{NEXT}?cursor=abc>; rel=next", "abc"),
+        (f"<{NEXT}?cursor=abc>;rel=NEXT", "abc"),
+        (
+            f'<{NEXT}?per_page=10&cursor=a%2Bb%3D%3D> ; title="one; two, three" ; rel = "next"',
+            "a+b==",
+        ),
+        (f'<{NEXT}?cursor=one>; rel="prev first", <{NEXT}?cursor=two>; rel="last next"', "two"),
+        (f'<{NEXT}?cursor=q>; title="say \\"<next>\\", twice"; rel="next"', "q"),
+        (f'<{NEXT}?cursor=a,b;c>; rel="next"', "a,b;c"),
+        ('<?cursor=relative>; rel="next"', "relative"),
+        ('</v1/repos/acme/site/logs?cursor=rooted>; rel="next"', "rooted"),
+        (f'<{NEXT}?cursor=abc>; rel="next"; rel="prev"', "abc"),
+        (f'<{NEXT}?cursor=no>; rel="next"; anchor="#part", <{NEXT}?cursor=yes>; rel=next', "yes"),
+        (f'garbage, <{NEXT}?cursor=abc>; rel="next"', "abc"),
+        (f'<{NEXT}?cursor=abc>; rel="next" junk, <{NEXT}?cursor=p>; rel="prev"', "abc"),
+        (f', ,<{NEXT}?cursor=abc>; rel="next",', "abc"),
+        (f'<{NEXT}?cursor=p>; rel="prev"', None),
+        (f'<{NEXT}?cursor=p>; rel="nextish"', None),
+        ("", None),
+    ],
+)
+def test_next_cursor_is_found(field: str, cursor: str | None) -> None:
+    assert cursor_of("next", [field]) == cursor
+
+
+def test_links_may_come_in_several_fields() -> None:
+    fields = [f'<{NEXT}?cursor=p>; rel="prev"', f'<{NEXT}?cursor=n>; rel="next"']
+
+    assert cursor_of("next", fields) == "n"
+    assert cursor_of("prev", fields) == "p"
+    assert cursor_of("first", fields) is None
+
+
+def test_no_field_means_no_further_page() -> None:
+    assert cursor_of("next", []) is None
+
+
+def test_all_relations_of_a_link_are_read() -> None:
+    links = list(parse_links([f'<{NEXT}?cursor=a>; rel="first prev"']))
+
+    assert links == [Link(f"{NEXT}?cursor=a", frozenset({"first", "prev"}))]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        f'<{NEXT}>; rel="next"',
+        f'<{NEXT}?cursor=>; rel="next"',
+        f'<{NEXT}?per_page=10>; rel="next"',
+        f'<{NEXT}#cursor=abc>; rel="next"',
+        '<https://[broken?cursor=a>; rel="next"',
+        "nothing of a link",
+        f"{NEXT}?cursor=abc; rel=next",
+    ],
+)
+def test_link_that_cannot_be_followed_is_an_error_and_no_end_of_the_list(field: str) -> None:
+    with pytest.raises(MergeQueueProtocolError):
+        cursor_of("next", [field])

@@ -1,0 +1,343 @@
+"""Answers as bytes, deciphered."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from bot.domain.errors import (
+    CredentialRefused,
+    InvalidRequest,
+    MergeQueueProtocolError,
+    MergeQueueRefused,
+    MergeQueueUnavailable,
+    ResourceNotFound,
+    StateConflict,
+)
+from bot.domain.events import UnreadableEvent
+from bot.domain.queue import Pause
+from bot.merge_queue import protocol
+from bot.merge_queue.answer import Answer, collect_headers
+from bot.merge_queue.refusals import detail, refusal, retry_after
+from tests.support.samples import sample, sample_bytes
+
+NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
+LOGS = "https://queue.example/v1/repos/acme/site/logs"
+
+
+def answer(
+    body: Any = b"", status: int = 200, content_type: str = "application/json", **headers: str
+) -> Answer:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    pairs = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    return Answer(status, NOW, collect_headers([("Content-Type", content_type), *pairs]), content)
+
+
+def event(event_id: int = 1, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": event_id,
+        "received_at": "2026-07-20T11:00:00Z",
+        "trigger": "merge queue internal",
+        "repository": "acme/site",
+        "pull_request": 41,
+        "base_ref": "main",
+        "type": "action.queue.enter",
+        "metadata": {},
+    } | changes
+
+
+def test_samples_of_every_resource_are_read() -> None:
+    assert len(protocol.read_status(answer(sample_bytes("status"))).batches) == 2
+    rules = protocol.read_rules(answer(sample_bytes("configuration")))
+    assert [rule.name for rule in rules] == ["hotfix", "default"]
+    assert rules[0].config["batch_size"] == 1
+    assert protocol.read_branches(answer({"base_refs": ["main", "v1"]})) == ("main", "v1")
+    assert protocol.read_application(answer(sample_bytes("application"))).id == 123
+    assert len(protocol.read_queues(answer(sample_bytes("queues")))[0].pull_requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "pause"),
+    [
+        (
+            {"reason": "deploy", "paused_at": "2026-07-20T11:00:00Z"},
+            Pause(reason="deploy", paused_at=datetime(2026, 7, 20, 11, tzinfo=UTC)),
+        ),
+        (
+            {"paused": True, "reason": None, "paused_at": "2026-07-20T11:00:00Z"},
+            Pause(reason="", paused_at=datetime(2026, 7, 20, 11, tzinfo=UTC)),
+        ),
+        ({"paused": False, "reason": None, "paused_at": None}, None),
+        ({"paused": False, "reason": "old", "paused_at": "2026-07-20T11:00:00Z"}, None),
+        ({"reason": "deploy"}, None),
+        ({}, None),
+    ],
+)
+def test_pause_is_read_in_both_shapes(body: Any, pause: Pause | None) -> None:
+    assert protocol.read_pause(answer(body)) == pause
+
+
+def test_pause_without_its_time_is_not_taken_for_no_pause() -> None:
+    with pytest.raises(MergeQueueProtocolError, match="paused_at"):
+        protocol.read_pause(answer({"paused": True, "reason": "deploy"}))
+
+
+def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
+    sent = answer(
+        {"size": 2, "per_page": 2, "events": [event(2), event(1)]},
+        Link=f'<{LOGS}?cursor=abc&per_page=2>; rel="next"',
+        Date="Mon, 20 Jul 2026 12:00:05 GMT",
+    )
+
+    page = protocol.read_event_page(sent, asked_cursor=None)
+
+    assert [one.id for one in page.events] == [2, 1]
+    assert page.next_cursor == "abc"
+    assert page.served_at == datetime(2026, 7, 20, 12, 0, 5, tzinfo=UTC)
+    assert page.unreadable == ()
+
+
+def test_cursor_that_comes_again_is_an_error() -> None:
+    sent = answer({"events": []}, Link=f'<{LOGS}?cursor=abc>; rel="next"')
+
+    with pytest.raises(MergeQueueProtocolError, match="cursor"):
+        protocol.read_event_page(sent, asked_cursor="abc")
+
+
+def test_nonsense_among_good_events_is_set_aside() -> None:
+    no_time = event(7, received_at="soon")
+    body: Any = {"events": [event(1), "nonsense", None, [], no_time, event(2, id=None), event(3)]}
+
+    page = protocol.read_event_page(answer(body), asked_cursor=None)
+
+    assert [one.id for one in page.events] == [1, 3]
+    assert len(page.unreadable) == 5
+    set_aside = next(one for one in page.unreadable if one.event_id == 7)
+    assert (set_aside.type, set_aside.received_at) == ("action.queue.enter", None)
+    assert set_aside.raw == no_time
+    assert "received_at" in set_aside.problem
+    assert "soon" not in set_aside.problem
+
+
+def test_page_of_nothing_but_nonsense_is_a_page() -> None:
+    page = protocol.read_event_page(answer({"events": [1, {}]}), asked_cursor=None)
+
+    assert page.events == ()
+    assert all(isinstance(one, UnreadableEvent) for one in page.unreadable)
+    assert len(page.unreadable) == 2
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "trigger": "\\ud800"}',
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "trigger": "\\u0000"}',
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "trigger": "\xff"}',
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "metadata": NaN}',
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "metadata": '
+        + b"9" * 5000
+        + b"}",
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "metadata": '
+        + b"[" * 300
+        + b"]" * 300
+        + b"}",
+    ],
+    ids=["half surrogate", "NUL", "not UTF-8", "NaN", "huge number", "deep"],
+)
+def test_odd_characters_and_numbers_do_no_harm(odd: bytes) -> None:
+    body = b'{"events": [' + json.dumps(event(1)).encode() + b", " + odd + b"]}"
+
+    page = protocol.read_event_page(answer(body), asked_cursor=None)
+
+    assert [one.id for one in page.events] == [1, 2]
+    trigger = page.events[1].trigger
+    assert trigger in {"", "\ufffd"}
+
+
+def test_escaped_backslash_before_u0000_is_no_nul() -> None:
+    body = b'{"events": [' + json.dumps(event(1, trigger="\\u0000")).encode() + b"]}"
+
+    page = protocol.read_event_page(answer(body), asked_cursor=None)
+
+    assert page.events[0].trigger == "\\u0000"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'{"events": [{"id": 1',
+        b"<!doctype html><p>maintenance</p>",
+        b"[]",
+        b"null",
+        b'{"events": null}',
+        b'{"events": {}}',
+        b'{"size": 0}',
+        b"[" * 100_000,
+        b"\x1f\x8b\x08",
+    ],
+)
+def test_answer_that_is_no_event_log_is_a_protocol_error(body: bytes) -> None:
+    with pytest.raises(MergeQueueProtocolError) as caught:
+        protocol.read_event_page(answer(body), asked_cursor=None)
+
+    assert 0 < len(caught.value.detail) <= 300
+    assert "maintenance" not in caught.value.detail
+
+
+def test_web_page_in_place_of_json_is_told_as_such() -> None:
+    with pytest.raises(MergeQueueProtocolError, match="web page"):
+        protocol.read_status(answer(b"<html>hello</html>", content_type="text/html"))
+
+
+def test_json_is_read_whatever_its_content_type_says() -> None:
+    sent = answer(sample_bytes("status"), content_type="text/plain")
+
+    assert len(protocol.read_status(sent).batches) == 2
+
+
+def test_byte_order_mark_does_no_harm() -> None:
+    assert protocol.read_branches(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
+
+
+def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
+    sent = sample("status")
+    del sent["batches"][0]["checks_summary"]
+    sent["batches"][0]["pull_requests"][0]["queued_at"] = "secret"
+
+    with pytest.raises(MergeQueueProtocolError) as caught:
+        protocol.read_status(answer(sent))
+
+    assert "batches.0.checks_summary" in caught.value.detail
+    assert "secret" not in caught.value.detail
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, InvalidRequest),
+        (401, CredentialRefused),
+        (403, CredentialRefused),
+        (404, ResourceNotFound),
+        (405, MergeQueueRefused),
+        (409, StateConflict),
+        (410, MergeQueueRefused),
+        (422, InvalidRequest),
+        (408, MergeQueueUnavailable),
+        (429, MergeQueueUnavailable),
+        (500, MergeQueueUnavailable),
+        (503, MergeQueueUnavailable),
+        (599, MergeQueueUnavailable),
+        (202, MergeQueueProtocolError),
+        (204, MergeQueueProtocolError),
+        (206, MergeQueueProtocolError),
+        (304, MergeQueueProtocolError),
+        (302, MergeQueueProtocolError),
+    ],
+)
+def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
+    sent = answer({"detail": "because"}, status)
+
+    with pytest.raises(kind) as caught:
+        protocol.read_status(sent)
+
+    assert type(caught.value) is kind
+    if isinstance(caught.value, MergeQueueRefused):
+        assert (caught.value.status, caught.value.detail) == (status, "because")
+
+
+@pytest.mark.parametrize("status", [200, 204])
+def test_removal_is_known_by_its_status(status: int) -> None:
+    protocol.read_removal(answer(b"whatever", status))
+
+
+def test_removal_that_was_only_accepted_is_not_taken_for_done() -> None:
+    with pytest.raises(MergeQueueProtocolError):
+        protocol.read_removal(answer(b"", 202))
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "said"),
+    [
+        (b'{"detail": "not paused"}', "application/json", "not paused"),
+        (
+            b'{"detail": [{"loc": ["body", "reason"], "msg": "too long"}, {"msg": "and more"}]}',
+            "application/json",
+            "reason: too long; and more",
+        ),
+        (b'{"message": "no such thing"}', "application/json", "no such thing"),
+        (b'{"error": {"message": "nested"}}', "application/json", "nested"),
+        (b'"just text"', "application/json", "just text"),
+        (b"plain\r\n  text\x1b[31m", "text/plain", "plain text [31m"),
+        (b"<html><script>alert(1)</script>", "text/html", "422 Unprocessable"),
+        (b"  <!DOCTYPE html>", "application/json", "422 Unprocessable"),
+        (b"", "application/json", "422 Unprocessable"),
+        (b'{"detail": null}', "application/json", "422 Unprocessable"),
+        (b'{"detail": "\\ud800"}', "application/json", "?"),
+        (b"[" * 50_000, "application/json", "[[["),
+        (b"\xff\xfe", "text/plain", "\ufffd\ufffd"),
+    ],
+)
+def test_detail_is_one_short_safe_line(body: bytes, content_type: str, said: str) -> None:
+    line = detail(answer(body, 422, content_type))
+
+    assert line.startswith(said)
+    assert len(line) <= 300
+    assert line.isprintable()
+
+
+def test_long_detail_is_cut() -> None:
+    line = detail(answer({"detail": "x" * 5000}, 422))
+
+    assert len(line) == 300
+    assert line.endswith("…")
+
+
+def test_refusal_names_the_field() -> None:
+    body = {"detail": [{"loc": ["body", "reason"], "msg": "too long"}]}
+    refused = refusal(answer(body, 422))
+
+    assert isinstance(refused, InvalidRequest)
+    assert refused.field == "reason"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "0"}, 0.0),
+        ({"Retry-After": "Mon, 20 Jul 2026 12:00:30 GMT"}, 30.0),
+        (
+            {
+                "Retry-After": "Mon, 20 Jul 2026 13:00:30 GMT",
+                "Date": "Mon, 20 Jul 2026 13:00:00 GMT",
+            },
+            30.0,
+        ),
+        ({"Retry-After": "Mon, 20 Jul 2026 11:00:00 GMT"}, 0.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "-1"}, None),
+        ({"Retry-After": "\u0663"}, None),
+        ({"Retry-After": "9" * 400}, 999999999.0),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(NOW.timestamp() + 12)}, 12.0),
+        ({"X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "1"}, None),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1e400"}, None),
+        ({}, None),
+    ],
+)
+def test_wait_the_service_asks_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(answer(b"", 429, **headers)) == seconds
+
+
+def test_refusal_by_rate_limit_is_passing_even_as_403() -> None:
+    refused = refusal(answer({"detail": "slow down"}, 403, Retry_After="3"))
+
+    assert isinstance(refused, MergeQueueUnavailable)
+    assert (refused.status, refused.retry_after) == (403, 3.0)
+
+
+def test_body_of_an_answer_is_not_in_its_repr() -> None:
+    assert "secret" not in repr(answer(b"secret"))
