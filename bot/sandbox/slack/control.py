@@ -1,17 +1,13 @@
 """The control API over HTTP: what tests and the page ask of the workspace."""
 
-import json
-from collections.abc import Awaitable, Callable
-
 from aiohttp import web
 
 from bot.sandbox.slack.calls import CallLog
+from bot.sandbox.slack.control_requests import answering, body_of, flag_of, texts_of, viewer_of
 from bot.sandbox.slack.fault_control import FaultControl
 from bot.sandbox.slack.people import People
-from bot.sandbox.slack.sight import DEFAULT_LIMIT, LARGEST_LIMIT, Sight
+from bot.sandbox.slack.sight import DEFAULT_LIMIT, Sight
 from bot.sandbox.slack.wire import ControlRefusal, Json
-
-Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 class ControlApi:
@@ -43,18 +39,18 @@ class ControlApi:
         ]
 
     async def _workspace(self, request: web.Request) -> Json:
-        return self._sight.workspace(_viewer(request))
+        return self._sight.workspace(request.query.get("user") or None)
 
     async def _messages(self, request: web.Request) -> Json:
         text = request.query.get("limit", str(DEFAULT_LIMIT))
-        if not text.isdecimal() or not 1 <= int(text) <= LARGEST_LIMIT:
-            raise ControlRefusal("invalid_limit", f"limit is from 1 to {LARGEST_LIMIT}")
+        if not text.isdecimal() or int(text) == 0:
+            raise ControlRefusal("invalid_limit", "limit is a number from 1")
         thread_ts = request.query.get("thread_ts") or None
         channel = request.match_info["id"]
-        return self._sight.messages(_viewer(request), channel, thread_ts, int(text))
+        return self._sight.messages(viewer_of(request), channel, thread_ts, int(text))
 
     async def _views(self, request: web.Request) -> Json:
-        return self._sight.views(_viewer(request))
+        return self._sight.views(viewer_of(request))
 
     async def _call_log(self, request: web.Request) -> Json:
         since = request.query.get("since", "0")
@@ -66,91 +62,51 @@ class ControlApi:
         return self._faults.listing()
 
     async def _arm_fault(self, request: web.Request) -> Json:
-        return self._faults.arm(await _body(request))
+        return self._faults.arm(await body_of(request))
 
     async def _disarm_faults(self, _request: web.Request) -> Json:
         return self._faults.disarm()
 
     async def _command(self, request: web.Request) -> Json:
-        body = await _body(request)
-        user, channel, text = _texts(body, "user", "channel", "text")
+        body = await body_of(request)
+        user, channel, text = texts_of(body, "user", "channel", "text")
         return await self._people.command(user, channel, text)
 
     async def _message(self, request: web.Request) -> Json:
-        body = await _body(request)
-        user, channel, text = _texts(body, "user", "channel", "text")
+        body = await body_of(request)
+        user, channel, text = texts_of(body, "user", "channel", "text")
         thread_ts = body.get("thread_ts")
         return self._people.message(user, channel, text, str(thread_ts) if thread_ts else None)
 
     async def _action(self, request: web.Request) -> Json:
-        body = await _body(request)
-        _texts(body, "user", "block_id", "action_id")
+        body = await body_of(request)
+        texts_of(body, "user", "block_id", "action_id")
         return await self._people.action(**body)
 
     async def _suggestions(self, request: web.Request) -> Json:
-        body = await _body(request)
-        _texts(body, "user", "block_id", "action_id")
+        body = await body_of(request)
+        texts_of(body, "user", "block_id", "action_id")
         return await self._people.suggestions(**body)
 
     async def _shortcut(self, request: web.Request) -> Json:
-        body = await _body(request)
-        _texts(body, "user", "callback_id")
+        body = await body_of(request)
+        texts_of(body, "user", "callback_id")
         return await self._people.shortcut(**body)
 
     async def _home(self, request: web.Request) -> Json:
-        body = await _body(request)
-        (user,) = _texts(body, "user")
+        body = await body_of(request)
+        (user,) = texts_of(body, "user")
         return await self._people.home(
             user, "messages" if body.get("tab") == "messages" else "home"
         )
 
     async def _submit(self, request: web.Request) -> Json:
-        body = await _body(request)
-        (user,) = _texts(body, "user")
+        body = await body_of(request)
+        (user,) = texts_of(body, "user")
         return await self._people.submit(user, request.match_info["id"], body.get("values"))
 
     async def _close(self, request: web.Request) -> Json:
-        body = await _body(request)
-        (user,) = _texts(body, "user")
-        clear = body.get("clear") is True
+        body = await body_of(request)
+        (user,) = texts_of(body, "user")
+        clear = flag_of(body, "clear", default=False)
         return self._people.close(user, request.match_info["id"], clear=clear)
-
-
-def answering(run: Callable[[web.Request], Awaitable[Json]]) -> Handler:
-    """Make a handler that writes the answer, or the refusal with its HTTP status."""
-
-    async def handler(request: web.Request) -> web.Response:
-        try:
-            return web.json_response(await run(request))
-        except ControlRefusal as refusal:
-            body = {"ok": False, "error": refusal.code, "detail": refusal.detail}
-            return web.json_response(body, status=refusal.status)
-
-    return handler
-
-
-def _viewer(request: web.Request) -> str:
-    user = request.query.get("user")
-    if not user:
-        raise ControlRefusal("missing_user", "the query must name a user")
-    return user
-
-
-async def _body(request: web.Request) -> Json:
-    try:
-        body = json.loads(await request.read())
-    except ValueError:
-        raise ControlRefusal("invalid_json", "the body is not JSON") from None
-    if not isinstance(body, dict):
-        raise ControlRefusal("invalid_json", "the body must be a JSON object")
-    return body
-
-
-def _texts(body: Json, *names: str) -> list[str]:
-    found = []
-    for name in names:
-        value = body.get(name)
-        if not isinstance(value, str) or not value:
-            raise ControlRefusal("missing_field", f"{name} must be given as text")
-        found.append(value)
-    return found

@@ -34,12 +34,17 @@ class Installation:
     def is_member(self, channel: Channel) -> bool:
         return self.bot_user_id in channel.members
 
-    def new_message(self, channel: str, text: str, **fields: object) -> Message:
+    def new_message(
+        self,
+        channel: str,
+        text: str,
+        blocks: list[Json] | None = None,
+        attachments: list[Json] | None = None,
+    ) -> Message:
         """Make a message of the app, not yet posted."""
         ts = self.workspace.new_ts()
         message = Message(channel, ts, self.bot_user_id, text, from_app=True)
-        for name, value in fields.items():
-            setattr(message, name, value)
+        message.blocks, message.attachments = blocks or [], attachments or []
         return message
 
     def view_json(self, view: View) -> Json:

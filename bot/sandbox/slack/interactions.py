@@ -103,8 +103,8 @@ class Interactions:
     async def action(self, user_id: str, request: Mapping[str, object]) -> Json:
         """Use an element of a message or view.
 
-        `request` has `container`, `block_id`, `action_id` and the element's own payload fields.
-        In a view it may have `values`, what was entered elsewhere in it so far.
+        `request` has `container`, `block_id`, `action_id` and the element's own payload fields;
+        `state`, as `{"values": {…}}`, is what was entered elsewhere in its message or view.
         Raises ControlRefusal as Standing does, and `element_not_found`, `invalid_choice`.
         """
         user = self._standing.person(user_id)
@@ -123,7 +123,7 @@ class Interactions:
             return {"ok": True, "acknowledged": True, "sent": False}
         action = action_json(self._installation, block_id, element, entry)
         body = self._action_body(user, source)
-        return await self._send(user, {**body, "actions": [action]})
+        return await self._send({**body, "actions": [action]})
 
     def _source(self, user: User, request: Mapping[str, object]) -> Message | View:
         container = request.get("container")
@@ -143,14 +143,15 @@ class Interactions:
     ) -> Json:
         """Keep what was chosen in the state of its message or view, and give its entry."""
         block_id, element = target
-        if isinstance(source, View) and request.get("values") is not None:
-            source.values = merged(source.blocks, source.values, request["values"])
+        values = self._values(user, source)
+        state = request.get("state")
+        if isinstance(state, dict) and state.get("values") is not None:
+            values.update(merged(source.blocks, values, state["values"]))
         if element["type"] == "overflow":
             return {"selected_option": offered(element, [request.get("selected_option")])[0]}
         if element["type"] not in VALUE_FIELDS:
             return {}
         entry = entered(element, dict(request))
-        values = self._values(user, source)
         values.setdefault(block_id, {})[element["action_id"]] = entry
         return entry
 
@@ -173,17 +174,11 @@ class Interactions:
         url, _ = self._response_urls.mint(user.id, source.channel, source=source)
         return {**body, "response_url": url}
 
-    async def _send(self, user: User, body: Json) -> Json:
-        """Send an interaction; a failure is shown to the person, as Slack's warning sign is."""
+    async def _send(self, body: Json) -> Json:
+        """Send an interaction; the answer's `error` is what Slack's warning sign stands for."""
         if not self._installation.manifest.interactivity_enabled:
-            outcome = Outcome(error=_NOT_INTERACTIVE)
-        else:
-            outcome = await ask(self._delivery, Payload("interactive", body))
-        if outcome.error is not None:
-            name = self._installation.manifest.name
-            sentence = f'{name} did not respond to that: "{outcome.error}"'
-            self._notice(user, None, sentence)
-        return outcome.body()
+            return Outcome(error=_NOT_INTERACTIVE).body()
+        return (await ask(self._delivery, Payload("interactive", body))).body()
 
     async def shortcut(self, user_id: str, request: Mapping[str, object]) -> Json:
         """Run a shortcut by its `callback_id`; a message shortcut also names `channel` and `ts`.
@@ -197,11 +192,11 @@ class Interactions:
             detail = f"the manifest declares no shortcut {callback_id}"
             raise ControlRefusal("unknown_shortcut", detail)
         if shortcut.type == "global":
-            return await self._send(user, shortcut_payload(self._installation, user, shortcut))
+            return await self._send(shortcut_payload(self._installation, user, shortcut))
         message = self._standing.seen_message(user, request.get("channel"), request.get("ts"))
         body = message_shortcut_payload(self._installation, user, shortcut, message)
         url, _ = self._response_urls.mint(user.id, message.channel, source=None)
-        return await self._send(user, {**body, "response_url": url})
+        return await self._send({**body, "response_url": url})
 
     async def suggestions(self, user_id: str, request: Mapping[str, object]) -> Json:
         """Ask the app for the options of an external menu; `value` is what was typed."""
@@ -219,8 +214,8 @@ class Interactions:
         known = {name: outcome.content.get(name) for name in ("options", "option_groups")}
         return outcome.body() | {name: each for name, each in known.items() if each is not None}
 
-    def _notice(self, user: User, channel: Channel | None, text: str) -> None:
-        self._installation.workspace.tell(user.id, channel.id if channel else None, text)
+    def _notice(self, user: User, channel: Channel, text: str) -> None:
+        self._installation.workspace.tell(user.id, channel.id, text)
 
 
 def _is_dispatched(source: Message | View, block_id: str) -> bool:

@@ -8,6 +8,7 @@ from importlib import resources
 
 from aiohttp import web
 
+from bot.sandbox.slack.control_requests import refused
 from bot.sandbox.slack.payloads import ts_of_permalink
 from bot.sandbox.slack.sight import Sight
 from bot.sandbox.slack.standing import Standing
@@ -69,8 +70,7 @@ class Page:
         try:
             user = self._standing.person(request.query.get("user")).id
         except ControlRefusal as refusal:
-            body = {"ok": False, "error": refusal.code, "detail": refusal.detail}
-            return web.json_response(body, status=refusal.status)
+            return refused(refusal)
         response = web.StreamResponse(headers=_STREAM_HEADERS)
         await response.prepare(request)
         await response.write(b"retry: 1000\n\n")

@@ -133,9 +133,9 @@ class ResponseUrls:
             target.is_command_shown = True
             typed = Message(channel.id, workspace.new_ts(), target.user, target.command_line)
             workspace.post(typed)
-        message = self._installation.new_message(channel.id, content.fallback)
-        message.blocks = content.blocks or []
-        message.attachments = content.attachments or []
+        message = self._installation.new_message(
+            channel.id, content.fallback, content.blocks, content.attachments
+        )
         message.thread_ts = thread_ts
         message.metadata = read_metadata(call) if public else None
         message.ephemeral_to = None if public else target.user

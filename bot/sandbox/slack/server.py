@@ -8,6 +8,8 @@ from pathlib import Path
 from aiohttp import web
 
 from bot.sandbox.slack.app_events import AppEvents
+from bot.sandbox.slack.arrangement import Arrangement
+from bot.sandbox.slack.arrangement_api import ArrangementApi
 from bot.sandbox.slack.calls import Call, CallLog
 from bot.sandbox.slack.control import ControlApi
 from bot.sandbox.slack.credentials import Credentials
@@ -50,8 +52,8 @@ class SlackSandbox:
     "all" (every method by its tier) or "off".
 
     In-process tests use `people` (what persons do), `sight` (what one person sees), `faults`,
-    `calls`, and `installation.workspace` (to prepare people, channels and user groups); `people`
-    and `sight` answer what the control API answers.
+    `calls` and `arrangement` (more people, channels, user groups); all of them answer what the
+    control API answers and raise ControlRefusal where it refuses.
     """
 
     def __init__(
@@ -89,8 +91,8 @@ class SlackSandbox:
         self.faults = FaultControl(self._faults, self.socket_mode)
         credentials = Credentials(bot_token, app_token, declared.bot_scopes)
         limiter = RateLimiter(rate_limits, time.monotonic)
-        self._web_api = WebApi(self.installation, credentials, limiter, self._faults, self.calls)
-        self._web_api.add_method(
+        self.web_api = WebApi(self.installation, credentials, limiter, self._faults, self.calls)
+        self.web_api.add_method(
             "apps.connections.open",
             Method(self._open_connection, TIER_3, ("connections:write",), ("app",)),
         )
@@ -108,6 +110,7 @@ class SlackSandbox:
         self.people = People(installation, interactions, self._submissions, events, standing)
         self.sight = Sight(installation, delivery, standing)
         self._page = Page(installation.workspace, self.sight, standing)
+        self.arrangement = Arrangement(installation)
         self._control = ControlApi(self.people, self.sight, self.faults, self.calls)
 
     @property
@@ -125,10 +128,11 @@ class SlackSandbox:
         app = web.Application(client_max_size=_BODY_BYTES, middlewares=[guard])
         app.add_routes(
             [
-                web.route("*", "/api/{method}", self._web_api.handle),
+                web.route("*", "/api/{method}", self.web_api.handle),
                 web.get("/socket/{ticket}", self.socket_mode.handle),
                 web.post("/response/{key}", self._response_urls.handle),
                 *self._control.routes(),
+                *ArrangementApi(self.arrangement).routes(),
                 *self._page.routes(),
             ]
         )

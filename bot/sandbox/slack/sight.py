@@ -6,7 +6,7 @@ from bot.sandbox.slack.standing import Standing
 from bot.sandbox.slack.wire import Json
 from bot.sandbox.slack.workspace import Change, Channel, Message, User
 
-DEFAULT_LIMIT, LARGEST_LIMIT = 200, 1000
+DEFAULT_LIMIT = 200
 
 
 class Sight:
@@ -17,10 +17,13 @@ class Sight:
         self._delivery = delivery
         self._standing = standing
 
-    def workspace(self, user: str) -> Json:
-        """Give the team, its people, the channels this person sees, and what the app offers."""
-        viewer = self._standing.person(user)
+    def workspace(self, user: str | None = None) -> Json:
+        """Give the team, its people, the channels this person sees, and what the app offers.
+
+        Without a person the first one of the workspace is the viewer.
+        """
         workspace, manifest = self._installation.workspace, self._installation.manifest
+        viewer = self._standing.person(user or next(iter(workspace.users)))
         shown = [c for c in workspace.channels.values() if workspace.sees(viewer.id, c)]
         return {
             "ok": True,

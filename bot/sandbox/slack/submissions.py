@@ -15,7 +15,6 @@ from bot.sandbox.slack.views import View
 from bot.sandbox.slack.wire import ControlRefusal, Json, SlackRefusal
 from bot.sandbox.slack.workspace import User
 
-_TROUBLE = "We had some trouble connecting. Try again?"
 _UNREADABLE = "invalid_response_action"
 
 
@@ -39,7 +38,7 @@ class Submissions:
         """Submit the top modal with `{block_id: {action_id: {type, value or selected_…}}}`.
 
         What Slack's own form check refuses comes back as `response_action: "errors"` with
-        `acknowledged: false`: the app never hears of it. Raises ControlRefusal as Standing does,
+        `acknowledged: null`: the app was not asked. Raises ControlRefusal as Standing does,
         and `invalid_choice`, `not_submittable`.
         """
         user = self._standing.person(user_id)
@@ -52,7 +51,7 @@ class Submissions:
             raise ControlRefusal("invalid_choice", str(unknown)) from unknown
         refused = refusals(view.blocks, view.values)
         if refused:
-            unsent = {"ok": True, "acknowledged": False, "response_action": "errors"}
+            unsent = {"ok": True, "acknowledged": None, "response_action": "errors"}
             return {**unsent, "errors": refused}
         return await self._send(user, view)
 
@@ -60,15 +59,13 @@ class Submissions:
         urls = self._response_urls_of(user, view)
         body = submission_payload(self._installation, user, view, urls)
         outcome = await ask(self._delivery, Payload("interactive", body, answerable=True))
-        if outcome.error is None:
-            try:
-                return outcome.body() | self._apply(view, outcome.content)
-            except SlackRefusal as refusal:
-                answer = {**outcome.body(), "error": refusal.code}
-        else:
-            answer = outcome.body()
-        self._installation.workspace.tell(user.id, None, _TROUBLE)
-        return answer
+        if outcome.error is not None:
+            return outcome.body()
+        try:
+            return outcome.body() | self._apply(view, outcome.content)
+        except SlackRefusal as refusal:
+            # The modal stays open and the person is told of trouble, as when nothing came.
+            return {**outcome.body(), "acknowledged": False, "error": refusal.code}
 
     def _response_urls_of(self, user: User, view: View) -> list[Json]:
         """Mint an address for each chosen channel whose menu asks for one."""

@@ -64,12 +64,13 @@ class WebApi:
             return _failed(request, fault)
         if fault is not None and fault.name == "slow":
             await asyncio.sleep(fault.seconds)
-        response = self._run(name, received)
+        response = self.respond(name, received)
         if fault is None or fault.name == "slow":
             return response
         return _spoiled(request, fault, response)
 
-    def _run(self, name: str, received: Received) -> web.Response:
+    def respond(self, name: str, received: Received) -> web.Response:
+        """Run a call that was read, and write Slack's answer to it."""
         entry = self._log.add(name, None, received.arguments)
         token: Token | None = None
         try:

@@ -16,6 +16,7 @@ UserKind = Literal["member", "admin", "guest", "single_channel_guest", "external
 SLACKBOT_ID = "USLACKBOT"
 MESSAGES_KEPT = 10_000
 EPHEMERALS_KEPT = 500
+_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -202,13 +203,18 @@ class Workspace:
         wanted = name.removeprefix("@").lower()
         return next((each for each in self.users.values() if each.name == wanted), None)
 
-    def direct_channel(self, first: str, second: str) -> Channel:
-        """Find the direct conversation of two people, opening it when there is none."""
-        members = {first, second}
+    def direct_channel(self, *people: str) -> Channel:
+        """Find the direct conversation of two or more people, opening it when there is none."""
+        members = set(people)
+        kind: ChannelKind = "im" if len(members) <= _TWO else "mpim"
         for channel in self.channels.values():
-            if channel.kind == "im" and channel.members == members:
+            if channel.kind == kind and channel.members == members:
                 return channel
-        opened = Channel(f"D0{next(self._serial):06d}", "", "im", members, created=int(time.time()))
+        names = "--".join(sorted(self.users[each].name for each in members))
+        name = "" if kind == "im" else f"mpdm-{names}-1"
+        letter = "D" if kind == "im" else "G"
+        channel_id = f"{letter}0{next(self._serial):06d}"
+        opened = Channel(channel_id, name, kind, members, created=int(time.time()))
         self.channels[opened.id] = opened
         self.notify(Change("channel", channel=opened.id))
         return opened
@@ -265,13 +271,25 @@ class Workspace:
         self._tell("message_changed", message, message)
         return True
 
+    def add_user(self, user: User) -> None:
+        self.users[user.id] = user
+        self.notify(Change("app"))
+
+    def add_channel(self, channel: Channel) -> None:
+        self.channels[channel.id] = channel
+        self.touch(channel)
+
+    def touch(self, channel: Channel) -> None:
+        """Tell that a channel is not what it was."""
+        self.notify(Change("channel", channel=channel.id))
+
     def join(self, channel: Channel, user_id: str) -> None:
         channel.members.add(user_id)
         self.notify(Change("channel", channel=channel.id, joined=user_id))
 
     def leave(self, channel: Channel, user_id: str) -> None:
         channel.members.discard(user_id)
-        self.notify(Change("channel", channel=channel.id))
+        self.touch(channel)
 
     def tell(self, user_id: str, channel_id: str | None, text: str) -> None:
         """Give one person a notice, as Slackbot does when an app fails them."""

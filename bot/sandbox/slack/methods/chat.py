@@ -4,7 +4,7 @@ import dataclasses
 
 from bot.sandbox.slack.calls import Call
 from bot.sandbox.slack.installation import Installation
-from bot.sandbox.slack.message_content import Content, read_content, read_metadata
+from bot.sandbox.slack.message_content import POSTED_TEXT, Content, read_content, read_metadata
 from bot.sandbox.slack.methods.channels import visible_channel
 from bot.sandbox.slack.methods.method import SPECIAL, TIER_3, TIER_4, Method
 from bot.sandbox.slack.payloads import permalink
@@ -22,18 +22,19 @@ def post_message(installation: Installation, call: Call) -> Json:
     if content.is_empty:
         raise SlackRefusal("no_text")
     thread_ts = _thread(call, channel)
-    message = installation.new_message(
-        channel.id,
-        content.fallback,
-        blocks=content.blocks or [],
-        attachments=content.attachments or [],
-        metadata=metadata,
-        thread_ts=thread_ts,
-        broadcast=thread_ts is not None and call.flag("reply_broadcast"),
-    )
+    message = _new_message(installation, channel, content)
+    message.metadata = metadata
+    message.thread_ts = thread_ts
+    message.broadcast = thread_ts is not None and call.flag("reply_broadcast")
     installation.workspace.post(message)
     answer = {"channel": channel.id, "ts": message.ts}
     return {**answer, "message": installation.payloads.message(message)}
+
+
+def _new_message(installation: Installation, channel: Channel, content: Content) -> Message:
+    return installation.new_message(
+        channel.id, content.fallback, content.blocks, content.attachments
+    )
 
 
 def _destination(installation: Installation, call: Call) -> Channel:
@@ -72,7 +73,13 @@ def update_message(installation: Installation, call: Call) -> Json:
     if len(call.text("text")) > UPDATED_TEXT:
         raise SlackRefusal("msg_too_long")
     content = read_content(call, installation, default_parse="client")
+    if channel.is_archived:
+        raise SlackRefusal("is_inactive")
     changed = _updated(installation, message, content)
+    if call.flag("reply_broadcast"):
+        if not message.is_reply:
+            raise SlackRefusal("cant_broadcast_message")
+        changed.broadcast = True
     if call.has("metadata"):
         changed.metadata = read_metadata(call)
     installation.workspace.replace(changed)
@@ -130,19 +137,16 @@ def post_ephemeral(installation: Installation, call: Call) -> Json:
         raise SlackRefusal("not_in_channel")
     if user not in channel.members:
         raise SlackRefusal("user_not_in_channel")
+    if len(call.text("text")) > POSTED_TEXT:
+        raise SlackRefusal("msg_too_long")
     content = read_content(call, installation)
     if content.is_empty:
         raise SlackRefusal("no_text")
     if any("blocks" in each for each in content.attachments or ()):
         raise SlackRefusal("invalid_attachments")
-    message = installation.new_message(
-        channel.id,
-        content.fallback,
-        blocks=content.blocks or [],
-        attachments=content.attachments or [],
-        thread_ts=_thread(call, channel),
-        ephemeral_to=user,
-    )
+    message = _new_message(installation, channel, content)
+    message.thread_ts = _thread(call, channel)
+    message.ephemeral_to = user
     installation.workspace.post(message)
     return {"message_ts": message.ts}
 

@@ -13,7 +13,7 @@ from bot.sandbox.slack.methods.channels import (
     timestamp,
 )
 from bot.sandbox.slack.methods.method import TIER_2, TIER_3, TIER_4, Method
-from bot.sandbox.slack.wire import Json, SlackRefusal, invalid_arguments
+from bot.sandbox.slack.wire import Json, SlackRefusal
 from bot.sandbox.slack.workspace import Channel, ChannelKind, Message
 
 _HISTORY_MOST, _REPLIES_MOST, _LIST_MOST = 999, 1000, 1000
@@ -23,7 +23,7 @@ _KIND_OF_TYPE: dict[str, ChannelKind] = {
     "im": "im",
     "mpim": "mpim",
 }
-_FEWEST, _MOST_PEOPLE = 1, 8
+_MOST_PEOPLE = 8
 
 
 def info(installation: Installation, call: Call) -> Json:
@@ -183,17 +183,16 @@ def open_conversation(installation: Installation, call: Call) -> Json:
         return {"channel": {"id": channel.id}, "no_op": True, "already_open": True}
     users = call.listed("users")
     if not users:
-        raise invalid_arguments("missing required field: users")
+        raise SlackRefusal("users_list_not_supplied")
     if len(users) > _MOST_PEOPLE:
         raise SlackRefusal("too_many_users")
-    if len(users) > _FEWEST:
-        # Group conversations are outside what the workspace keeps.
-        raise SlackRefusal("method_not_supported_for_channel_type")
-    call.token.require_any(("im:write",))
-    workspace = installation.workspace
-    if users[0] not in workspace.users:
+    call.token.require_any(("im:write",) if len(users) == 1 else ("mpim:write",))
+    known = installation.workspace.users
+    if not all(each in known for each in users):
         raise SlackRefusal("user_not_found")
-    channel = workspace.direct_channel(installation.bot_user_id, users[0])
+    if any(known[each].deleted for each in users):
+        raise SlackRefusal("user_disabled")
+    channel = installation.workspace.direct_channel(installation.bot_user_id, *users)
     if call.flag("return_im"):
         return {"channel": installation.payloads.channel(channel)}
     return {"channel": {"id": channel.id}}
