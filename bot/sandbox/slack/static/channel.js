@@ -1,6 +1,6 @@
 // The open channel: its head, its messages, the box below, and what a newcomer may try.
 
-import { Composer } from "./composer.js";
+import { Composer, KEEP_TEXT } from "./composer.js";
 import { control } from "./control.js";
 import { el, fill, icon, iconButton } from "./dom.js";
 import { MessageList } from "./messages.js";
@@ -67,7 +67,6 @@ onArrival((channel, message) => {
   drawJump();
 });
 
-/** A command that the app did not take is told as Slackbot would; when the stream tells it too, only once. */
 async function sendFromChannel(text) {
   const channel = openChannel();
   try {
@@ -75,8 +74,8 @@ async function sendFromChannel(text) {
     else await control.command(state.user, channel, text);
     return null;
   } catch (error) {
-    if (error.code === "app_not_connected") return `${explain(error.code)} Start the app, then send it again.`;
-    if (error.code === "unknown_command") return `${text.split(/\s/)[0]} is not a command of this workspace. Type / to see the commands.`;
+    // Slackbot tells these two in the channel; the box only keeps what was typed.
+    if (state.online && ["app_not_connected", "unknown_command"].includes(error.code)) return KEEP_TEXT;
     return explain(error.code, error.message);
   }
 }
@@ -85,14 +84,23 @@ export function openShortcuts(anchor = bolt) {
   const shortcuts = (state.directory.app.shortcuts ?? []).filter((shortcut) => shortcut.type === "global");
   const run = async (shortcut) => {
     try {
-      const answer = await control.shortcut(state.user, shortcut.callback_id);
-      if (answer.acknowledged === false) notice(`“${shortcut.name}” was not answered: ${explain(answer.error ?? "operation_timeout")}`);
+      await control.shortcut(state.user, shortcut.callback_id);
     } catch (error) {
       notice(`“${shortcut.name}” did not work: ${explain(error.code, error.message)}`);
     }
   };
   const items = shortcuts.map((shortcut) => ({ label: shortcut.name, detail: shortcut.description, mark: icon("bolt"), pick: () => run(shortcut) }));
   openMenu(anchor, "Shortcuts", items.length ? [{ label: "Shortcuts" }, ...items] : [{ label: "This app declares no shortcuts." }]);
+}
+
+/** Goes to one message, wherever it is shown, and marks it for a moment. */
+export function showMessage(ts) {
+  const row = [...document.querySelectorAll(".message")].reverse().find((node) => node.dataset.ts === ts);
+  if (!row) return;
+  messages.setPinned(false);
+  row.scrollIntoView({ block: "center" });
+  row.classList.add("message-shown");
+  row.focus({ preventScroll: true });
 }
 
 function drawTips() {

@@ -6,6 +6,9 @@ import { suggest } from "./suggestions.js";
 
 const HISTORY = 50;
 
+/** What `send` resolves to when the text was not taken and the reason is told elsewhere. */
+export const KEEP_TEXT = Symbol("keep the text");
+
 export class Composer {
   /** `send(text)` resolves to an error sentence, or to nothing when all went well; `commands()` are the declared ones. */
   constructor({ id, label, placeholder, send, commands, extra }) {
@@ -132,7 +135,7 @@ export class Composer {
     if (problem) {
       if (!this.text.value) this.text.value = before;
       this.typed();
-      fill(this.error, problem);
+      if (problem !== KEEP_TEXT) fill(this.error, problem);
     } else if (text.startsWith("/")) {
       remember("history", [...recall("history", []).filter((one) => one !== text), text].slice(-HISTORY));
     }

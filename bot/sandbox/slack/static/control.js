@@ -34,7 +34,7 @@ export const control = {
   views: (user) => request(`views?${query({ user })}`),
   submit: (view, user, values) => request(`views/${id(view)}/submit`, { user, values }),
   close: (view, user) => request(`views/${id(view)}/close`, { user }),
-  home: (user) => request("home", { user }),
+  home: (user, tab) => request("home", { user, tab }),
 };
 
 /** Follows the workspace's changes for one person until `stop()`. `opened` is called at every connection, the first included:

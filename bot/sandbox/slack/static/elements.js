@@ -32,6 +32,7 @@ export function renderElement(element, block, surface, names = {}) {
 }
 
 function renderButton(element, block, surface) {
+  if (element.visible_to_user_ids?.length && !element.visible_to_user_ids.includes(surface.directory.viewer.id)) return document.createDocumentFragment();
   const style = ["primary", "danger"].includes(element.style) ? ` button-${element.style}` : "";
   const words = renderPlain(element.text?.text, element.text?.emoji !== false);
   const properties = { class: `button${style}`, "aria-label": element.accessibility_label, dataset: { focus: surface.focusKey(block, element), action: element.action_id ?? "" } };

@@ -1,18 +1,19 @@
 // Draws a list of messages and keeps it drawn: only rows whose message changed are made again.
 
+import { attachmentNodes, reactionNodes } from "./extras.js";
 import { renderBlocks } from "./blocks.js";
 import { clockTime, dayKey, dayName, fullTime, momentOf } from "./dates.js";
 import { el, fill, icon, iconButton, keepFocus } from "./dom.js";
 import { personName } from "./mentions.js";
 import { renderMrkdwn } from "./mrkdwn.js";
-import { isReply, replyCount } from "./state.js";
+import { isReply } from "./state.js";
 import { Surface } from "./surface.js";
 
 const GROUPED_SECONDS = 300;
 
 export function authorOf(message, directory) {
   const user = directory.users.find((one) => one.id === message.user);
-  return { name: message.username || (user ? personName(user) : directory.app.name), isApp: Boolean(message.is_bot || user?.is_bot), id: message.user ?? message.username ?? "app" };
+  return { name: user ? personName(user) : message.username || directory.app.name, isApp: Boolean(message.is_bot || user?.is_bot), id: message.user ?? message.username ?? "app" };
 }
 
 export function avatar({ name, isApp, id }, size = "") {
@@ -85,7 +86,7 @@ export class MessageList {
         before = null;
       }
       const grouped = before && this.belongsTo(before, message);
-      const count = this.inThread ? 0 : replyCount(this.channel, message);
+      const count = this.inThread ? 0 : message.reply_count ?? 0;
       const signature = JSON.stringify([message, Boolean(grouped), count, directory.viewer.id]);
       rows.push({ key: message.ts, signature, make: () => this.row(message, grouped, count, directory) });
       if (this.inThread && message === messages[0] && messages.length > 1) {
@@ -100,7 +101,7 @@ export class MessageList {
   }
 
   belongsTo(before, message) {
-    return before.user === message.user && before.username === message.username && !before.ephemeral === !message.ephemeral && !message.broadcast && Number(message.ts) - Number(before.ts) < GROUPED_SECONDS;
+    return before.user === message.user && !before.ephemeral === !message.ephemeral && !message.broadcast && Number(message.ts) - Number(before.ts) < GROUPED_SECONDS;
   }
 
   reconcile(wanted) {
@@ -135,7 +136,7 @@ export class MessageList {
       { class: `message ${grouped ? "message-grouped" : ""} ${message.ephemeral ? "message-ephemeral" : ""}`, tabindex: -1, dataset: { ts: message.ts, focus: `message:${message.ts}` } },
       message.broadcast && !this.inThread && this.broadcastLine(message),
       side,
-      el("div", { class: "message-main" }, grouped ? el("span", { class: "unseen" }, `${author.name}, ${clockTime(message.ts)}`) : head, this.body(message, directory), this.footer(message, count)),
+      el("div", { class: "message-main" }, grouped ? el("span", { class: "unseen" }, `${author.name}, ${clockTime(message.ts)}`) : head, this.body(message, directory), this.footer(message, count, directory)),
       this.tools(message),
     );
   }
@@ -143,12 +144,14 @@ export class MessageList {
   body(message, directory) {
     const container = { type: "message", channel: this.channel, ts: message.ts, ...(message.ephemeral ? { ephemeral: true } : {}) };
     const edited = message.edited && el("span", { class: "edited" }, " (edited)");
-    if (message.blocks?.length) return el("div", { class: "message-body blocks" }, renderBlocks(message.blocks, new Surface({ directory, container })), edited);
+    // What a person typed comes as rich text too, but only its text still has the emoji shortcodes.
+    if (message.deleted) return el("div", { class: "message-body message-deleted" }, message.text);
+    if (message.blocks?.length && authorOf(message, directory).isApp) return el("div", { class: "message-body blocks" }, renderBlocks(message.blocks, new Surface({ directory, container })), edited);
     return el("div", { class: "message-body message-text" }, renderMrkdwn(message.text, { directory, names: false }), edited);
   }
 
-  footer(message, count) {
-    const parts = [];
+  footer(message, count, directory) {
+    const parts = [attachmentNodes(message.attachments, directory), reactionNodes(message.reactions, directory)];
     if (message.ephemeral) {
       parts.push(
         el("div", { class: "only-you" }, icon("eye"), "Only visible to you", " · ", el("button", { type: "button", class: "link-button", "aria-label": "Dismiss this message", on: { click: () => this.actions.dismiss(message) } }, "Dismiss")),

@@ -5,7 +5,7 @@ import { control } from "./control.js";
 import { focusFirst, openDialog } from "./dialog.js";
 import { el, fill, iconButton, keepFocus } from "./dom.js";
 import { renderPlain } from "./mrkdwn.js";
-import { state, loadViews, watch } from "./state.js";
+import { loadViews, state, telling, watch } from "./state.js";
 import { explain, Surface } from "./surface.js";
 import { checkValues } from "./validation.js";
 
@@ -45,6 +45,13 @@ function makeFrame() {
   return { ...frame, view: null, shown: null };
 }
 
+/** What the workspace still holds of a form that was open when the page was loaded. */
+function keptBefore(view) {
+  const kept = new Map();
+  for (const [block, actions] of Object.entries(view.state?.values ?? {})) for (const [action, fields] of Object.entries(actions)) kept.set(`${block}\u0000${action}`, fields);
+  return kept;
+}
+
 async function leave() {
   const { view } = open;
   try {
@@ -57,7 +64,7 @@ async function leave() {
 
 function fillFrame(view) {
   // Values live as long as the view, so that an update keeps what was typed in blocks that stay.
-  if (!values.has(view.id)) values.set(view.id, new Map());
+  if (!values.has(view.id)) values.set(view.id, keptBefore(view));
   const surface = new Surface({ directory: state.directory, container: { type: "view", view_id: view.id }, values: values.get(view.id) });
   const deep = state.views.length > 1;
   const submit = () => send(view, surface);
@@ -86,7 +93,7 @@ function fillFrame(view) {
       "footer",
       { class: "dialog-buttons" },
       el("button", { type: "button", class: "button", on: { click: leave } }, plain(view.close, view.submit ? "Cancel" : "Close")),
-      view.submit && el("button", { type: "button", class: "button button-primary modal-submit", dataset: { focus: "modal-submit" }, on: { click: submit } }, plain(view.submit, "Submit")),
+      view.submit && el("button", { type: "button", disabled: view.submit_disabled === true, class: "button button-primary modal-submit", dataset: { focus: "modal-submit" }, on: { click: submit } }, plain(view.submit, "Submit")),
     ),
   );
 }
@@ -103,9 +110,9 @@ async function send(view, surface) {
   button.setAttribute("aria-busy", "true");
   open.dialog.classList.add("modal-busy");
   try {
-    const answer = await control.submit(view.id, state.user, filled);
-    if (answer.acknowledged === false) showTrouble(`We could not reach the app. ${explain(answer.error ?? "operation_timeout")}`);
-    else if (answer.response_action === "errors") showErrors(answer.errors ?? {}) || showTrouble("The app refused this without saying why.");
+    const answer = await telling(() => control.submit(view.id, state.user, filled));
+    if (answer.response_action === "errors") showErrors(answer.errors ?? {}) || showTrouble("The app refused this without saying why.");
+    else if (answer.acknowledged === false || answer.error) showTrouble(`We had some trouble connecting. ${explain(answer.error ?? "operation_timeout")}`);
     else await loadViews();
   } catch (error) {
     showTrouble(explain(error.code, error.message));

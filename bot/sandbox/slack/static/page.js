@@ -1,16 +1,16 @@
 // Puts the page together: its regions, its banner, its keys, and what is said aloud.
 
-import { channelBody, composer, openShortcuts } from "./channel.js";
+import { channelBody, composer, openShortcuts, showMessage } from "./channel.js";
 import { refreshAgo } from "./dates.js";
-import { el, fill, icon, iconButton } from "./dom.js";
+import { el, fill, icon, iconButton, keepFocus } from "./dom.js";
 import { openHelp } from "./help.js";
 import { homeBody } from "./home.js";
 import "./modal.js";
 import { authorOf } from "./messages.js";
 import { renderMrkdwn } from "./mrkdwn.js";
-import { applyTheme, recall, toggleTheme } from "./preferences.js";
+import { applyTheme, recallHere, toggleTheme } from "./preferences.js";
 import { openPeople, places, samePlace, startSidebar } from "./sidebar.js";
-import { become, changed, goTo, onArrival, openChannel, state, watch } from "./state.js";
+import { become, changed, goTo, isAppChannel, loadMessages, onArrival, openChannel, openThread, state, watch } from "./state.js";
 import { startThread } from "./thread.js";
 
 applyTheme();
@@ -21,8 +21,9 @@ const main = document.getElementById("place");
 const menuButton = iconButton("menu", "Channels", () => setDrawer(!shell.classList.contains("with-drawer")), { class: "icon-button drawer-button", "aria-expanded": "false", "aria-controls": "sidebar" });
 const title = el("h1", {});
 const topic = el("p", { class: "topic" });
+const tabs = el("nav", { class: "tabs", "aria-label": "The app's tabs", hidden: true });
 const banner = el("div", { class: "banner", role: "status", hidden: true });
-fill(main, el("header", { class: "place-head" }, menuButton, el("div", { class: "place-words" }, title, topic)), banner, channelBody, homeBody);
+fill(main, el("header", { class: "place-head" }, menuButton, el("div", { class: "place-words" }, title, topic)), tabs, banner, channelBody, homeBody);
 
 /** On a narrow screen the sidebar is a drawer. */
 function setDrawer(open) {
@@ -45,14 +46,25 @@ watch(["place", "directory"], () => {
   const channel = state.directory.channels.find((one) => one.id === openChannel());
   if (channel) {
     fill(title, icon(channel.kind === "private" ? "lock" : channel.kind === "public" ? "hash" : "person"), channel.name);
-    fill(topic, channel.topic?.value ?? channel.topic ?? "");
+    fill(topic, channel.topic);
   } else {
     fill(title, icon("home"), state.directory.app.name);
-    fill(topic, "Home");
+    fill(topic);
   }
+  drawTabs(channel);
   const unread = [...state.conversations.values()].reduce((sum, one) => sum + one.unread, 0);
   document.title = `${unread ? `(${unread}) ` : ""}${channel ? `#${channel.name}` : state.directory.app.name} · ${state.directory.team.name} (local Slack)`;
 });
+
+/** The app has two tabs: its Home and its direct messages. */
+function drawTabs(channel) {
+  const { app, channels } = state.directory;
+  const direct = channels.find(isAppChannel);
+  tabs.hidden = Boolean(channel && !isAppChannel(channel)) || !app.home_tab_enabled;
+  if (tabs.hidden) return;
+  const tab = (name, place) => el("button", { type: "button", class: "tab", "aria-current": samePlace(place, state.place) ? "page" : null, dataset: { focus: `tab:${name}` }, on: { click: () => goTo(place) } }, name);
+  keepFocus(tabs, () => fill(tabs, tab("Home", { kind: "home" }), direct && app.messages_tab_enabled !== false && tab("Messages", { kind: "channel", id: direct.id })));
+}
 
 watch(["directory", "connection"], () => {
   const app = state.directory?.app;
@@ -111,6 +123,19 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+/** A permalink names a message: its channel is opened by the state, the message is shown here. */
+async function followLink() {
+  const link = new URLSearchParams(location.search);
+  history.replaceState(null, "", location.pathname);
+  const [channel, ts] = [link.get("channel"), link.get("ts")];
+  if (!channel || !ts) return;
+  const thread = link.get("thread_ts");
+  if (thread && thread !== ts) await openThread(channel, thread);
+  else await loadMessages(channel);
+  requestAnimationFrame(() => requestAnimationFrame(() => showMessage(ts)));
+}
+
 setInterval(() => document.hidden || refreshAgo(), 20_000);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed("directory"));
-await become(recall("user"));
+await become(new URLSearchParams(location.search).get("user") ?? recallHere("user"));
+await followLink();

@@ -5,6 +5,7 @@ const PREFIX = "sandbox.slack.";
 export function remember(key, value) {
   try {
     localStorage.setItem(PREFIX + key, JSON.stringify(value));
+    sessionStorage.setItem(PREFIX + key, JSON.stringify(value));
   } catch {
     // A browser that refuses storage still shows the workspace; it only starts afresh each time.
   }
@@ -16,6 +17,16 @@ export function recall(key, otherwise = null) {
     return stored === null ? otherwise : JSON.parse(stored);
   } catch {
     return otherwise;
+  }
+}
+
+/** What this tab remembers before what the browser does, so that two tabs can be two people. */
+export function recallHere(key) {
+  try {
+    const here = sessionStorage.getItem(PREFIX + key);
+    return here === null ? recall(key) : JSON.parse(here);
+  } catch {
+    return null;
   }
 }
 

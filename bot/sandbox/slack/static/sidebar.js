@@ -5,7 +5,7 @@ import { personName } from "./mentions.js";
 import { avatar } from "./messages.js";
 import { openMenu } from "./popup.js";
 import { shownTheme, toggleTheme } from "./preferences.js";
-import { become, conversation, goTo, state, watch } from "./state.js";
+import { become, conversation, goTo, isAppChannel, state, watch } from "./state.js";
 
 export function startSidebar(root, { openHelp, leave }) {
   const draw = () => {
@@ -23,7 +23,7 @@ function top() {
 /** The order the channels stand in, which the keyboard follows too. */
 export function places() {
   const { channels, app } = state.directory;
-  const kinds = (wanted) => channels.filter((channel) => wanted.includes(channel.kind)).map((channel) => ({ kind: "channel", id: channel.id, channel }));
+  const kinds = (wanted) => channels.filter((channel) => wanted.includes(channel.kind) && !isAppChannel(channel)).map((channel) => ({ kind: "channel", id: channel.id, channel }));
   return [...kinds(["public", "private"]), ...kinds(["im", "mpim"]), ...(app.home_tab_enabled ? [{ kind: "home" }] : [])];
 }
 
@@ -59,12 +59,14 @@ function channelLink(place, leave) {
 function appLink(leave) {
   const { app } = state.directory;
   const connected = app.connected && state.online;
+  const messages = state.directory.channels.find(isAppChannel);
+  const isOpen = state.place?.kind === "home" || (messages && state.place?.id === messages.id);
   const content = [icon("home"), el("span", { class: "place-name" }, app.name), el("span", { class: `presence ${connected ? "presence-on" : ""}`, title: connected ? "Connected" : "Not connected" })];
   const label = `${app.name}, ${connected ? "connected" : "not connected"}`;
   if (!app.home_tab_enabled) return el("div", { class: "place-link", "aria-label": label }, content);
   return el(
     "button",
-    { type: "button", class: "place-link", "aria-label": `${label}, Home tab`, "aria-current": state.place?.kind === "home" ? "page" : null, dataset: { focus: "place:home" }, on: { click: () => (goTo({ kind: "home" }), leave()) } },
+    { type: "button", class: "place-link", "aria-label": `${label}, Home tab`, "aria-current": isOpen ? "page" : null, dataset: { focus: "place:home" }, on: { click: () => (goTo({ kind: "home" }), leave()) } },
     content,
   );
 }

@@ -3,8 +3,11 @@
 import { control, follow } from "./control.js";
 import { recall, remember } from "./preferences.js";
 
+// Who looks when nobody was chosen before.
+const FIRST_PERSON = "U0ALICE";
 const PAGE = 200;
 const MOST_KEPT = 4000;
+const MOST_READ = 1000;
 
 export const state = {
   user: null,
@@ -51,19 +54,21 @@ const byTs = (one, other) => Number(one.ts) - Number(other.ts);
 
 /** What the channel's list shows: roots and replies that were also sent to the channel, oldest first. */
 export function channelMessages(channel) {
-  return [...conversation(channel).messages.values()].filter((message) => !message.deleted && (!isReply(message) || message.broadcast)).sort(byTs);
+  return [...conversation(channel).messages.values()].filter((message) => !isReply(message) || message.broadcast).sort(byTs);
 }
 
 export function threadMessages(channel, ts) {
-  return [...conversation(channel).messages.values()].filter((message) => !message.deleted && (message.ts === ts || message.thread_ts === ts)).sort(byTs);
+  return [...conversation(channel).messages.values()].filter((message) => message.ts === ts || message.thread_ts === ts).sort(byTs);
 }
 
-/** Replies told by the root or seen here, whichever is more: the stream may bring a reply before its root's new count. */
-export function replyCount(channel, root) {
-  let seen = 0;
-  for (const message of conversation(channel).messages.values()) if (isReply(message) && message.thread_ts === root.ts && !message.ephemeral) seen += 1;
-  return Math.max(seen, root.reply_count ?? 0);
+/** The stream brings replies, not their root's new count. */
+function countReply(kept, reply, by) {
+  const root = isReply(reply) && !reply.ephemeral && kept.messages.get(reply.thread_ts);
+  if (root) kept.messages.set(root.ts, { ...root, reply_count: Math.max(0, (root.reply_count ?? 0) + by) });
 }
+
+/** The app's own direct conversation, which is its Messages tab. */
+export const isAppChannel = (channel) => channel.kind === "im" && channel.bot_is_member;
 
 export const openChannel = () => (state.place?.kind === "channel" ? state.place.id : null);
 
@@ -72,14 +77,14 @@ export async function loadMessages(channel, thread) {
   const kept = conversation(channel);
   const arrived = new Map();
   kept.arrived = arrived;
-  const { messages } = await control.messages(state.user, channel, { thread, limit: thread ? 1000 : kept.limit });
+  const { messages } = await control.messages(state.user, channel, { thread, limit: thread ? MOST_READ : kept.limit });
   const local = [...kept.messages.values()].filter((message) => message.notice || (!thread && isReply(message)) || (thread && message.thread_ts !== thread && message.ts !== thread));
   kept.messages = new Map([...local, ...messages].map((message) => [message.ts, message]));
   for (const [ts, message] of arrived) applyTo(kept, ts, message);
   if (kept.arrived === arrived) kept.arrived = null;
   if (!thread) {
     kept.loaded = true;
-    kept.more = messages.length >= kept.limit;
+    kept.more = messages.length >= kept.limit && kept.limit < MOST_READ;
   }
   changed("messages", "thread");
 }
@@ -90,12 +95,12 @@ function applyTo(kept, ts, message) {
 }
 
 export async function loadEarlier(channel) {
-  conversation(channel).limit *= 4;
+  conversation(channel).limit = MOST_READ;
   await loadMessages(channel);
 }
 
 export async function loadDirectory() {
-  const answer = await control.workspace(state.user ?? undefined);
+  const answer = await control.workspace(state.user);
   const viewer = typeof answer.viewer === "string" ? answer.users.find((user) => user.id === answer.viewer) : answer.viewer;
   state.directory = { ...answer, viewer };
   state.user = viewer.id;
@@ -120,6 +125,8 @@ export function goTo(place) {
   if (place.kind === "home") return openHome();
   const kept = conversation(place.id);
   kept.unread = 0;
+  const channel = state.directory.channels.find((one) => one.id === place.id);
+  if (channel && isAppChannel(channel)) attempt(control.home(state.user, "messages"));
   return kept.loaded ? undefined : attempt(loadMessages(place.id));
 }
 
@@ -171,7 +178,7 @@ function keep(channel, ts, message) {
   if (kept.messages.size > MOST_KEPT + PAGE) {
     const old = [...kept.messages.keys()].sort((a, b) => a - b).slice(0, PAGE);
     for (const key of old) kept.messages.delete(key);
-    kept.more = true;
+    kept.more = kept.limit < MOST_READ;
   }
   changed("messages", "thread");
 }
@@ -180,6 +187,7 @@ function arrive({ channel, message }) {
   const known = conversation(channel).messages.has(message.ts);
   keep(channel, message.ts, message);
   if (known) return;
+  countReply(conversation(channel), message, 1);
   const own = message.user === state.user && !message.ephemeral;
   if (channel !== openChannel() && !own && !isReply(message)) {
     const kept = conversation(channel);
@@ -190,9 +198,27 @@ function arrive({ channel, message }) {
   for (const listener of arrivals) listener(channel, message);
 }
 
+let acting = 0;
+
+/** Runs something that tells its own failure where it was started. */
+export async function telling(run) {
+  acting += 1;
+  try {
+    return await run();
+  } finally {
+    // The stream's notice may come just after the answer.
+    setTimeout(() => (acting -= 1), 300);
+  }
+}
+
 /** What Slackbot would tell this person: shown as a message that only this page has. */
-export function notice(text, channel = openChannel()) {
-  if (!channel) return;
+export function notice(text, channel = openChannel() ?? state.directory?.channels[0]?.id) {
+  // What an element or a form says itself, where it was used, is not said twice.
+  if (!channel || acting > 0) return;
+  addNotice(text, channel);
+}
+
+function addNotice(text, channel) {
   const ts = (Date.now() / 1000).toFixed(6);
   arrive({ channel, message: { ts, user: "USLACKBOT", username: "Slackbot", is_bot: true, text, ephemeral: true, notice: true } });
 }
@@ -205,13 +231,16 @@ const APPLY = {
     if (message && ts && message.ts !== ts) keep(channel, ts, null);
     keep(channel, message?.ts ?? ts, message);
   },
-  message_deleted: ({ channel, ts }) => keep(channel, ts, null),
+  message_deleted: ({ channel, ts, message }) => {
+    if (message) countReply(conversation(channel), message, -1);
+    keep(channel, ts, null);
+  },
   ephemeral_deleted: ({ channel, ts }) => keep(channel, ts, null),
   channel: () => attempt(loadDirectory()),
   app: () => attempt(loadDirectory()),
   view: () => attempt(loadViews()),
   home: () => attempt(loadViews()),
-  notice: ({ text, channel }) => notice(text, channel),
+  notice: ({ text, channel }) => (channel ? addNotice(text, channel) : notice(text)),
 };
 
 function apply(change) {
@@ -236,32 +265,30 @@ async function readAll() {
 }
 
 function placeToStart() {
-  const wanted = recall("place");
+  const link = new URLSearchParams(location.search);
+  const wanted = link.has("channel") ? { kind: "channel", id: link.get("channel") } : recall("place");
   const { channels, app } = state.directory;
-  if (wanted?.kind === "home" && app.home_tab_enabled) {
-    openHome();
-    return { kind: "home" };
-  }
+  if (wanted?.kind === "home" && app.home_tab_enabled) return { kind: "home" };
   const known = channels.find((channel) => channel.id === wanted?.id);
   return { kind: "channel", id: (known ?? channels.find((channel) => channel.is_member && channel.bot_is_member) ?? channels[0]).id };
 }
 
 let unfollow = () => {};
 
-/** Becomes this person (or the workspace's first, when null): forgets what the one before saw and follows the stream anew. */
-export async function become(user) {
+/** Becomes this person (or the first, when there is no such person): forgets what the one before saw and follows the stream anew. */
+export async function become(wanted) {
+  const user = wanted ?? FIRST_PERSON;
   unfollow();
-  Object.assign(state, { user, directory: state.directory, thread: null, views: [], home: null, homeAsked: null });
+  Object.assign(state, { user, thread: null, views: [], home: null, homeAsked: null });
   state.conversations.clear();
   await attempt(loadDirectory());
-  if (!state.directory && user) {
-    state.user = null;
-    await attempt(loadDirectory());
-  }
+  if (state.directory?.viewer.id !== user && user !== FIRST_PERSON) return become(FIRST_PERSON);
   if (state.place?.kind === "channel" && !state.directory?.channels.some((channel) => channel.id === state.place.id)) state.place = null;
+  if (state.directory) state.place ??= placeToStart();
   if (state.place?.kind === "home") openHome();
+  changed("place", "home", "thread", "views");
   remember("user", state.user);
-  unfollow = follow(state.user ?? "", {
+  unfollow = follow(state.user, {
     opened: () => {
       state.online = true;
       changed("connection");

@@ -3,6 +3,7 @@
 import { control } from "./control.js";
 import { askConfirmation } from "./confirm.js";
 import { el } from "./dom.js";
+import { telling } from "./state.js";
 
 const WORDS = {
   operation_timeout: "The app did not answer in time. Try again.",
@@ -66,15 +67,15 @@ export class Surface {
     clearFailure(node);
     node.setAttribute("aria-busy", "true");
     try {
-      const answer = await control.action({
+      const answer = await telling(() => control.action({
         user: this.directory.viewer.id,
         container: this.container,
         block_id: block.block_id,
         action_id: element.action_id,
         type: element.type,
         ...fields,
-        state: { values: this.state() },
-      });
+        ...(this.container.type === "view" ? { values: this.state() } : {}),
+      }));
       if (answer.acknowledged === false) showFailure(node, explain(answer.error ?? "operation_timeout", answer.detail));
     } catch (error) {
       showFailure(node, explain(error.code ?? "unknown_error", error.message));

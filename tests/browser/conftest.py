@@ -1,0 +1,106 @@
+"""The system's Chromium, a local Slack workspace with a scripted app in it, and its page."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+
+from bot.sandbox.slack.server import SlackSandbox
+from tests.browser.page_parts import composer
+from tests.browser.scripted_app import ScriptedApp
+
+MANIFEST = Path(__file__).parents[2] / "manifest.yml"
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DEADLINE_MILLISECONDS = 8_000
+
+OpenPage = Callable[..., Awaitable[Page]]
+
+
+def _chromium() -> str:
+    found = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    if found is not None:
+        return found
+    reason = f"no Chromium on the PATH (looked for {', '.join(CHROMIUM_NAMES)})"
+    if os.environ.get("MQBOT_REQUIRE_BROWSER"):
+        pytest.fail(f"{reason}, and MQBOT_REQUIRE_BROWSER asks for one")
+    pytest.skip(reason)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    path = _chromium()
+    expect.set_options(timeout=DEADLINE_MILLISECONDS)
+    async with async_playwright() as playwright:
+        launched = await playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        yield launched
+        await launched.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def sandbox(browser: Browser) -> AsyncIterator[SlackSandbox]:  # noqa: ARG001 - skips first where there is none
+    workspace = SlackSandbox(MANIFEST, rate_limits="off")
+    await workspace.start()
+    yield workspace
+    await workspace.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def app(sandbox: SlackSandbox) -> AsyncIterator[ScriptedApp]:
+    scripted = ScriptedApp(sandbox.api_url)
+    await scripted.start()
+    yield scripted
+    await scripted.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_page(browser: Browser, sandbox: SlackSandbox) -> AsyncIterator[OpenPage]:
+    """Open the workspace's page; fails the test when the page logs an error of its own."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    async def opened(
+        user: str = "U0ALICE",
+        *,
+        width: int = 1280,
+        height: int = 860,
+        dark: bool = False,
+        context: BrowserContext | None = None,
+    ) -> Page:
+        if context is None:
+            context = await browser.new_context(
+                viewport={"width": width, "height": height},
+                color_scheme="dark" if dark else "light",
+                timezone_id="Europe/Paris",
+                locale="en-US",
+                reduced_motion="reduce",
+            )
+            context.set_default_timeout(DEADLINE_MILLISECONDS)
+            contexts.append(context)
+        page = await context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        await page.goto(f"{sandbox.url}?user={user}")
+        await expect(composer(page)).to_be_enabled()
+        return page
+
+    yield opened
+    for context in contexts:
+        await context.close()
+    assert errors == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(open_page: OpenPage, app: ScriptedApp) -> Page:  # noqa: ARG001 - the app is connected before the page opens
+    return await open_page()

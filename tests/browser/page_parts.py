@@ -1,0 +1,32 @@
+"""Finds the parts of the page as a person would: by what they are and what they say."""
+
+from playwright.async_api import Locator, Page
+
+
+def composer(page: Page) -> Locator:
+    return page.get_by_role("combobox", name="Message")
+
+
+def channel_list(page: Page) -> Locator:
+    return page.get_by_role("region", name="Messages", exact=True)
+
+
+def messages(page: Page) -> Locator:
+    return channel_list(page).locator("li.message")
+
+
+def message(page: Page, text: str) -> Locator:
+    return messages(page).filter(has_text=text)
+
+
+def thread_pane(page: Page) -> Locator:
+    return page.get_by_role("complementary", name="Thread")
+
+
+def sidebar(page: Page) -> Locator:
+    return page.get_by_role("navigation", name="Workspace")
+
+
+async def type_command(page: Page, text: str) -> None:
+    await composer(page).fill(text)
+    await composer(page).press("Enter")

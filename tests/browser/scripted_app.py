@@ -1,0 +1,167 @@
+"""A small app over Socket Mode, scripted to show everything that the page must handle."""
+
+from typing import Any
+
+from slack_bolt.adapter.socket_mode.websockets import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from tests.browser.gallery import CONFIRM, Block, actions, button, input_block, plain, section
+
+BOT_TOKEN = "xoxb-sandbox"
+APP_TOKEN = "xapp-sandbox"
+CHANNEL = "C0MERGEQ"
+
+PAUSED = [
+    section("*The queue is paused*: CI is down"),
+    actions(
+        button("Resume queue", "resume", style="primary", confirm=CONFIRM),
+        button("Ignore me", "nobody_listens"),
+        {
+            "type": "overflow",
+            "action_id": "more",
+            "options": [
+                {"text": plain("Extend by an hour"), "value": "hour"},
+                {"text": plain("Snooze"), "value": "snooze"},
+            ],
+        },
+        {"type": "users_select", "action_id": "tell"},
+    ),
+]
+
+
+def reason_modal(title: str = "Pause the queue", callback_id: str = "reason") -> Block:
+    return {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain(title),
+        "submit": plain("Pause"),
+        "close": plain("Cancel"),
+        "blocks": [
+            section("*3* running batches will stop."),
+            input_block(
+                "why",
+                "Reason",
+                {"type": "plain_text_input", "max_length": 255},
+                hint=plain("People in the channel will read it."),
+            ),
+            actions(button("Details", "details"), button("Fill in", "fill_in"), block_id="extra"),
+        ],
+    }
+
+
+def home_view(presses: int) -> Block:
+    return {
+        "type": "home",
+        "blocks": [
+            {"type": "header", "text": plain("Merge queues")},
+            section(f"*acme/site* refreshed {presses} times"),
+            actions(button("Refresh", "refresh_home"), block_id="home"),
+        ],
+    }
+
+
+class ScriptedApp:
+    """What the app was told is in `heard`: tests compare it with what people did."""
+
+    def __init__(self, api_url: str) -> None:
+        self.client = AsyncWebClient(token=BOT_TOKEN, base_url=api_url)
+        self.heard: list[tuple[str, str]] = []
+        self._presses = 0
+        self._bolt = AsyncApp(client=self.client)
+        self._handler: AsyncSocketModeHandler | None = None
+        self._bolt.command("/mq")(self._typed)
+        self._bolt.shortcut("pause_queue")(self._shortcut)
+        self._bolt.view("reason")(self._reason)
+        self._bolt.view("details")(self._closed_details)
+        self._bolt.event("app_home_opened")(self._home)
+        for name in ("resume", "more", "tell", "details", "fill_in", "refresh_home"):
+            self._bolt.action(name)(getattr(self, f"_{name}"))
+
+    async def start(self) -> None:
+        self._handler = AsyncSocketModeHandler(self._bolt, APP_TOKEN)
+        await self._handler.connect_async()
+
+    async def stop(self) -> None:
+        if self._handler is not None:
+            await self._handler.close_async()
+            self._handler = None
+
+    async def post(self, text: str = "", channel: str = CHANNEL, **more: Any) -> str:
+        answer = await self.client.chat_postMessage(channel=channel, text=text or "message", **more)
+        return str(answer["ts"])
+
+    async def _typed(self, ack: Any, command: dict[str, str], client: AsyncWebClient) -> None:
+        text = command["text"]
+        self.heard.append(("command", text))
+        if text == "silence":
+            return
+        await ack()
+        if text == "pause":
+            await client.views_open(trigger_id=command["trigger_id"], view=reason_modal())
+        elif text.startswith("pause "):
+            await client.chat_postMessage(
+                channel=command["channel_id"], text="The queue is paused", blocks=PAUSED
+            )
+        else:
+            await client.chat_postEphemeral(
+                channel=command["channel_id"],
+                user=command["user_id"],
+                text=f"You asked for “{text}”",
+            )
+
+    async def _shortcut(self, ack: Any, shortcut: dict[str, Any], client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=shortcut["trigger_id"], view=reason_modal())
+
+    async def _reason(self, ack: Any, view: dict[str, Any], client: AsyncWebClient) -> None:
+        reason = view["state"]["values"]["why"]["entered"]["value"]
+        self.heard.append(("reason", reason))
+        if reason == "because":
+            await ack(response_action="errors", errors={"why": "Say more than that."})
+            return
+        await ack()
+        await client.chat_postMessage(channel=CHANNEL, text=f"Paused: {reason}")
+
+    async def _closed_details(self, ack: Any) -> None:
+        await ack()
+
+    async def _resume(self, ack: Any, body: dict[str, Any], client: AsyncWebClient) -> None:
+        await ack()
+        self.heard.append(("resume", body["user"]["id"]))
+        await client.chat_update(
+            channel=body["channel"]["id"],
+            ts=body["message"]["ts"],
+            text="The queue runs",
+            blocks=[section("*The queue runs again*")],
+        )
+
+    async def _more(self, ack: Any, action: dict[str, Any]) -> None:
+        await ack()
+        self.heard.append(("more", action["selected_option"]["value"]))
+
+    async def _tell(self, ack: Any, action: dict[str, Any]) -> None:
+        await ack()
+        self.heard.append(("tell", action["selected_user"]))
+
+    async def _details(self, ack: Any, body: dict[str, Any], client: AsyncWebClient) -> None:
+        await ack()
+        details = reason_modal("Details", "details")
+        del details["submit"]
+        details["blocks"] = [section("12 pull requests wait.")]
+        await client.views_push(trigger_id=body["trigger_id"], view=details)
+
+    async def _fill_in(self, ack: Any, body: dict[str, Any], client: AsyncWebClient) -> None:
+        await ack()
+        changed = reason_modal()
+        changed["blocks"][0] = section("*4* running batches will stop.")
+        await client.views_update(view_id=body["view"]["id"], view=changed)
+
+    async def _home(self, event: dict[str, Any], client: AsyncWebClient) -> None:
+        if event["tab"] == "home":
+            await client.views_publish(user_id=event["user"], view=home_view(self._presses))
+
+    async def _refresh_home(self, ack: Any, body: dict[str, Any], client: AsyncWebClient) -> None:
+        await ack()
+        self._presses += 1
+        await client.views_publish(user_id=body["user"]["id"], view=home_view(self._presses))

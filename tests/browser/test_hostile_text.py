@@ -1,0 +1,123 @@
+"""Whatever text arrives, it stays text: no markup, no script, no mention out of plain text."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.gallery import actions, button, mrkdwn, option, plain, section
+from tests.browser.page_parts import message, messages
+from tests.browser.scripted_app import ScriptedApp
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+SCRIPT = "<script>window.taken = 1</script><img src=x onerror='window.taken = 1'>"
+ESCAPED = "&lt;script&gt;window.taken = 1&lt;/script&gt;"
+MENTIONS = "<!channel> <@U0ALICE> <https://evil.example/|click> *bold*"
+
+
+async def test_markup_in_every_place_of_a_message_is_shown_as_text(
+    page: Page, app: ScriptedApp
+) -> None:
+    await app.post(
+        SCRIPT,
+        blocks=[
+            {"type": "header", "text": plain(SCRIPT)},
+            section(ESCAPED, accessory=button(SCRIPT[:75], "hostile")),
+            {"type": "section", "fields": [plain(SCRIPT), mrkdwn(f"`{ESCAPED}`")]},
+            {"type": "context", "elements": [plain(SCRIPT)]},
+            {
+                "type": "rich_text",
+                "elements": [
+                    {
+                        "type": "rich_text_preformatted",
+                        "elements": [{"type": "text", "text": SCRIPT}],
+                    }
+                ],
+            },
+            {"type": "table", "rows": [[{"type": "raw_text", "text": SCRIPT}]]},
+            actions(
+                {"type": "static_select", "action_id": "s", "options": [option(SCRIPT[:75], "v")]}
+            ),
+        ],
+    )
+    shown = message(page, "window.taken")
+    await expect(shown).to_be_visible()
+    await page.get_by_role("combobox", name="Choose an option").click()
+    await expect(page.get_by_role("option").filter(has_text="window.taken")).to_be_visible()
+    assert await shown.locator("script, img, iframe").count() == 0
+    assert await page.evaluate("window.taken") is None
+
+
+async def test_a_markdown_block_makes_no_markup_of_its_own(page: Page, app: ScriptedApp) -> None:
+    text = f"{SCRIPT} [press](javascript:window.taken=1) ![x](javascript:1)"
+    await app.post("markdown", blocks=[{"type": "markdown", "text": text}])
+    shown = message(page, "window.taken")
+    await expect(shown).to_be_visible()
+    assert await shown.locator("script, img, a").count() == 0
+
+
+async def test_only_web_addresses_become_links(page: Page, app: ScriptedApp) -> None:
+    await app.post(
+        "links",
+        blocks=[
+            section(
+                "<javascript:window.taken=1|press> <data:text/html,x|data>"
+                " <https://example.com/|good>"
+            ),
+            {
+                "type": "rich_text",
+                "elements": [
+                    {
+                        "type": "rich_text_section",
+                        "elements": [{"type": "link", "url": "javascript:alert(1)", "text": "me"}],
+                    }
+                ],
+            },
+        ],
+    )
+    shown = message(page, "good")
+    await expect(shown.get_by_role("link")).to_have_count(1)
+    link = shown.get_by_role("link", name="good")
+    await expect(link).to_have_attribute("href", "https://example.com/")
+    await expect(link).to_have_attribute("rel", "noopener noreferrer")
+    await expect(shown).to_contain_text("javascript:window.taken=1")
+
+
+async def test_plain_text_makes_no_mentions_links_or_styles(page: Page, app: ScriptedApp) -> None:
+    await app.post("plain", blocks=[{"type": "section", "text": plain(MENTIONS)}])
+    shown = message(page, "<!channel>")
+    await expect(shown).to_contain_text(MENTIONS)
+    assert await shown.locator(".message-body .mention, .message-body a, strong").count() == 0
+
+
+async def test_verbatim_keeps_bare_names_and_addresses_as_text(
+    page: Page, app: ScriptedApp
+) -> None:
+    words = "@channel #releases https://example.com/"
+    verbatim = {"type": "section", "text": {**mrkdwn(f"kept {words}"), "verbatim": True}}
+    await app.post("verbatim", blocks=[verbatim])
+    await app.post("free", blocks=[section(f"read {words}")])
+    kept, read = message(page, "kept"), message(page, "read")
+    await expect(kept).to_contain_text(words)
+    assert await kept.locator(".message-body .mention, .message-body a").count() == 0
+    assert await read.locator(".message-body .mention").count() == 2
+    assert await read.locator(".message-body a").count() == 1
+
+
+async def test_what_a_person_types_is_shown_as_typed(page: Page) -> None:
+    await page.get_by_role("combobox", name="Message").fill(SCRIPT)
+    await page.keyboard.press("Enter")
+    await expect(messages(page).last).to_contain_text(SCRIPT)
+    assert await page.evaluate("window.taken") is None
+
+
+async def test_the_page_itself_forbids_foreign_and_inline_scripts(page: Page) -> None:
+    blocked = await page.evaluate(
+        """() => new Promise((resolve) => {
+            document.addEventListener("securitypolicyviolation", (e) => resolve(e.effectiveDirective));
+            const script = document.createElement("script");
+            try { script.textContent = "window.taken = 1"; } catch { resolve("trusted types"); }
+            document.body.append(script);
+        })"""
+    )
+    assert blocked in {"script-src-elem", "trusted types", "require-trusted-types-for"}
+    assert await page.evaluate("window.taken") is None

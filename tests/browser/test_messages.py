@@ -1,0 +1,176 @@
+"""Messages: buttons, threads, messages for one person, what is new, and many of them."""
+
+import asyncio
+
+import pytest
+from playwright.async_api import Page, expect
+
+from bot.sandbox.slack.server import SlackSandbox
+from tests.browser.conftest import OpenPage
+from tests.browser.page_parts import (
+    channel_list,
+    composer,
+    message,
+    messages,
+    sidebar,
+    thread_pane,
+    type_command,
+)
+from tests.browser.scripted_app import CHANNEL, PAUSED, ScriptedApp
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_a_button_with_a_confirmation_acts_only_after_consent(
+    page: Page, app: ScriptedApp
+) -> None:
+    await type_command(page, "/mq pause CI is down")
+    resume = page.get_by_role("button", name="Resume queue")
+    await resume.click()
+    question = page.get_by_role("alertdialog", name="Resume the queue?")
+    await expect(question).to_contain_text("12 pull requests wait in acme/site.")
+    await question.get_by_role("button", name="Keep paused").click()
+    await expect(question).to_have_count(0)
+    await expect(resume).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(question.get_by_role("button", name="Resume")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(message(page, "The queue runs again")).to_be_visible()
+    await expect(resume).to_have_count(0)
+    assert app.heard == [("command", "pause CI is down"), ("resume", "U0ALICE")]
+
+
+async def test_a_button_that_nobody_acknowledges_says_so_where_it_is(
+    page: Page, app: ScriptedApp
+) -> None:
+    await app.post("paused", blocks=PAUSED)
+    ignored = page.get_by_role("button", name="Ignore me")
+    await ignored.click()
+    await expect(ignored).to_have_attribute("aria-busy", "true")
+    await expect(
+        page.get_by_role("alert").filter(has_text="did not answer in time")
+    ).to_be_visible()
+    await expect(ignored).not_to_have_attribute("aria-busy", "true")
+    await expect(messages(page)).to_have_count(1)
+
+
+async def test_menus_and_selects_are_used_with_the_keyboard(page: Page, app: ScriptedApp) -> None:
+    await app.post("paused", blocks=PAUSED)
+    await page.get_by_role("button", name="More actions").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("menuitem", name="Extend by an hour")).to_be_focused()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    select = page.get_by_role("combobox", name="Choose a person")
+    await select.focus()
+    await page.keyboard.type("bob")
+    await expect(page.get_by_role("option", name="Bob Okafor")).to_be_visible()
+    await page.keyboard.press("Enter")
+    await expect(select).to_have_value("Bob Okafor")
+    await expect(page.get_by_role("listbox")).to_have_count(0)
+    async with asyncio.timeout(5):
+        while len(app.heard) < 2:
+            await asyncio.sleep(0.02)
+    assert app.heard == [("more", "snooze"), ("tell", "U0BOB")]
+
+
+async def test_a_thread_opens_beside_the_channel_and_counts_its_replies(
+    page: Page, app: ScriptedApp
+) -> None:
+    root = await app.post("#431 entered the queue")
+    await app.post("#431: checks passed", thread_ts=root)
+    await message(page, "#431 entered").get_by_role("button", name="1 reply").click()
+    pane = thread_pane(page)
+    await expect(pane.locator("li.message")).to_have_count(2)
+    await expect(message(page, "checks passed")).to_have_count(0)
+    reply = pane.get_by_role("combobox", name="Reply")
+    await expect(reply).to_be_focused()
+    await reply.fill("well done")
+    await reply.press("Enter")
+    await expect(pane.locator("li.message").filter(has_text="well done")).to_be_visible()
+    await app.post("#431 failed", thread_ts=root, reply_broadcast=True)
+    await expect(message(page, "#431 failed")).to_contain_text("replied to a thread")
+    await page.keyboard.press("Escape")
+    await expect(pane).to_be_hidden()
+    await expect(page.get_by_role("button", name="3 replies")).to_be_focused()
+
+
+async def test_a_message_for_one_person_is_seen_by_that_person_until_dismissed(
+    page: Page, open_page: OpenPage
+) -> None:
+    other = await open_page("U0BOB")
+    await type_command(page, "/mq status")
+    own = message(page, "You asked for “status”")
+    await expect(own).to_contain_text("Only visible to you")
+    await type_command(other, "hello from Bob")
+    await expect(message(page, "hello from Bob")).to_be_visible()
+    await expect(messages(other)).to_have_count(1)
+    await own.get_by_role("button", name="Dismiss this message").click()
+    await expect(own).to_have_count(0)
+    await expect(composer(page)).to_be_focused()
+
+
+async def test_an_edited_message_changes_in_place_and_a_deleted_one_goes(
+    page: Page, app: ScriptedApp
+) -> None:
+    first = await app.post("first version")
+    await app.post("stays")
+    await expect(messages(page)).to_have_count(2)
+    await app.client.chat_update(channel=CHANNEL, ts=first, text="second version")
+    await expect(messages(page).first).to_contain_text("second version")
+    await expect(messages(page).first).to_contain_text("(edited)")
+    await app.client.chat_delete(channel=CHANNEL, ts=first)
+    await expect(messages(page)).to_have_count(1)
+
+
+async def test_a_reader_who_scrolled_up_is_not_moved_and_is_told_what_is_new(
+    page: Page, app: ScriptedApp
+) -> None:
+    for number in range(40):
+        await app.post(f"line {number}")
+    await expect(message(page, "line 39")).to_be_in_viewport()
+    await channel_list(page).hover()
+    await page.mouse.wheel(0, -4000)
+    await expect(message(page, "line 0").first).to_be_in_viewport()
+    await app.post("news")
+    jump = page.get_by_role("button", name="1 new message")
+    await expect(jump).to_be_visible()
+    await expect(message(page, "line 0").first).to_be_in_viewport()
+    await jump.click()
+    await expect(message(page, "news")).to_be_in_viewport()
+    await expect(jump).to_be_hidden()
+
+
+async def test_another_channel_shows_how_much_is_unread_and_where_it_begins(
+    page: Page, app: ScriptedApp
+) -> None:
+    await app.post("seen by nobody yet", channel="C0RELEASE")
+    await app.post("nor this", channel="C0RELEASE")
+    await sidebar(page).get_by_role("button", name="releases, 2 new").click()
+    await expect(page.get_by_role("heading", name="releases").first).to_be_visible()
+    await expect(message(page, "nor this")).to_be_visible()
+    await expect(channel_list(page).locator(".new-line")).to_be_visible()
+    await expect(sidebar(page).get_by_role("button", name="releases", exact=True)).to_be_visible()
+
+
+async def test_thousands_of_messages_stay_usable(
+    page: Page, app: ScriptedApp, sandbox: SlackSandbox
+) -> None:
+    for number in range(3000):
+        sandbox.people.message("U0BOB", CHANNEL, f"message {number}")
+        if number % 200 == 0:
+            await asyncio.sleep(0)
+    await expect(message(page, "message 2999")).to_be_in_viewport(timeout=20_000)
+    started = asyncio.get_running_loop().time()
+    await type_command(page, "/mq status")
+    await expect(message(page, "You asked for “status”")).to_be_in_viewport()
+    assert asyncio.get_running_loop().time() - started < 3
+    assert app.heard == [("command", "status")]
+
+
+async def test_new_messages_are_said_aloud_by_the_text_that_readers_get(
+    page: Page, app: ScriptedApp
+) -> None:
+    await app.post("#431 *merged*", blocks=PAUSED)
+    said = page.get_by_role("log")
+    await expect(said).to_contain_text("Merge Queue: #431 merged")

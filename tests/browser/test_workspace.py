@@ -1,0 +1,143 @@
+"""The frame: Home tab, people, themes, small screens, keys, and lost connections."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from bot.sandbox.slack.server import SlackSandbox
+from tests.browser.conftest import MANIFEST, OpenPage
+from tests.browser.page_parts import composer, message, messages, sidebar, type_command
+from tests.browser.scripted_app import CHANNEL, ScriptedApp
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_the_home_tab_shows_what_the_app_published_and_its_buttons_work(page: Page) -> None:
+    await sidebar(page).get_by_role("button", name="Merge Queue, connected, Home tab").click()
+    home = page.get_by_role("region", name="Home tab")
+    await expect(home).to_contain_text("acme/site refreshed 0 times")
+    refresh = home.get_by_role("button", name="Refresh")
+    await refresh.click()
+    await expect(home).to_contain_text("acme/site refreshed 1 times")
+    await expect(refresh).to_be_focused()
+    await page.get_by_role("navigation", name="The app's tabs").get_by_text("Messages").click()
+    await expect(composer(page)).to_be_visible()
+
+
+async def test_switching_person_shows_what_that_person_sees(page: Page) -> None:
+    await type_command(page, "/mq status")
+    await expect(messages(page)).to_have_count(1)
+    await expect(sidebar(page)).to_contain_text("incidents")
+    await page.get_by_role("button", name="You are Alice Martin. Switch person").click()
+    await page.get_by_role("menuitemradio", name="Carol Jensen").click()
+    await expect(page.get_by_role("button", name="You are Carol Jensen")).to_be_visible()
+    await expect(messages(page)).to_have_count(0)
+    await expect(sidebar(page)).not_to_contain_text("incidents")
+    await page.reload()
+    await expect(page.get_by_role("button", name="You are Carol Jensen")).to_be_visible()
+
+
+async def test_the_theme_follows_the_system_until_chosen_and_is_remembered(
+    open_page: OpenPage,
+) -> None:
+    page = await open_page(dark=True)
+    dark = await _background(page)
+    await page.get_by_role("button", name="Light theme").click()
+    assert await _background(page) != dark
+    await page.reload()
+    await expect(page.get_by_role("button", name="Dark theme")).to_be_visible()
+    assert await _background(page) != dark
+
+
+async def _background(page: Page) -> str:
+    return str(
+        await page.locator("main").evaluate("node => getComputedStyle(node).backgroundColor")
+    )
+
+
+async def test_the_page_works_on_a_screen_of_360_pixels(
+    open_page: OpenPage, app: ScriptedApp
+) -> None:
+    page = await open_page(width=360, height=700)
+    await app.post("a" * 200)
+    await expect(message(page, "aaa")).to_be_visible()
+    width = await page.evaluate("document.scrollingElement.scrollWidth")
+    assert width <= 360
+    await expect(sidebar(page)).to_be_hidden()
+    await page.get_by_role("button", name="Channels").click()
+    await sidebar(page).get_by_role("button", name="general").click()
+    await expect(sidebar(page)).to_be_hidden()
+    await expect(page.get_by_role("heading", name="general").first).to_be_visible()
+
+
+async def test_the_question_mark_opens_the_list_of_keys(page: Page) -> None:
+    await page.locator("body").press("?")
+    window = page.get_by_role("dialog", name="Help")
+    await expect(window).to_contain_text("Shift + Enter")
+    await page.keyboard.press("Escape")
+    await expect(window).to_have_count(0)
+
+
+async def test_the_skip_link_is_first_and_leads_to_the_message_box(open_page: OpenPage) -> None:
+    page = await open_page()
+    await page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the message box")
+    await expect(skip).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(composer(page)).to_be_focused()
+
+
+async def test_the_tip_offers_what_the_manifest_declares_and_stays_dismissed(page: Page) -> None:
+    tip = page.get_by_role("region", name="What to try")
+    await tip.get_by_role("button", name="/mq pause CI is down").click()
+    await expect(composer(page)).to_have_value("/mq pause CI is down")
+    await tip.get_by_role("button", name="Dismiss this tip").click()
+    await expect(tip).to_have_count(0)
+    await page.reload()
+    await expect(composer(page)).to_be_visible()
+    await expect(tip).to_have_count(0)
+
+
+async def test_an_app_that_is_not_connected_is_announced_until_it_is(
+    page: Page, app: ScriptedApp
+) -> None:
+    banner = page.get_by_role("status").filter(has_text="Merge Queue is not connected")
+    await expect(banner).to_be_hidden()
+    await app.stop()
+    await expect(banner).to_be_visible()
+    await type_command(page, "/mq status")
+    await expect(message(page, "/mq failed")).to_be_visible()
+    await expect(composer(page)).to_have_value("/mq status")
+    await app.start()
+    await expect(banner).to_be_hidden()
+
+
+async def test_after_a_lost_connection_the_page_reads_what_it_missed(
+    page: Page, sandbox: SlackSandbox, app: ScriptedApp
+) -> None:
+    sandbox.people.message("U0BOB", CHANNEL, "before")
+    await expect(message(page, "before")).to_be_visible()
+    port = int(sandbox.url.rsplit(":", 1)[1].rstrip("/"))
+    await app.stop()
+    await sandbox.stop()
+    banner = page.get_by_role("status").filter(has_text="connection to the local workspace is lost")
+    await expect(banner).to_be_visible()
+    successor = SlackSandbox(MANIFEST)
+    successor.people.message("U0BOB", CHANNEL, "written while nobody listened")
+    await successor.start(port=port)
+    try:
+        await expect(message(page, "written while nobody listened")).to_be_visible()
+        await expect(message(page, "before")).to_have_count(0)
+        await expect(banner).to_be_hidden()
+    finally:
+        await successor.stop()
+
+
+async def test_a_permalink_opens_its_channel_at_its_message(
+    open_page: OpenPage, sandbox: SlackSandbox, app: ScriptedApp
+) -> None:
+    ts = await app.post("here it is", channel="C0RELEASE")
+    answer = await app.client.chat_getPermalink(channel="C0RELEASE", message_ts=ts)
+    page = await open_page()
+    link = str(answer["permalink"])
+    await page.goto(f"{sandbox.url.rstrip('/')}{link[link.index('/archives') :]}")
+    await expect(message(page, "here it is")).to_be_focused()
