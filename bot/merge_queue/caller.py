@@ -42,7 +42,10 @@ class Caller:
         remaining, attempt = total, 1
         while True:
             try:
-                return self._read(request, await self._attempt(request, remaining), read)
+                return read(await self._attempt(request, remaining))
+            except MergeQueueProtocolError as error:
+                self._note_unreadable(request, error)
+                raise
             except MergeQueueUnavailable as error:
                 remaining = total - max(0.0, (self._clock.now() - started_at).total_seconds())
                 wait = wait_before_retry(
@@ -72,20 +75,16 @@ class Caller:
         self.statistics.outcomes[request.endpoint, str(answer.status)] += 1
         return answer
 
-    def _read(self, request: Request, answer: Answer, read: Callable[[Answer], T]) -> T:
-        try:
-            return read(answer)
-        except MergeQueueProtocolError as error:
-            self.statistics.unreadable_answers[request.endpoint] += 1
-            logger.warning(
-                "An answer of the merge queue service could not be read",
-                extra={
-                    "action": "answer_unreadable",
-                    "endpoint": request.endpoint,
-                    "problem": error.detail,
-                },
-            )
-            raise
+    def _note_unreadable(self, request: Request, error: MergeQueueProtocolError) -> None:
+        self.statistics.unreadable_answers[request.endpoint] += 1
+        logger.warning(
+            "An answer of the merge queue service could not be read",
+            extra={
+                "action": "answer_unreadable",
+                "endpoint": request.endpoint,
+                "problem": error.detail,
+            },
+        )
 
     def _note_retry(
         self, request: Request, error: MergeQueueUnavailable, attempt: int, wait: float

@@ -1,6 +1,5 @@
 """The merge queue service over HTTP: the MergeQueue port, and the deprecated endpoints."""
 
-import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -23,11 +22,8 @@ from bot.merge_queue.pauses import CURRENT, DEPRECATED, Pauses
 from bot.merge_queue.requests import PER_PAGE_MAX, EventFilter
 from bot.merge_queue.retries import Patience
 from bot.merge_queue.statistics import Statistics
+from bot.merge_queue.unreadable import UnreadableEvents
 from bot.ports import Clock, MergeQueue
-
-logger = logging.getLogger(__name__)
-
-_LOGGED_IDS = 20
 
 
 class MergeQueueClient(MergeQueue, AbstractAsyncContextManager["MergeQueueClient"]):
@@ -64,6 +60,7 @@ class MergeQueueClient(MergeQueue, AbstractAsyncContextManager["MergeQueueClient
         )
         family = DEPRECATED if deprecated_pause_endpoints else CURRENT
         self._pauses = Pauses(self._caller, family)
+        self._unreadable = UnreadableEvents(self.statistics)
 
     @override
     def __repr__(self) -> str:
@@ -139,7 +136,7 @@ class MergeQueueClient(MergeQueue, AbstractAsyncContextManager["MergeQueueClient
         )
         read = partial(protocol.read_event_page, asked_cursor=cursor)
         page = await self._caller.call(request, read)
-        self._note_unreadable(repository, page)
+        self._unreadable.note(repository, page)
         return page
 
     async def event_pages(
@@ -210,24 +207,3 @@ class MergeQueueClient(MergeQueue, AbstractAsyncContextManager["MergeQueueClient
         """Endpoint 13, deprecated: the queues by base branch."""
         request = requests.queues_request(repository)
         return await self._caller.call(request, protocol.read_queues)
-
-    def _note_unreadable(self, repository: RepositoryName, page: EventPage) -> None:
-        partly_read = [event for event in page.events if event.raw_metadata is not None]
-        if not partly_read and not page.unreadable:
-            return
-        self.statistics.unreadable_events += len(page.unreadable)
-        self.statistics.unreadable_metadata += len(partly_read)
-        logger.warning(
-            "Events of the log could not be read in full",
-            extra={
-                "action": "events_unreadable",
-                "repository": repository,
-                "unreadable_events": len(page.unreadable),
-                "unreadable_metadata": len(partly_read),
-                "event_ids": [
-                    *[event.event_id for event in page.unreadable],
-                    *[event.id for event in partly_read],
-                ][:_LOGGED_IDS],
-                "problems": sorted({event.problem for event in page.unreadable})[:_LOGGED_IDS],
-            },
-        )

@@ -5,6 +5,7 @@ from collections.abc import Generator
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 import httpx
 from pydantic import SecretStr
@@ -138,7 +139,7 @@ class Connection:
             response.status_code,
             self._clock.now(),
             collect_headers(response.headers.multi_items()),
-            self._auth.redacted(bytes(body)) if response.is_error else bytes(body),
+            self._auth.redacted(bytes(body)),
         )
 
 
@@ -162,7 +163,7 @@ class _Bearer(httpx.Auth):
         yield request
 
     def redacted(self, body: bytes) -> bytes:
-        """Without the credential: a service may quote it in its complaint."""
+        """Without the credential: a service may quote it, and answers are told of in errors."""
         return body.replace(self._token.get_secret_value().encode(), b"[credential]")
 
 
@@ -186,8 +187,8 @@ def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:
 def _checked_base_url(base_url: str) -> httpx.URL:
     """The service's address without a slash at its end; ValueError when it cannot be one."""
     try:
-        url = httpx.URL(base_url.rstrip("/"))
-    except httpx.InvalidURL:
+        url = httpx.URL(urlsplit(base_url.rstrip("/")).geturl())
+    except (ValueError, httpx.InvalidURL):
         url = httpx.URL()
     if url.scheme not in {"http", "https"} or not url.host:
         msg = "the service's address starts with http:// or https:// and a host"
