@@ -34,17 +34,19 @@ _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+asyncpg"}
 _SQLITE_PREFIX = "sqlite:///"
 
 
-def create_engine(url: str) -> AsyncEngine:
+def create_engine(
+    url: str, *, wait_seconds: float = WAIT_SECONDS, idle_seconds: float = IDLE_SECONDS
+) -> AsyncEngine:
     """The engine for `sqlite:///path` or `postgresql://user:password@host/database`.
 
     Nothing is opened yet. Raises ValueError, which never repeats the address, when it is neither,
     and StoreUnavailable when this Python cannot talk to the database it names.
     """
     if url.startswith("sqlite:"):
-        return _sqlite(sqlite_path(url))
+        return _sqlite(sqlite_path(url), wait_seconds)
     scheme, _, rest = url.partition("://")
     if scheme in _POSTGRESQL_SCHEMES:
-        return _postgresql(f"postgresql://{rest}")
+        return _postgresql(f"postgresql://{rest}", wait_seconds, idle_seconds)
     raise ValueError("a database address starts with sqlite:/// or postgresql://")
 
 
@@ -56,14 +58,14 @@ def sqlite_path(url: str) -> Path:
     return Path(path)
 
 
-def _sqlite(path: Path) -> AsyncEngine:
+def _sqlite(path: Path, wait_seconds: float) -> AsyncEngine:
     if sqlite3.sqlite_version_info < SQLITE_MINIMUM:
         raise StoreUnavailable(
             f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
         )
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
-        connect_args={"timeout": WAIT_SECONDS},
+        connect_args={"timeout": wait_seconds},
         # The store lets one transaction run at a time; more connections would only be locked out.
         pool_size=1,
         max_overflow=1,
@@ -91,7 +93,7 @@ def _begin_immediate(connection: "Connection") -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _postgresql(dsn: str) -> AsyncEngine:
+def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> AsyncEngine:
     if find_spec("asyncpg") is None:
         raise StoreUnavailable("PostgreSQL needs asyncpg: install mqbot with its extra 'postgres'")
     _refuse_ambiguous(dsn)
@@ -100,11 +102,11 @@ def _postgresql(dsn: str) -> AsyncEngine:
     async def connect() -> Any:  # noqa: ANN401  # handed to SQLAlchemy, which types it so
         return await asyncpg.connect(
             dsn,
-            timeout=WAIT_SECONDS,
+            timeout=wait_seconds,
             server_settings={
                 "application_name": "mqbot",
-                "lock_timeout": f"{WAIT_SECONDS}s",
-                "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+                "lock_timeout": f"{wait_seconds * 1000:.0f}ms",
+                "idle_in_transaction_session_timeout": f"{idle_seconds * 1000:.0f}ms",
             },
         )
 
@@ -117,7 +119,7 @@ def _postgresql(dsn: str) -> AsyncEngine:
         pool_pre_ping=True,
         pool_size=5,
         max_overflow=10,
-        pool_timeout=WAIT_SECONDS,
+        pool_timeout=wait_seconds,
         hide_parameters=True,
     )
 

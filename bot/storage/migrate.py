@@ -25,7 +25,8 @@ async def upgrade(url: str, revision: str = "head") -> None:
     """Apply what is missing up to `revision`, all of it or, when a step fails, nothing.
 
     Two processes that call this at once wait for each other. A SQLite file and its folder are
-    made when they do not exist. Raises StoreUnavailable, and ValueError for a bad address.
+    made when they do not exist. Raises StoreUnavailable, also when the database was made by a
+    newer version of this program, and ValueError for a bad address.
     """
     _make_folder(url)
     async with _open(url) as connection:
@@ -71,6 +72,12 @@ async def _open(url: str) -> AsyncIterator[AsyncConnection]:
 
 def _apply(connection: Connection, revision: str) -> None:
     configuration = _configuration()
+    known = {each.revision for each in ScriptDirectory.from_config(configuration).walk_revisions()}
+    current = _revision_of(connection)
+    if current is not None and current not in known:
+        raise StoreUnavailable(
+            f"the database is at revision {current}, made by a newer version of this program"
+        )
     configuration.attributes["connection"] = connection
     command.upgrade(configuration, revision)
 

@@ -191,3 +191,23 @@ def _create_audit() -> None:
     )
     op.create_index("ix_audit_latest", "audit", ["repository", "action", "result", "at"])
     op.create_index("ix_audit_repository_at", "audit", ["repository", "at"])
+    _refuse_changes_of_audit()
+
+
+def _refuse_changes_of_audit() -> None:
+    if op.get_bind().dialect.name == "sqlite":
+        for act in ("UPDATE", "DELETE"):
+            op.execute(
+                f"CREATE TRIGGER audit_refuses_{act.lower()} BEFORE {act} ON audit "
+                "BEGIN SELECT RAISE(ABORT, 'audit records are only ever added'); END"
+            )
+        return
+    op.execute(
+        "CREATE FUNCTION audit_refuses_change() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        "BEGIN RAISE EXCEPTION 'audit records are only ever added' "
+        "USING ERRCODE = 'restrict_violation'; END $$"
+    )
+    op.execute(
+        "CREATE TRIGGER audit_refuses_change BEFORE UPDATE OR DELETE ON audit "
+        "FOR EACH ROW EXECUTE FUNCTION audit_refuses_change()"
+    )

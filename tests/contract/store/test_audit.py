@@ -1,0 +1,60 @@
+"""The audit: who did what, and what stood before."""
+
+from dataclasses import replace
+
+from bot.domain.audit import Action, ActResult
+from bot.ports import Store
+from tests.support.stored import SHOP, SITE, after, make_record
+
+
+async def test_a_record_comes_back_with_its_id(store: Store) -> None:
+    record = replace(
+        make_record(),
+        previous_reason="before \N{SNOWMAN}",
+        previous_paused_at=after(-90),
+        detail="503",
+    )
+    async with store.begin() as transaction:
+        first = await transaction.audit.add(record)
+        second = await transaction.audit.add(make_record(act_id=first))
+    async with store.begin() as transaction:
+        found = await transaction.audit.get([first, second, 999])
+        assert await transaction.audit.get([]) == {}
+
+    assert first < second
+    assert found == {
+        first: replace(record, record_id=first),
+        second: replace(make_record(act_id=first), record_id=second),
+    }
+
+
+async def test_the_latest_act_is_the_last_that_changed_the_queue(store: Store) -> None:
+    records = [
+        make_record(at=after(5)),
+        make_record(at=after(1)),
+        make_record(at=after(5)),
+        make_record(at=after(9), result=ActResult.REFUSED),
+        make_record(at=after(9), result=ActResult.STARTED),
+        make_record(at=after(9), action=Action.UNPAUSE),
+        make_record(at=after(9), repository=SHOP),
+    ]
+    async with store.begin() as transaction:
+        added = [await transaction.audit.add(record) for record in records]
+    async with store.begin() as transaction:
+        latest = await transaction.audit.latest(SITE, Action.PAUSE)
+        all_of_them = await transaction.audit.latest(SITE, Action.PAUSE, limit=10)
+
+    assert [record.record_id for record in latest] == [added[2]]
+    assert [record.record_id for record in all_of_them] == [added[2], added[0], added[1]]
+
+
+async def test_all_records_since_a_time_come_oldest_first(store: Store) -> None:
+    async with store.begin() as transaction:
+        late = await transaction.audit.add(make_record(at=after(2), result=ActResult.FAILED))
+        early = await transaction.audit.add(make_record(at=after(1), action=Action.UNPAUSE))
+        await transaction.audit.add(make_record(at=after(0.999999)))
+        await transaction.audit.add(make_record(at=after(3), repository=SHOP))
+    async with store.begin() as transaction:
+        since = await transaction.audit.since(SITE, after(1))
+
+    assert [record.record_id for record in since] == [early, late]

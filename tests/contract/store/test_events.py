@@ -1,0 +1,136 @@
+"""Events: kept once, routed once, deleted when nothing needs them."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.domain.deliveries import Subject, SubjectKind, delivered
+from bot.domain.event_log import first_position
+from bot.domain.event_records import EventRecord
+from bot.ports import Store
+from tests.support.stored import (
+    NOW,
+    SHOP,
+    SITE,
+    add,
+    after,
+    claim,
+    event_subject,
+    make_event,
+    make_new,
+    record,
+)
+
+
+async def keep(store: Store, *records: EventRecord) -> int:
+    async with store.begin() as transaction:
+        return await transaction.events.add_new(records)
+
+
+async def route(store: Store, *event_ids: int) -> None:
+    async with store.begin() as transaction:
+        await transaction.events.mark_routed(SITE, event_ids)
+
+
+async def delete_all_before(store: Store, seconds: float) -> int:
+    async with store.begin() as transaction:
+        return await transaction.events.delete_before(after(seconds))
+
+
+async def test_an_event_read_twice_is_kept_once_and_as_first_read(store: Store) -> None:
+    first = make_event(1)
+
+    assert await keep(store, first, make_event(2)) == 2
+    assert await keep(store, replace(first, type="changed"), make_event(3)) == 1
+    async with store.begin() as transaction:
+        found = await transaction.events.get([event_subject(1)])
+    assert found == {event_subject(1): first}
+
+
+async def test_an_event_twice_on_one_page_is_kept_once(store: Store) -> None:
+    assert await keep(store, make_event(1), make_event(1)) == 1
+    assert await keep(store) == 0
+
+
+async def test_the_same_event_id_in_two_repositories_is_two_events(store: Store) -> None:
+    assert await keep(store, make_event(1), make_event(1, repository=SHOP)) == 2
+    async with store.begin() as transaction:
+        found = await transaction.events.get([event_subject(1, SHOP), event_subject(1)])
+
+    assert {record.repository for record in found.values()} == {SITE, SHOP}
+
+
+async def test_unrouted_events_come_oldest_first_whatever_the_order_of_pages(store: Store) -> None:
+    await keep(store, make_event(5, received_at=after(3)), make_event(9, received_at=after(1)))
+    await keep(store, make_event(7, received_at=after(1)), make_event(1, repository=SHOP))
+    await route(store, 5)
+    async with store.begin() as transaction:
+        unrouted = await transaction.events.unrouted(SITE)
+
+    assert [record.event_id for record in unrouted] == [7, 9]
+
+
+async def test_text_that_no_database_can_store_does_not_stop_a_poll(store: Store) -> None:
+    text = "nul \x00, surrogate \ud800, \N{PILE OF POO}"
+    odd = replace(make_event(1, type_=text), details={text: [text, None, 1.5, True]})
+    await keep(store, odd)
+    async with store.begin() as transaction:
+        found = (await transaction.events.get([event_subject(1)]))[event_subject(1)]
+
+    assert found.type == "nul \ufffd, surrogate \ufffd, \N{PILE OF POO}"
+    assert found.details == odd.details
+
+
+async def test_subjects_that_are_acts_or_unknown_are_left_out(store: Store) -> None:
+    await keep(store, make_event(1))
+    async with store.begin() as transaction:
+        found = await transaction.events.get(
+            [Subject(SubjectKind.ACT, SITE, 1), event_subject(2), event_subject(1, SHOP)]
+        )
+
+    assert found == {}
+
+
+async def test_only_old_routed_events_are_deleted(store: Store) -> None:
+    await keep(store, *(make_event(number, received_at=after(number)) for number in range(1, 5)))
+    await route(store, 1, 2, 4)
+
+    assert await delete_all_before(store, 4) == 2
+    assert await delete_all_before(store, 4) == 0
+    async with store.begin() as transaction:
+        left = await transaction.events.get([event_subject(number) for number in range(1, 5)])
+    assert sorted(subject.subject_id for subject in left) == [3, 4]
+
+
+async def test_an_event_that_waits_to_be_posted_is_kept(store: Store) -> None:
+    await keep(store, make_event(1), make_event(2))
+    await route(store, 1, 2)
+    await add(store, make_new(1), make_new(2), make_new(1, channel_id="C2"))
+    posted = [each for each in await claim(store) if each.subject.subject_id == 1]
+    await record(store, delivered(posted[0], "1.1", NOW))
+
+    assert await delete_all_before(store, 60) == 0
+    await record(store, delivered(posted[1], "1.2", NOW))
+    assert await delete_all_before(store, 60) == 1
+
+
+async def test_events_that_the_next_walk_reads_again_are_kept(store: Store) -> None:
+    """Without them the last event of a quiet repository would be posted again."""
+    old, newest = NOW - timedelta(days=100), NOW - timedelta(days=90)
+    await keep(store, make_event(1, received_at=old), make_event(2, received_at=newest))
+    await route(store, 1, 2)
+    async with store.begin() as transaction:
+        await transaction.positions.save(replace(first_position(SITE, old), watermark=newest))
+
+    assert await delete_all_before(store, 0) == 1
+    assert await keep(store, make_event(2, received_at=newest)) == 0
+
+
+async def test_a_call_deletes_a_bounded_number_of_events(store: Store) -> None:
+    await keep(store, *(make_event(n, received_at=after(n)) for n in range(1, 1201)))
+    await route(store, *range(1, 1201))
+
+    assert await delete_all_before(store, 5000) == 1000
+    async with store.begin() as transaction:
+        assert not await transaction.events.get([event_subject(1000)])
+        assert await transaction.events.get([event_subject(1001)])
+    assert await delete_all_before(store, 5000) == 200

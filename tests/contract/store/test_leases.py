@@ -1,0 +1,140 @@
+"""Leases: one holder at a time, and a token that tells it from the next."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.errors import LeaseLost
+from bot.ports import Lease, Store
+from tests.support.databases import TestDatabase
+from tests.support.stored import NOW, after
+
+LIFETIME = timedelta(seconds=30)
+
+
+async def claim_one(store: Store, holder: str, seconds: float = 0) -> Lease | None:
+    async with store.begin() as transaction:
+        claimed = await transaction.leases.claim(
+            ["poll"], holder=holder, now=after(seconds), lifetime=LIFETIME
+        )
+    return claimed.get("poll")
+
+
+async def require(store: Store, lease: Lease, seconds: float = 0) -> None:
+    async with store.begin() as transaction:
+        await transaction.leases.require(lease, after(seconds))
+
+
+async def test_a_free_lease_is_taken_until_its_lifetime_ends(store: Store) -> None:
+    assert await claim_one(store, "one") == Lease("poll", "one", 1, NOW + LIFETIME)
+
+
+async def test_a_held_lease_is_left_out_for_others(database: TestDatabase) -> None:
+    await claim_one(database.open_store(), "one")
+
+    assert await claim_one(database.open_store(), "two", 29.9) is None
+
+
+async def test_a_holder_renews_and_keeps_its_token(store: Store) -> None:
+    first = await claim_one(store, "one")
+    renewed = await claim_one(store, "one", 20)
+
+    assert renewed == Lease("poll", "one", 1, after(20) + LIFETIME)
+    assert first is not None
+    await require(store, first, 40)
+
+
+async def test_an_expired_lease_changes_hands_and_its_token_grows(database: TestDatabase) -> None:
+    one, two = database.open_store(), database.open_store()
+    first = await claim_one(one, "one")
+    second = await claim_one(two, "two", 30)
+
+    assert second is not None
+    assert second.token == 2
+    await require(two, second, 31)
+    assert first is not None
+    with pytest.raises(LeaseLost, match="poll"):
+        await require(one, first, 31)
+
+
+async def test_an_expired_lease_is_refused_even_when_nobody_took_it(store: Store) -> None:
+    lease = await claim_one(store, "one")
+
+    assert lease is not None
+    await require(store, lease, 29.999999)
+    with pytest.raises(LeaseLost):
+        await require(store, lease, 30)
+
+
+async def test_a_holder_that_let_its_lease_expire_gets_a_new_token(store: Store) -> None:
+    slept = await claim_one(store, "one")
+    again = await claim_one(store, "one", 31)
+
+    assert again is not None
+    assert again.token == 2
+    assert slept is not None
+    with pytest.raises(LeaseLost):
+        await require(store, slept, 32)
+
+
+async def test_a_released_lease_is_free_and_its_token_never_comes_back(store: Store) -> None:
+    first = await claim_one(store, "one")
+    assert first is not None
+    async with store.begin() as transaction:
+        await transaction.leases.release([first])
+    second = await claim_one(store, "two", 1)
+
+    assert second is not None
+    assert second.token == 2
+    with pytest.raises(LeaseLost):
+        await require(store, first, 2)
+
+
+async def test_releasing_a_lease_that_was_lost_does_not_take_it_from_its_holder(
+    store: Store,
+) -> None:
+    lost = await claim_one(store, "one")
+    held = await claim_one(store, "two", 31)
+    assert lost is not None
+    async with store.begin() as transaction:
+        await transaction.leases.release([lost])
+        await transaction.leases.release([])
+
+    assert held is not None
+    await require(store, held, 32)
+
+
+async def test_a_lease_that_was_never_given_is_refused(store: Store) -> None:
+    with pytest.raises(LeaseLost):
+        await require(store, Lease("poll", "one", 1, after(60)))
+
+
+async def test_thousands_of_names_are_shared_out_between_two_processes(
+    database: TestDatabase,
+) -> None:
+    names = [f"poll:acme/site{number}" for number in range(2500)]
+    one, two = database.open_store(), database.open_store()
+    async with one.begin() as transaction:
+        mine = await transaction.leases.claim(
+            names[:1500], holder="one", now=NOW, lifetime=LIFETIME
+        )
+    async with two.begin() as transaction:
+        theirs = await transaction.leases.claim(names, holder="two", now=NOW, lifetime=LIFETIME)
+    async with one.begin() as transaction:
+        renewed = await transaction.leases.claim(
+            names, holder="one", now=after(5), lifetime=LIFETIME
+        )
+
+    assert sorted(mine) == sorted(names[:1500])
+    assert sorted(theirs) == sorted(names[1500:])
+    assert sorted(renewed) == sorted(mine)
+    assert {lease.token for lease in renewed.values()} == {1}
+
+
+async def test_a_name_asked_for_twice_is_one_lease(store: Store) -> None:
+    async with store.begin() as transaction:
+        claimed = await transaction.leases.claim(
+            ["a", "a"], holder="one", now=NOW, lifetime=LIFETIME
+        )
+
+    assert list(claimed) == ["a"]

@@ -1,0 +1,169 @@
+"""The outbox: what is claimed, and in which order."""
+
+from bot.domain.deliveries import DeliveryState, delivered, postponed
+from bot.ports import ParkedChannel, Store
+from tests.support.databases import TestDatabase
+from tests.support.stored import (
+    NOW,
+    add,
+    after,
+    claim,
+    ids,
+    make_new,
+    record,
+    stored,
+)
+
+
+async def test_a_delivery_is_claimed_as_sending_with_its_attempt_counted_and_timed(
+    store: Store,
+) -> None:
+    await add(store, make_new(1))
+    (claimed,) = await claim(store, after(1), seconds=60)
+
+    assert claimed.state is DeliveryState.SENDING
+    assert (claimed.attempts, claimed.sequence, claimed.looks) == (1, 1, 0)
+    assert claimed.created_at == NOW
+    assert claimed.attempted_at is None
+    kept = await stored(store, 1)
+    assert kept.attempted_at == after(1)
+    assert kept.state is DeliveryState.SENDING
+
+
+async def test_what_is_claimed_is_not_claimed_again_before_the_claim_expires(
+    database: TestDatabase,
+) -> None:
+    one, two = database.open_store(), database.open_store()
+    await add(one, make_new(1))
+    await claim(one, NOW, seconds=60)
+
+    assert await claim(two, after(59.999999)) == []
+    assert ids(await claim(two, after(60))) == ["C1-1"]
+
+
+async def test_deliveries_keep_the_order_they_were_added_in(store: Store) -> None:
+    await add(store, make_new(5), make_new(3), make_new(9, channel_id="C2"))
+    await add(store, make_new(1), make_new(4))
+    claimed = await claim(store, per_channel=3)
+
+    assert ids(claimed) == ["C1-5", "C1-3", "C1-1", "C2-9"]
+    assert [delivery.sequence for delivery in claimed] == [1, 2, 3, 1]
+
+
+async def test_the_rest_of_a_channel_waits_for_the_claimed_run_to_be_settled(
+    store: Store,
+) -> None:
+    await add(store, *(make_new(number) for number in range(1, 6)))
+    run = await claim(store, per_channel=2)
+
+    assert await claim(store, after(1), per_channel=2) == []
+    await record(store, delivered(run[0], "1.1", after(1)))
+    assert await claim(store, after(1), per_channel=2) == []
+    await record(store, delivered(run[1], "1.2", after(1)))
+    assert ids(await claim(store, after(1), per_channel=2)) == ["C1-3", "C1-4"]
+
+
+async def test_a_postponed_head_holds_back_those_behind_it(store: Store) -> None:
+    await add(store, make_new(1), make_new(2))
+    head, follower = await claim(store)
+    late = postponed(head, "rate_limited", now=NOW, retry_after=30, jitter=0)
+    given_back = postponed(follower, "behind", now=NOW, retry_after=0, jitter=0)
+    await record(store, late, given_back)
+
+    assert await claim(store, after(29)) == []
+    assert ids(await claim(store, after(30))) == ["C1-1", "C1-2"]
+
+
+async def test_a_run_ends_at_the_first_delivery_that_is_not_due(store: Store) -> None:
+    await add(store, make_new(1), make_new(2, due_at=after(10)), make_new(3))
+
+    assert ids(await claim(store)) == ["C1-1"]
+
+
+async def test_a_delivery_for_later_is_not_due_before_its_time(store: Store) -> None:
+    await add(store, make_new(1, due_at=after(10)))
+
+    assert await claim(store, after(9.999999)) == []
+    assert ids(await claim(store, after(10))) == ["C1-1"]
+
+
+async def test_the_channels_that_waited_longest_are_claimed_first(store: Store) -> None:
+    await add(
+        store,
+        make_new(1, channel_id="C1", due_at=after(2)),
+        make_new(1, channel_id="C2", due_at=after(1)),
+        make_new(1, channel_id="C3", due_at=after(3)),
+    )
+
+    assert ids(await claim(store, after(5), channels=2)) == ["C1-1", "C2-1"]
+    assert ids(await claim(store, after(5), channels=2)) == ["C3-1"]
+
+
+async def test_a_subject_is_added_to_a_channel_once(store: Store) -> None:
+    assert await add(store, make_new(1), make_new(2)) == 2
+    assert await add(store, make_new(2, delivery_id="other"), make_new(3)) == 1
+    assert await add(store, make_new(4), make_new(4, delivery_id="twice")) == 1
+    assert await add(store) == 0
+
+    assert ids(await claim(store)) == ["C1-1", "C1-2", "C1-3", "C1-4"]
+
+
+async def test_a_subject_settled_long_ago_is_not_added_again(store: Store) -> None:
+    await add(store, make_new(1))
+    await record(store, *(delivered(each, "1.1", NOW) for each in await claim(store)))
+
+    assert await add(store, make_new(1, delivery_id="again")) == 0
+    assert await claim(store, after(1000)) == []
+
+
+async def test_a_channel_that_was_settled_is_claimed_again_when_more_is_added(
+    store: Store,
+) -> None:
+    await add(store, make_new(1))
+    await record(store, *(delivered(each, "1.1", NOW) for each in await claim(store)))
+    await add(store, make_new(2, due_at=after(5)))
+
+    assert await claim(store, after(4)) == []
+    assert ids(await claim(store, after(5))) == ["C1-2"]
+
+
+async def test_a_parked_channel_gives_one_delivery_at_its_retry_time(store: Store) -> None:
+    await add(store, make_new(1), make_new(2), make_new(1, channel_id="C2"))
+    run = await claim(store, channels=1)
+    parked = ParkedChannel("C1", "is_archived", parked_at=NOW, retry_at=after(600))
+    async with store.begin() as transaction:
+        back = [postponed(each, "is_archived", now=NOW, retry_after=0, jitter=0) for each in run]
+        await transaction.outbox.record(back)
+        await transaction.outbox.park(parked)
+
+    assert ids(await claim(store, after(599))) == ["C2-1"]
+    tried = await claim(store, after(600))
+    assert ids(tried) == ["C1-1"]
+    async with store.begin() as transaction:
+        assert (await transaction.outbox.summary()).parked == [parked]
+        await transaction.outbox.record([delivered(tried[0], "1.1", after(601))])
+        await transaction.outbox.unpark("C1")
+        assert (await transaction.outbox.summary()).parked == []
+    assert ids(await claim(store, after(601))) == ["C1-2"]
+
+
+async def test_a_channel_parked_again_waits_for_its_new_retry_time(store: Store) -> None:
+    await add(store, make_new(1))
+    for retry_at in (after(10), after(20)):
+        async with store.begin() as transaction:
+            await transaction.outbox.park(ParkedChannel("C1", "not_in_channel", NOW, retry_at))
+
+    assert await claim(store, after(19)) == []
+    assert ids(await claim(store, after(20))) == ["C1-1"]
+
+
+async def test_unparking_makes_the_head_due_at_once(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(600)))
+        await transaction.outbox.unpark("C9")
+    await add(store, make_new(1), make_new(2))
+    assert await claim(store, after(1)) == []
+    async with store.begin() as transaction:
+        await transaction.outbox.unpark("C1")
+
+    assert ids(await claim(store, after(1))) == ["C1-1", "C1-2"]

@@ -1,0 +1,195 @@
+"""The outbox: what becomes of a claimed delivery."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.deliveries import (
+    Delivery,
+    DeliveryState,
+    delivered,
+    failed,
+    in_doubt,
+    not_found,
+    postponed,
+)
+from bot.domain.errors import LeaseLost
+from bot.ports import Store
+from tests.support.databases import TestDatabase
+from tests.support.stored import (
+    NOW,
+    add,
+    after,
+    claim,
+    event_subject,
+    ids,
+    make_new,
+    record,
+    stored,
+)
+
+
+async def claimed_one(store: Store) -> Delivery:
+    await add(store, make_new(1))
+    (delivery,) = await claim(store, NOW, seconds=30)
+    return delivery
+
+
+async def test_a_posted_delivery_is_kept_with_its_message(store: Store) -> None:
+    await record(store, delivered(await claimed_one(store), "1700000000.000100", after(2)))
+
+    kept = await stored(store, 1)
+    assert kept.state is DeliveryState.DELIVERED
+    assert (kept.message_ts, kept.settled_at) == ("1700000000.000100", after(2))
+    assert await claim(store, after(10_000)) == []
+
+
+async def test_a_delivery_refused_for_good_lets_the_next_one_pass(store: Store) -> None:
+    await add(store, make_new(1), make_new(2))
+    first, _ = await claim(store)
+    await record(store, failed(first, "msg_too_long", NOW))
+
+    assert (await stored(store, 1)).error == "msg_too_long"
+    assert ids(await claim(store, after(60))) == ["C1-2"]
+
+
+async def test_a_crash_between_claim_and_record_leaves_the_time_of_the_attempt(
+    database: TestDatabase,
+) -> None:
+    crashed, other = database.open_store(), database.open_store()
+    await claimed_one(crashed)
+    (found,) = await claim(other, after(30))
+
+    assert found.attempted_at == NOW
+    assert found.attempts == 2
+    (found_again,) = await claim(other, after(500))
+    assert found_again.attempted_at == NOW
+
+
+async def test_a_delivery_in_doubt_keeps_the_time_of_its_attempt(store: Store) -> None:
+    await record(store, in_doubt(await claimed_one(store), "timeout", after(5)))
+    async with store.begin() as transaction:
+        assert ids(await transaction.outbox.in_doubt(10)) == ["C1-1"]
+        assert await transaction.outbox.in_doubt(0) == []
+    assert await claim(store, after(6)) == []
+    (looked_for,) = await claim(store, after(7))
+
+    assert looked_for.attempted_at == NOW
+    assert looked_for.error == "timeout"
+    await record(store, not_found(looked_for, after(8)))
+    (looked_for,) = await claim(store, after(60))
+    assert (looked_for.looks, looked_for.attempted_at) == (1, NOW)
+
+
+async def test_a_delivery_known_not_to_have_posted_is_posted_without_a_look(store: Store) -> None:
+    late = postponed(await claimed_one(store), "rate_limited", now=NOW, retry_after=9, jitter=0)
+    await record(store, late)
+    assert (await stored(store, 1)).attempted_at is None
+    (again,) = await claim(store, after(9))
+
+    assert again.attempted_at is None
+    assert again.attempts == 2
+    assert (await stored(store, 1)).attempted_at == after(9)
+
+
+async def test_the_outcome_of_a_claim_that_another_took_over_is_refused(
+    database: TestDatabase,
+) -> None:
+    slept, awake = database.open_store(), database.open_store()
+    old = await claimed_one(slept)
+    (new,) = await claim(awake, after(30))
+
+    with pytest.raises(LeaseLost, match="C1-1"):
+        await record(slept, failed(old, "late", after(31)))
+    await record(awake, delivered(new, "1.1", after(32)))
+    with pytest.raises(LeaseLost):
+        await record(slept, delivered(old, "2.2", after(33)))
+    assert (await stored(awake, 1)).message_ts == "1.1"
+
+
+async def test_a_refused_outcome_refuses_the_whole_batch(store: Store) -> None:
+    await add(store, make_new(1, channel_id="C1"), make_new(1, channel_id="C2"))
+    first, second = await claim(store, NOW, seconds=30)
+    await claim(store, after(30), channels=1)
+
+    with pytest.raises(LeaseLost):
+        await record(store, delivered(first, "1.1", NOW), delivered(second, "1.2", NOW))
+    assert (await stored(store, 1, "C2")).state is DeliveryState.SENDING
+
+
+async def test_an_outcome_after_the_claim_expired_counts_while_nobody_took_over(
+    store: Store,
+) -> None:
+    claimed = await claimed_one(store)
+    await record(store, delivered(claimed, "1.1", after(500)))
+
+    assert (await stored(store, 1)).state is DeliveryState.DELIVERED
+
+
+async def test_a_settled_delivery_is_never_changed(store: Store) -> None:
+    claimed = await claimed_one(store)
+    await record(store, delivered(claimed, "1.1", after(1)))
+    await record(store, delivered(claimed, "2.2", after(2)))
+    await record(store, failed(claimed, "too_late", after(3)))
+    await record(store, replace(claimed, state=DeliveryState.PENDING))
+
+    kept = await stored(store, 1)
+    assert (kept.state, kept.message_ts) == (DeliveryState.DELIVERED, "1.1")
+    assert (kept.settled_at, kept.error) == (after(1), None)
+
+
+async def test_an_outcome_recorded_twice_changes_nothing(store: Store) -> None:
+    late = postponed(await claimed_one(store), "rate_limited", now=NOW, retry_after=9, jitter=0)
+    await record(store, late)
+    await record(store, replace(late, due_at=after(99)))
+    await record(store)
+
+    assert (await stored(store, 1)).due_at == after(9)
+
+
+async def test_an_unknown_delivery_cannot_be_recorded(store: Store) -> None:
+    claimed = await claimed_one(store)
+    with pytest.raises(LeaseLost):
+        await record(store, delivered(replace(claimed, delivery_id="other"), "1.1", NOW))
+
+
+async def test_sending_is_no_outcome_and_a_claim_takes_time(store: Store) -> None:
+    claimed = await claimed_one(store)
+    with pytest.raises(ValueError, match="outcome"):
+        await record(store, claimed)
+    with pytest.raises(ValueError, match="ends after"):
+        await claim(store, NOW, seconds=0)
+
+
+async def test_the_summary_counts_what_is_not_settled(store: Store) -> None:
+    await add(store, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in range(1, 6)))
+    first, second, _ = await claim(store, after(5), channels=3)
+    await record(store, delivered(first, "1.1", NOW), in_doubt(second, "timeout", NOW))
+    async with store.begin() as transaction:
+        summary = await transaction.outbox.summary()
+
+    assert (summary.pending, summary.sending, summary.in_doubt) == (2, 1, 1)
+    assert summary.oldest_created_at == after(2)
+
+
+async def test_an_empty_outbox_has_an_empty_summary(store: Store) -> None:
+    async with store.begin() as transaction:
+        summary = await transaction.outbox.summary()
+
+    assert (summary.pending, summary.sending, summary.in_doubt) == (0, 0, 0)
+    assert summary.oldest_created_at is None
+    assert list(summary.parked) == []
+
+
+async def test_old_settled_deliveries_are_deleted_in_bounded_slices(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1100)))
+    claimed = await claim(store, per_channel=1100)
+    await record(store, *(delivered(each, "1.1", NOW) for each in claimed[:1050]))
+    async with store.begin() as transaction:
+        assert await transaction.outbox.delete_settled_before(NOW) == 0
+        assert await transaction.outbox.delete_settled_before(after(1)) == 1000
+        assert await transaction.outbox.delete_settled_before(after(1)) == 50
+        assert await transaction.outbox.delete_settled_before(after(1)) == 0
+        assert await transaction.outbox.get("C1", event_subject(1049)) is None
+        assert await transaction.outbox.get("C1", event_subject(1050)) is not None
+    assert len(await claim(store, after(60), per_channel=100)) == 50

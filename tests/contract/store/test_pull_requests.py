@@ -1,0 +1,38 @@
+"""Pull requests: what the queue's status told, brought up to date."""
+
+from bot.ports import Store
+from tests.support.stored import SHOP, SITE, after, make_pull_request
+
+
+async def test_a_pull_request_is_brought_up_to_date(store: Store) -> None:
+    newer = make_pull_request(7, title="Add search, faster", seen_at=after(1))
+    async with store.begin() as transaction:
+        await transaction.pull_requests.save([make_pull_request(7), make_pull_request(8)])
+        await transaction.pull_requests.save([newer])
+    async with store.begin() as transaction:
+        found = await transaction.pull_requests.get(SITE, [7, 8, 9])
+        elsewhere = await transaction.pull_requests.get(SHOP, {7})
+
+    assert found == {7: newer, 8: make_pull_request(8)}
+    assert elsewhere == {}
+
+
+async def test_what_was_seen_later_stands(store: Store) -> None:
+    newer = make_pull_request(7, title="New title", seen_at=after(5))
+    async with store.begin() as transaction:
+        await transaction.pull_requests.save([newer, make_pull_request(7)])
+        await transaction.pull_requests.save([make_pull_request(7, seen_at=after(4))])
+        await transaction.pull_requests.save([])
+        assert await transaction.pull_requests.get(SITE, [7]) == {7: newer}
+
+
+async def test_those_not_seen_for_long_are_deleted_in_bounded_slices(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.pull_requests.save(
+            [make_pull_request(number, seen_at=after(number)) for number in range(1100)]
+        )
+    async with store.begin() as transaction:
+        assert await transaction.pull_requests.delete_before(after(1050)) == 1000
+        assert await transaction.pull_requests.delete_before(after(1050)) == 50
+        assert await transaction.pull_requests.delete_before(after(1050)) == 0
+        assert list(await transaction.pull_requests.get(SITE, [1049, 1050])) == [1050]

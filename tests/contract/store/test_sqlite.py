@@ -1,0 +1,219 @@
+"""What only SQLite can do wrong: its settings, its file, its locks, its cost."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event, text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bot.domain.deliveries import delivered
+from bot.domain.errors import StoreUnavailable
+from bot.storage import migrate
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from tests.support.stored import NOW, add, after, claim, ids, make_new, make_record, record
+
+
+def path_of(url: str) -> Path:
+    return Path(url.removeprefix("sqlite:///"))
+
+
+def on_connect(engine: AsyncEngine, prepare: Callable[[Any], object]) -> None:
+    event.listen(engine.sync_engine, "connect", lambda connection, _: prepare(connection))
+
+
+def pragma(statement: str) -> Callable[[Any], object]:
+    return lambda connection: connection.cursor().execute(f"PRAGMA {statement}")
+
+
+async def test_every_connection_is_durable_and_holds_its_references(sqlite_url: str) -> None:
+    engine = create_engine(sqlite_url)
+    async with engine.connect() as connection:
+        settings = [
+            (await connection.execute(text(f"PRAGMA {name}"))).scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        ]
+    await engine.dispose()
+
+    full = 2
+    assert settings == ["wal", full, 1, 10_000]
+
+
+async def test_a_file_that_another_process_has_locked_is_unavailable_until_it_is_free(
+    sqlite_url: str,
+) -> None:
+    store = SqlStore(create_engine(sqlite_url, wait_seconds=0.05))
+    with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="locked") as caught:
+            await add(store, make_new(1))
+        assert isinstance(caught.value.__cause__, Exception)
+        other.execute("ROLLBACK")
+        assert await add(store, make_new(1)) == 1
+    await store.close()
+
+
+async def test_a_full_disk_is_unavailable_and_corrupts_nothing(sqlite_url: str) -> None:
+    engine = create_engine(sqlite_url)
+    # SQLite reports a file that may not grow with the same error as a disk without room.
+    on_connect(engine, pragma("max_page_count=50"))
+    store = SqlStore(engine)
+    await add(store, make_new(0))
+    with pytest.raises(StoreUnavailable, match="full"):
+        await add(store, *(make_new(number) for number in range(1, 3000)))
+    assert ids(await claim(store)) == ["C1-0"]
+    await store.close()
+
+    roomy = SqlStore(create_engine(sqlite_url))
+    assert await add(roomy, *(make_new(number) for number in range(3000))) == 2999
+    await roomy.close()
+    with closing(sqlite3.connect(path_of(sqlite_url))) as plain:
+        assert plain.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+async def test_a_database_that_may_only_be_read_is_unavailable(sqlite_url: str) -> None:
+    engine = create_engine(sqlite_url)
+    on_connect(engine, pragma("query_only=ON"))
+    store = SqlStore(engine)
+    with pytest.raises(StoreUnavailable, match="readonly"):
+        await add(store, make_new(1))
+    await store.close()
+
+
+async def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "bot.sqlite3").write_text("not a database, " * 100)
+    store = SqlStore(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
+    with pytest.raises(StoreUnavailable, match="not a database"):
+        await add(store, make_new(1))
+    await store.close()
+
+
+async def test_a_folder_that_does_not_exist_is_unavailable(tmp_path: Path) -> None:
+    store = SqlStore(create_engine(f"sqlite:///{tmp_path}/nowhere/bot.sqlite3"))
+    with pytest.raises(StoreUnavailable, match="unable to open"):
+        await add(store, make_new(1))
+    await store.close()
+
+
+async def test_a_database_without_tables_is_unavailable(tmp_path: Path) -> None:
+    store = SqlStore(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
+    with pytest.raises(StoreUnavailable, match="no such table"):
+        await add(store, make_new(1))
+    await store.close()
+
+
+async def test_the_audit_refuses_to_be_changed(sqlite_url: str) -> None:
+    store = SqlStore(create_engine(sqlite_url))
+    async with store.begin() as transaction:
+        await transaction.audit.add(make_record())
+    await store.close()
+    with closing(sqlite3.connect(path_of(sqlite_url))) as plain:
+        for statement in ("UPDATE audit SET reason = ''", "DELETE FROM audit"):
+            with pytest.raises(sqlite3.IntegrityError, match="only ever added"):
+                plain.execute(statement)
+
+
+async def test_a_delivery_id_used_twice_is_a_mistake_of_the_program(sqlite_url: str) -> None:
+    store = SqlStore(create_engine(sqlite_url))
+    await add(store, make_new(1, delivery_id="same"))
+    with pytest.raises(IntegrityError):
+        await add(store, make_new(2, delivery_id="same"))
+    await store.close()
+
+
+def fill(path: Path, *, settled: int, waiting: int) -> None:
+    """Give channel C1 a history and every second channel a backlog, without the adapter."""
+    row = (
+        "INSERT INTO deliveries (delivery_id, channel_id, sequence, subject_kind, repository, "
+        "subject_id, created_at, due_at, state, attempts, looks, settled_at) "
+        "VALUES (?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?)"
+    )
+    history = ((f"old{n}", "C1", n + 1, 1_000_000 + n, "delivered", 1) for n in range(settled))
+    backlog = ((f"new{n}", "C2", n + 1, 2_000_000 + n, "pending", None) for n in range(waiting))
+    with closing(sqlite3.connect(path)) as plain, plain:
+        plain.executemany(
+            "INSERT INTO destinations (channel_id, next_sequence, head_sequence, claimable_at) "
+            "VALUES (?, ?, ?, ?)",
+            [("C1", settled + 1, settled + 1, None), ("C2", waiting + 1, 1, 0)],
+        )
+        plain.executemany(row, history)
+        plain.executemany(row, backlog)
+
+
+async def work_of_posting(url: str) -> int:
+    """Steps of SQLite's machine that adding, claiming and recording take."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    engine = create_engine(url)
+    on_connect(
+        engine,
+        lambda connection: connection.run_async(
+            lambda driver: driver.set_progress_handler(count, 1)
+        ),
+    )
+    store = SqlStore(engine)
+    await add(store, *(make_new(number) for number in range(5)))
+    steps = 0
+    await add(store, *(make_new(number) for number in range(5, 10)))
+    claimed = await claim(store, per_channel=3)
+    await record(store, *(delivered(each, "1.1", after(1)) for each in claimed))
+    assert ids(claimed) == ["C1-0", "C1-1", "C1-2", "new0", "new1", "new2"]
+    await store.close()
+    return steps
+
+
+async def test_posting_costs_the_same_after_a_long_history_and_before_a_long_backlog(
+    tmp_path: Path,
+) -> None:
+    costs = []
+    for settled, waiting in ((1_000, 100), (100_000, 10_000)):
+        url = f"sqlite:///{tmp_path}/{settled}.sqlite3"
+        await migrate.upgrade(url)
+        fill(path_of(url), settled=settled, waiting=waiting)
+        costs.append(await work_of_posting(url))
+
+    assert costs[0] == costs[1]
+    assert costs[0] > 100, "the steps were counted"
+
+
+async def test_the_state_of_the_outbox_costs_the_same_after_a_long_history(
+    tmp_path: Path,
+) -> None:
+    plans = []
+    url = f"sqlite:///{tmp_path}/bot.sqlite3"
+    await migrate.upgrade(url)
+    fill(path_of(url), settled=10, waiting=10)
+    engine = create_engine(url)
+    seen: list[tuple[str, Any]] = []
+    event.listen(
+        engine.sync_engine,
+        "before_cursor_execute",
+        lambda _c, _cursor, statement, parameters, *_: seen.append((statement, parameters)),
+    )
+    store = SqlStore(engine)
+    async with store.begin() as transaction:
+        await transaction.outbox.summary()
+        await transaction.outbox.in_doubt(10)
+        await transaction.outbox.delete_settled_before(NOW)
+        await transaction.events.delete_before(NOW)
+    await store.close()
+    with closing(sqlite3.connect(path_of(url))) as plain:
+        for statement, parameters in seen:
+            if "deliveries" in statement:
+                plans += plain.execute(f"EXPLAIN QUERY PLAN {statement}", parameters).fetchall()
+
+    steps = [detail for *_, detail in plans]
+    assert steps
+    assert [step for step in steps if step.startswith("SCAN deliveries")] == [
+        step for step in steps if "SCAN deliveries USING" in step and "unsettled" in step
+    ]

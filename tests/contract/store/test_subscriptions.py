@@ -1,0 +1,92 @@
+"""Subscriptions: by command and by configuration, side by side."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.subscriptions import Subscription, SubscriptionSource
+from bot.ports import Store
+from tests.support.stored import NOW, SHOP, SITE
+
+BY_COMMAND = Subscription(
+    channel_id="C1",
+    repository=SITE,
+    topics=frozenset({"merge", "action.queue.leave"}),
+    branch="release/*",
+    except_logins=frozenset({"renovate[bot]"}),
+    created_by="U1",
+    created_at=NOW,
+)
+CONFIGURED = Subscription("C1", SITE, source=SubscriptionSource.CONFIGURATION)
+
+
+async def save(store: Store, *subscriptions: Subscription) -> None:
+    async with store.begin() as transaction:
+        for subscription in subscriptions:
+            await transaction.subscriptions.save(subscription)
+
+
+async def configure(store: Store, *subscriptions: Subscription) -> None:
+    async with store.begin() as transaction:
+        await transaction.subscriptions.replace_configured(subscriptions)
+
+
+async def of_channel(store: Store, channel_id: str = "C1") -> list[Subscription]:
+    async with store.begin() as transaction:
+        return list(await transaction.subscriptions.of_channel(channel_id))
+
+
+async def test_a_subscription_comes_back_as_it_was_made(store: Store) -> None:
+    await save(store, BY_COMMAND, replace(BY_COMMAND, repository=SHOP, branch=None))
+
+    found = await of_channel(store)
+    assert found == [replace(BY_COMMAND, repository=SHOP, branch=None), BY_COMMAND]
+    assert await of_channel(store, "C2") == []
+
+
+async def test_subscribing_again_replaces_the_first(store: Store) -> None:
+    changed = replace(BY_COMMAND, topics=frozenset(), except_logins=frozenset(), created_by="U2")
+    await save(store, BY_COMMAND, changed)
+
+    assert await of_channel(store) == [changed]
+
+
+async def test_one_by_command_and_one_by_configuration_stand_side_by_side(store: Store) -> None:
+    await save(store, CONFIGURED, BY_COMMAND)
+
+    assert await of_channel(store) == [BY_COMMAND, CONFIGURED]
+    async with store.begin() as transaction:
+        assert await transaction.subscriptions.delete("C1", SITE)
+        assert not await transaction.subscriptions.delete("C1", SITE)
+    assert await of_channel(store) == [CONFIGURED]
+
+
+async def test_a_repository_knows_its_channels(store: Store) -> None:
+    other = replace(BY_COMMAND, channel_id="C0")
+    await save(store, BY_COMMAND, other, CONFIGURED, replace(BY_COMMAND, repository=SHOP))
+    async with store.begin() as transaction:
+        assert list(await transaction.subscriptions.of_repository(SITE)) == [
+            other,
+            BY_COMMAND,
+            CONFIGURED,
+        ]
+
+
+async def test_configuration_replaces_exactly_what_was_configured(store: Store) -> None:
+    gone = replace(CONFIGURED, repository=SHOP)
+    await save(store, BY_COMMAND)
+    await configure(store, CONFIGURED, gone)
+    narrowed = replace(CONFIGURED, topics=frozenset({"pause"}))
+    added = replace(CONFIGURED, channel_id="C2")
+    await configure(store, narrowed, added)
+
+    assert await of_channel(store) == [BY_COMMAND, narrowed]
+    assert await of_channel(store, "C2") == [added]
+    await configure(store)
+    assert await of_channel(store) == [BY_COMMAND]
+    assert await of_channel(store, "C2") == []
+
+
+async def test_one_by_command_is_no_configuration(store: Store) -> None:
+    with pytest.raises(ValueError, match="configured"):
+        await configure(store, BY_COMMAND)

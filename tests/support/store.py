@@ -1,0 +1,338 @@
+"""InMemoryStore: the Store port in dictionaries."""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
+
+from typing_extensions import override
+
+from bot import ports
+from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.deliveries import Delivery, Subject, SubjectKind
+from bot.domain.errors import LeaseLost, StoreUnavailable
+from bot.domain.event_log import Position
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription, SubscriptionSource
+from bot.ports import Lease, ParkedChannel
+from tests.support.as_stored import as_stored
+from tests.support.store_outbox import InMemoryOutbox
+
+PRUNE_SLICE = 1000
+REREAD_MARGIN = timedelta(days=1)
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Contents:
+    """Everything kept. The values are frozen, so a copy of the dictionaries is a snapshot."""
+
+    leases: dict[str, Lease] = field(default_factory=dict)
+    positions: dict[RepositoryName, Position] = field(default_factory=dict)
+    events: dict[Subject, EventRecord] = field(default_factory=dict)
+    routed: dict[Subject, bool] = field(default_factory=dict)
+    pull_requests: dict[tuple[RepositoryName, int], PullRequestRecord] = field(default_factory=dict)
+    deliveries: dict[str, Delivery] = field(default_factory=dict)
+    next_sequences: dict[str, int] = field(default_factory=dict)
+    parked: dict[str, ParkedChannel] = field(default_factory=dict)
+    subscriptions: dict[tuple[str, str, str], Subscription] = field(default_factory=dict)
+    audit: dict[int, AuditRecord] = field(default_factory=dict)
+
+    def snapshot(self) -> "Contents":
+        return Contents(**{each.name: dict(getattr(self, each.name)) for each in fields(self)})
+
+
+class InMemoryDatabase:
+    """What several stores share."""
+
+    def __init__(self) -> None:
+        self.contents = Contents()
+        self.turn = asyncio.Lock()
+
+
+class InMemoryStore(ports.Store):
+    """A store without a database; `unavailable`, when set, is why the next begin fails."""
+
+    def __init__(self, database: InMemoryDatabase | None = None) -> None:
+        self.database = database or InMemoryDatabase()
+        self.unavailable: str | None = None
+        self.transactions = 0
+
+    @override
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator["InMemoryTransaction"]:
+        if self.unavailable is not None:
+            raise StoreUnavailable(self.unavailable)
+        async with self.database.turn:
+            contents = self.database.contents.snapshot()
+            yield InMemoryTransaction(contents)
+            self.database.contents = contents
+            self.transactions += 1
+
+
+class InMemoryLeases(ports.Leases):
+    def __init__(self, contents: Contents) -> None:
+        self._leases = contents.leases
+
+    @override
+    async def claim(
+        self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
+    ) -> Mapping[str, Lease]:
+        claimed: dict[str, Lease] = {}
+        for name in names:
+            held = self._leases.get(name)
+            token = 1
+            if held is not None:
+                in_force = held.expires_at > now
+                if in_force and held.holder != holder:
+                    continue
+                token = held.token if in_force else held.token + 1
+            claimed[name] = Lease(name, holder, token, now + lifetime)
+        self._leases.update(claimed)
+        return claimed
+
+    @override
+    async def require(self, lease: Lease, now: datetime) -> None:
+        held = self._leases.get(lease.name)
+        if (
+            held is None
+            or (held.holder, held.token) != (lease.holder, lease.token)
+            or held.expires_at <= now
+        ):
+            raise LeaseLost(lease.name)
+
+    @override
+    async def release(self, leases: Sequence[Lease]) -> None:
+        for lease in leases:
+            held = self._leases.get(lease.name)
+            if held is not None and held.token == lease.token:
+                self._leases[lease.name] = replace(held, expires_at=LONG_AGO)
+
+
+class InMemoryPositions(ports.Positions):
+    def __init__(self, contents: Contents) -> None:
+        self._positions = contents.positions
+
+    @override
+    async def load(
+        self, repositories: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, Position]:
+        return {each: self._positions[each] for each in repositories if each in self._positions}
+
+    @override
+    async def save(self, position: Position) -> None:
+        self._positions[position.repository] = as_stored(position)
+
+
+class InMemoryEvents(ports.Events):
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+
+    @override
+    async def add_new(self, records: Sequence[EventRecord]) -> int:
+        before = len(self._contents.events)
+        for record in records:
+            subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
+            self._contents.events.setdefault(subject, as_stored(record))
+            self._contents.routed.setdefault(subject, False)
+        return len(self._contents.events) - before
+
+    @override
+    async def unrouted(
+        self, repository: RepositoryName, limit: int | None = None
+    ) -> Sequence[EventRecord]:
+        found = [
+            record
+            for subject, record in self._contents.events.items()
+            if record.repository == repository and not self._contents.routed[subject]
+        ]
+        return sorted(found, key=lambda record: (record.received_at, record.event_id))[:limit]
+
+    @override
+    async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
+        for event_id in event_ids:
+            subject = Subject(SubjectKind.EVENT, repository, event_id)
+            if subject in self._contents.routed:
+                self._contents.routed[subject] = True
+
+    @override
+    async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
+        return {
+            subject: self._contents.events[subject]
+            for subject in subjects
+            if subject in self._contents.events
+        }
+
+    @override
+    async def delete_before(self, received_before: datetime) -> int:
+        referred_to = {
+            delivery.subject
+            for delivery in self._contents.deliveries.values()
+            if not delivery.state.is_settled
+        }
+        old = [
+            subject
+            for subject, record in self._contents.events.items()
+            if record.received_at < received_before
+            and self._contents.routed[subject]
+            and subject not in referred_to
+            and not self._is_read_again(record)
+        ]
+        old.sort(key=lambda subject: self._contents.events[subject].received_at)
+        for subject in old[:PRUNE_SLICE]:
+            del self._contents.events[subject]
+            del self._contents.routed[subject]
+        return len(old[:PRUNE_SLICE])
+
+    def _is_read_again(self, record: EventRecord) -> bool:
+        position = self._contents.positions.get(record.repository)
+        return position is not None and record.received_at >= position.watermark - REREAD_MARGIN
+
+
+class InMemoryPullRequests(ports.PullRequests):
+    def __init__(self, contents: Contents) -> None:
+        self._kept = contents.pull_requests
+
+    @override
+    async def save(self, records: Sequence[PullRequestRecord]) -> None:
+        for record in records:
+            key = (record.repository, record.number)
+            if key not in self._kept or self._kept[key].seen_at <= record.seen_at:
+                self._kept[key] = as_stored(record)
+
+    @override
+    async def get(
+        self, repository: RepositoryName, numbers: Collection[int]
+    ) -> Mapping[int, PullRequestRecord]:
+        return {
+            number: self._kept[repository, number]
+            for number in numbers
+            if (repository, number) in self._kept
+        }
+
+    @override
+    async def delete_before(self, seen_before: datetime) -> int:
+        old = [key for key, record in self._kept.items() if record.seen_at < seen_before]
+        old.sort(key=lambda key: self._kept[key].seen_at)
+        for key in old[:PRUNE_SLICE]:
+            del self._kept[key]
+        return len(old[:PRUNE_SLICE])
+
+
+class InMemorySubscriptions(ports.Subscriptions):
+    def __init__(self, contents: Contents) -> None:
+        self._kept = contents.subscriptions
+
+    @override
+    async def save(self, subscription: Subscription) -> None:
+        key = (subscription.channel_id, subscription.repository, subscription.source)
+        self._kept[key] = as_stored(subscription)
+
+    @override
+    async def delete(self, channel_id: str, repository: RepositoryName) -> bool:
+        key = (channel_id, repository, SubscriptionSource.COMMAND)
+        return self._kept.pop(key, None) is not None
+
+    @override
+    async def of_channel(self, channel_id: str) -> Sequence[Subscription]:
+        return [self._kept[key] for key in sorted(self._kept) if key[0] == channel_id]
+
+    @override
+    async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
+        return [self._kept[key] for key in sorted(self._kept) if key[1] == repository]
+
+    @override
+    async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
+        if any(s.source is not SubscriptionSource.CONFIGURATION for s in subscriptions):
+            raise ValueError("only configured subscriptions replace the configured ones")
+        for key in [key for key in self._kept if key[2] == SubscriptionSource.CONFIGURATION]:
+            del self._kept[key]
+        for subscription in subscriptions:
+            await self.save(subscription)
+
+
+class InMemoryAudit(ports.Audit):
+    def __init__(self, contents: Contents) -> None:
+        self._records = contents.audit
+
+    @override
+    async def add(self, record: AuditRecord) -> int:
+        record_id = len(self._records) + 1
+        self._records[record_id] = replace(as_stored(record), record_id=record_id)
+        return record_id
+
+    @override
+    async def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]:
+        return {each: self._records[each] for each in record_ids if each in self._records}
+
+    @override
+    async def latest(
+        self, repository: RepositoryName, action: Action, limit: int = 1
+    ) -> Sequence[AuditRecord]:
+        done = [
+            record
+            for record in self._records.values()
+            if record.repository == repository
+            and record.action is action
+            and record.result is ActResult.DONE
+        ]
+        return sorted(done, key=_by_time, reverse=True)[:limit]
+
+    @override
+    async def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
+        records = self._records.values()
+        return sorted(
+            (r for r in records if r.repository == repository and r.at >= at), key=_by_time
+        )
+
+
+def _by_time(record: AuditRecord) -> tuple[datetime, int]:
+    return record.at, record.record_id
+
+
+class InMemoryTransaction(ports.Transaction):
+    def __init__(self, contents: Contents) -> None:
+        self._leases = InMemoryLeases(contents)
+        self._positions = InMemoryPositions(contents)
+        self._events = InMemoryEvents(contents)
+        self._pull_requests = InMemoryPullRequests(contents)
+        self._outbox = InMemoryOutbox(contents.deliveries, contents.next_sequences, contents.parked)
+        self._subscriptions = InMemorySubscriptions(contents)
+        self._audit = InMemoryAudit(contents)
+
+    @property
+    @override
+    def leases(self) -> InMemoryLeases:
+        return self._leases
+
+    @property
+    @override
+    def positions(self) -> InMemoryPositions:
+        return self._positions
+
+    @property
+    @override
+    def events(self) -> InMemoryEvents:
+        return self._events
+
+    @property
+    @override
+    def pull_requests(self) -> InMemoryPullRequests:
+        return self._pull_requests
+
+    @property
+    @override
+    def outbox(self) -> InMemoryOutbox:
+        return self._outbox
+
+    @property
+    @override
+    def subscriptions(self) -> InMemorySubscriptions:
+        return self._subscriptions
+
+    @property
+    @override
+    def audit(self) -> InMemoryAudit:
+        return self._audit

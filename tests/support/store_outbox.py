@@ -1,0 +1,165 @@
+"""The Outbox port in dictionaries."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from typing_extensions import override
+
+from bot import ports
+from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
+from bot.domain.errors import LeaseLost
+from bot.ports import OutboxSummary, ParkedChannel
+from tests.support.as_stored import as_stored
+
+PRUNE_SLICE = 1000
+
+
+class InMemoryOutbox(ports.Outbox):
+    def __init__(
+        self,
+        deliveries: dict[str, Delivery],
+        next_sequences: dict[str, int],
+        parked: dict[str, ParkedChannel],
+    ) -> None:
+        self._deliveries = deliveries
+        self._next_sequences = next_sequences
+        self._parked = parked
+
+    @override
+    async def add(self, deliveries: Sequence[NewDelivery]) -> int:
+        added = 0
+        known = {(each.channel_id, each.subject) for each in self._deliveries.values()}
+        for new in map(as_stored, deliveries):
+            if (new.channel_id, new.subject) not in known:
+                known.add((new.channel_id, new.subject))
+                sequence = self._next_sequences.get(new.channel_id, 1)
+                self._next_sequences[new.channel_id] = sequence + 1
+                self._deliveries[new.delivery_id] = Delivery(
+                    delivery_id=new.delivery_id,
+                    channel_id=new.channel_id,
+                    subject=new.subject,
+                    sequence=sequence,
+                    created_at=new.due_at,
+                    due_at=new.due_at,
+                )
+                added += 1
+        return added
+
+    @override
+    async def claim(
+        self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
+    ) -> Sequence[Delivery]:
+        if claimed_until <= now:
+            raise ValueError("a claim ends after it begins")
+        heads = sorted(
+            (claimable_at, channel_id)
+            for channel_id in self._next_sequences
+            if (claimable_at := self._claimable_at(channel_id)) is not None and claimable_at <= now
+        )
+        claimed = []
+        for channel_id in sorted(channel_id for _, channel_id in heads[:channels]):
+            limit = 1 if channel_id in self._parked else per_channel
+            for delivery in self._unsettled(channel_id)[:limit]:
+                if delivery.due_at > now:
+                    break
+                taken = replace(
+                    delivery,
+                    state=DeliveryState.SENDING,
+                    attempts=delivery.attempts + 1,
+                    due_at=claimed_until,
+                )
+                claimed.append(taken)
+                self._deliveries[delivery.delivery_id] = replace(
+                    taken, attempted_at=delivery.attempted_at or now
+                )
+        return claimed
+
+    def _unsettled(self, channel_id: str) -> list[Delivery]:
+        found = (
+            delivery
+            for delivery in self._deliveries.values()
+            if delivery.channel_id == channel_id and not delivery.state.is_settled
+        )
+        return sorted(found, key=lambda delivery: delivery.sequence)
+
+    def _claimable_at(self, channel_id: str) -> datetime | None:
+        unsettled = self._unsettled(channel_id)
+        if not unsettled:
+            return None
+        parked = self._parked.get(channel_id)
+        return max(unsettled[0].due_at, parked.retry_at) if parked else unsettled[0].due_at
+
+    @override
+    async def record(self, deliveries: Sequence[Delivery]) -> None:
+        if any(delivery.state is DeliveryState.SENDING for delivery in deliveries):
+            raise ValueError("only the outcome of an attempt is recorded")
+        for delivery in deliveries:
+            stored = self._deliveries.get(delivery.delivery_id)
+            if stored is None or stored.attempts != delivery.attempts:
+                raise LeaseLost(delivery.delivery_id)
+        for delivery in map(as_stored, deliveries):
+            stored = self._deliveries[delivery.delivery_id]
+            if stored.state is DeliveryState.SENDING:
+                attempted_at = delivery.attempted_at
+                if delivery.state is not DeliveryState.PENDING:
+                    attempted_at = attempted_at or stored.attempted_at
+                self._deliveries[delivery.delivery_id] = replace(
+                    stored,
+                    state=delivery.state,
+                    due_at=delivery.due_at,
+                    attempted_at=attempted_at,
+                    looks=delivery.looks,
+                    message_ts=delivery.message_ts,
+                    error=delivery.error,
+                    settled_at=delivery.settled_at,
+                )
+
+    @override
+    async def park(self, parked: ParkedChannel) -> None:
+        self._parked[parked.channel_id] = as_stored(parked)
+
+    @override
+    async def unpark(self, channel_id: str) -> None:
+        self._parked.pop(channel_id, None)
+
+    @override
+    async def get(self, channel_id: str, subject: Subject) -> Delivery | None:
+        for delivery in self._deliveries.values():
+            if (delivery.channel_id, delivery.subject) == (channel_id, subject):
+                return delivery
+        return None
+
+    @override
+    async def in_doubt(self, limit: int) -> Sequence[Delivery]:
+        doubtful = self._in_state(DeliveryState.IN_DOUBT)
+        return sorted(doubtful, key=lambda each: (each.created_at, each.delivery_id))[:limit]
+
+    def _in_state(self, state: DeliveryState) -> list[Delivery]:
+        return [each for each in self._deliveries.values() if each.state is state]
+
+    @override
+    async def summary(self) -> OutboxSummary:
+        return OutboxSummary(
+            pending=len(self._in_state(DeliveryState.PENDING)),
+            sending=len(self._in_state(DeliveryState.SENDING)),
+            in_doubt=len(self._in_state(DeliveryState.IN_DOUBT)),
+            oldest_created_at=_oldest(self._deliveries.values()),
+            parked=[self._parked[channel_id] for channel_id in sorted(self._parked)],
+        )
+
+    @override
+    async def delete_settled_before(self, settled_before: datetime) -> int:
+        old = sorted(
+            (delivery.settled_at, delivery.delivery_id)
+            for delivery in self._deliveries.values()
+            if delivery.settled_at is not None and delivery.settled_at < settled_before
+        )[:PRUNE_SLICE]
+        for _, delivery_id in old:
+            del self._deliveries[delivery_id]
+        return len(old)
+
+
+def _oldest(deliveries: Iterable[Delivery]) -> datetime | None:
+    unsettled = (each.created_at for each in deliveries if not each.state.is_settled)
+    return min(unsettled, default=None)
