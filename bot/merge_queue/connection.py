@@ -1,7 +1,9 @@
 """The one pooled HTTP client: sends a request once and hands back the bytes of the answer."""
 
 import asyncio
+import ssl
 from collections.abc import Generator
+from functools import cache
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Self
@@ -56,6 +58,9 @@ class Connection:
         self._auth = _Bearer(token)
         self._clock = clock
         self._gate = asyncio.Semaphore(GATE)
+        # A proxy and certificates named by the environment are wanted towards the world, but a
+        # service on this machine is not behind the proxy.
+        from_environment = not _is_loopback(self._base)
         self._http = httpx.AsyncClient(
             auth=self._auth,
             headers={"Accept": "application/json", "User-Agent": f"mqbot/{bot.__version__}"},
@@ -68,9 +73,8 @@ class Connection:
             timeout=httpx.Timeout(patience.read, connect=patience.connect),
             # Never by httpx itself: it would follow to any host. See `_follow`.
             follow_redirects=False,
-            # A proxy and certificates named by the environment are wanted towards the world, but
-            # a service on this machine is not behind the proxy.
-            trust_env=not _is_loopback(self._base),
+            trust_env=from_environment,
+            verify=_tls_context(from_environment),
             transport=transport,
         )
 
@@ -165,6 +169,12 @@ class _Bearer(httpx.Auth):
     def redacted(self, body: bytes) -> bytes:
         """Without the credential: a service may quote it, and answers are told of in errors."""
         return body.replace(self._token.get_secret_value().encode(), b"[credential]")
+
+
+@cache
+def _tls_context(from_environment: bool) -> ssl.SSLContext:  # noqa: FBT001 - a key of the cache
+    """Reading the certificates costs 40 ms of CPU: once is enough for a process."""
+    return httpx.create_ssl_context(trust_env=from_environment)
 
 
 def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:

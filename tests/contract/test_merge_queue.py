@@ -1,0 +1,356 @@
+"""The MergeQueue port: FakeMergeQueue, and MergeQueueClient against the sandbox."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import SecretStr
+from typing_extensions import override
+
+from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNotFound
+from bot.domain.event_log import Window
+from bot.domain.event_metadata import QueueLeave, UnknownMetadata
+from bot.domain.events import QueueEvent, is_known_event_type
+from bot.domain.queue import QueueRule, QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.retries import Patience
+from bot.ports import Clock, MergeQueue
+from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
+from bot.sandbox.merge_queue.faults import Fault
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.samples import sample_bytes
+
+SITE = RepositoryName.parse("acme/site")
+UNKNOWN = RepositoryName.parse("acme/unknown")
+NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
+WINDOW = Window(NOW - timedelta(hours=2), NOW + timedelta(hours=1))
+
+
+class StillClock(Clock):
+    """Waiting takes no time."""
+
+    @override
+    def now(self) -> datetime:
+        return NOW
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        del seconds
+
+
+class World(ABC):
+    """An implementation of the port, and what happens to the service from elsewhere."""
+
+    merge_queue: MergeQueue
+
+    @abstractmethod
+    def write(self, event_type: str, received_at: datetime, pull_request: int | None) -> int:
+        """Write an event into the log and return its id."""
+
+    @abstractmethod
+    def lose_next_answer(self, method: str) -> None:
+        """Do what the next call of the port's method asks, and break the connection."""
+
+    @abstractmethod
+    def be_down(self) -> None: ...
+
+    @abstractmethod
+    def queue_some(self) -> None:
+        """Make the queue's status hold something."""
+
+
+class FakeWorld(World):
+    def __init__(self) -> None:
+        self.fake = FakeMergeQueue(clock=StillClock(), page_size=100)
+        self.fake.all_rules[SITE] = (QueueRule(name="default", config={}),)
+        self.fake.all_branches[SITE] = ("main",)
+        self.merge_queue = self.fake
+        self._next_id = 1
+
+    @override
+    def write(self, event_type: str, received_at: datetime, pull_request: int | None) -> int:
+        event_id, self._next_id = self._next_id, self._next_id + 1
+        self.fake.log(
+            SITE,
+            QueueEvent(
+                id=event_id,
+                received_at=received_at,
+                repository=SITE,
+                pull_request=pull_request,
+                base_ref="main",
+                type=event_type,
+                metadata=QueueLeave(merged=True),
+            ),
+        )
+        return event_id
+
+    @override
+    def lose_next_answer(self, method: str) -> None:
+        """The adapter looks up lost answers, so a fake that stands for it loses none."""
+
+    @override
+    def be_down(self) -> None:
+        self.fake.fail_next(MergeQueueUnavailable("down", status=503))
+
+    @override
+    def queue_some(self) -> None:
+        self.fake.statuses[SITE] = QueueStatus.model_validate_json(sample_bytes("status"))
+
+
+class SandboxWorld(World):
+    def __init__(self, sandbox: MergeQueueSandbox, client: MergeQueueClient) -> None:
+        self.sandbox = sandbox
+        self.client = client
+        self.merge_queue = client
+
+    @override
+    def write(self, event_type: str, received_at: datetime, pull_request: int | None) -> int:
+        sent = SentEvent(event_type, {"merged": True}, pull_request, "main", "test", received_at)
+        return self.sandbox.emit(SITE, sent)
+
+    @override
+    def lose_next_answer(self, method: str) -> None:
+        verb = {"pause": "PUT", "unpause": "DELETE"}[method]
+        self.sandbox.faults.arm(Fault("drop_after_accept", path="/pause", method=verb))
+
+    @override
+    def be_down(self) -> None:
+        self.sandbox.faults.arm(Fault("error", status=503, times=None))
+
+    @override
+    def queue_some(self) -> None:
+        for number in range(3):
+            self.sandbox.enqueue(SITE, NewPullRequest(title=f"Change {number}"))
+
+
+@pytest.fixture(
+    params=["fake", "sandbox", "live sandbox", "other platform", "deprecated pauses"],
+)
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    if request.param == "fake":
+        yield FakeWorld()
+        return
+    sandbox = MergeQueueSandbox(
+        repositories={SITE: "quiet"},
+        token="key",
+        real_time=False,
+        start_at=NOW,
+        dialect="live" if request.param == "live sandbox" else "document",
+        host="otherhost" if request.param == "other platform" else "github",
+    )
+    await sandbox.start()
+    try:
+        async with MergeQueueClient(
+            base_url=sandbox.base_url,
+            token=SecretStr("key"),
+            clock=StillClock(),
+            patience=Patience(read=5, total=8),
+            deprecated_pause_endpoints=request.param == "deprecated pauses",
+        ) as client:
+            yield SandboxWorld(sandbox, client)
+    finally:
+        await sandbox.stop()
+
+
+async def test_queue_that_was_never_paused_has_no_pause(world: World) -> None:
+    assert await world.merge_queue.current_pause(SITE) is None
+    assert await world.merge_queue.unpause(SITE) is False
+
+
+async def test_pause_is_in_force_until_it_is_lifted(world: World) -> None:
+    queue = world.merge_queue
+
+    paused = await queue.pause(SITE, "deploying 4.2, émoji 🚀")
+
+    assert paused.reason == "deploying 4.2, émoji 🚀"
+    assert paused.paused_at == NOW
+    assert await queue.current_pause(SITE) == paused
+    assert await queue.unpause(SITE) is True
+    assert await queue.current_pause(SITE) is None
+
+
+async def test_second_unpause_says_it_was_not_paused(world: World) -> None:
+    await world.merge_queue.pause(SITE, "x")
+
+    assert await world.merge_queue.unpause(SITE) is True
+    assert await world.merge_queue.unpause(SITE) is False
+
+
+async def test_second_pause_gives_the_new_reason(world: World) -> None:
+    await world.merge_queue.pause(SITE, "first")
+    await world.merge_queue.pause(SITE, "second")
+
+    in_force = await world.merge_queue.current_pause(SITE)
+    assert in_force is not None
+    assert in_force.reason == "second"
+
+
+@pytest.mark.parametrize("length", [1, 255])
+async def test_reason_within_the_limit_is_taken(world: World, length: int) -> None:
+    assert (await world.merge_queue.pause(SITE, "é" * length)).reason == "é" * length
+
+
+async def test_reason_beyond_the_limit_names_its_field(world: World) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        await world.merge_queue.pause(SITE, "x" * 256)
+
+    assert caught.value.field == "reason"
+    assert await world.merge_queue.current_pause(SITE) is None
+
+
+async def test_pause_whose_answer_is_lost_is_found(world: World) -> None:
+    world.lose_next_answer("pause")
+
+    assert (await world.merge_queue.pause(SITE, "deploying")).reason == "deploying"
+
+
+async def test_unpause_whose_answer_is_lost_is_found(world: World) -> None:
+    await world.merge_queue.pause(SITE, "deploying")
+    world.lose_next_answer("unpause")
+
+    assert await world.merge_queue.unpause(SITE) is True
+    assert await world.merge_queue.current_pause(SITE) is None
+
+
+async def test_unknown_repository_is_not_found(world: World) -> None:
+    queue = world.merge_queue
+    for call in (
+        lambda: queue.status(UNKNOWN),
+        lambda: queue.pause(UNKNOWN, "x"),
+        lambda: queue.unpause(UNKNOWN),
+        lambda: queue.rules(UNKNOWN),
+        lambda: queue.event_page(UNKNOWN, WINDOW),
+        lambda: queue.branches(UNKNOWN, WINDOW),
+    ):
+        with pytest.raises(ResourceNotFound):
+            await call()
+    assert await queue.current_pause(UNKNOWN) is None
+
+
+async def test_service_that_is_down_is_unavailable(world: World) -> None:
+    world.be_down()
+
+    with pytest.raises(MergeQueueUnavailable) as caught:
+        await world.merge_queue.status(SITE)
+
+    assert caught.value.status == 503
+
+
+async def test_status_shows_what_is_queued(world: World) -> None:
+    world.queue_some()
+
+    status = await world.merge_queue.status(SITE)
+
+    queued = [*status.waiting_pull_requests]
+    queued += [one for batch in status.batches for one in batch.pull_requests]
+    assert len(queued) >= 3
+    assert all(one.title and one.url and one.author.login for one in queued)
+
+
+async def test_rules_branches_and_application_are_read(world: World) -> None:
+    world.queue_some()
+
+    assert (await world.merge_queue.rules(SITE))[0].name
+    assert "main" in await world.merge_queue.branches(SITE, WINDOW)
+    assert (await world.merge_queue.application()).account.login == "acme"
+
+
+async def test_event_log_is_read_page_by_page_without_gap_or_double(world: World) -> None:
+    written = [
+        world.write("action.queue.leave", NOW - timedelta(seconds=5 * number), 41)
+        for number in range(250)
+    ]
+
+    read: list[int] = []
+    cursor: str | None = None
+    pages = 0
+    while pages == 0 or cursor is not None:
+        page = await world.merge_queue.event_page(
+            SITE, WINDOW, types=["action.queue.leave"], cursor=cursor
+        )
+        assert page.unreadable == ()
+        assert page.next_cursor != cursor or cursor is None
+        read += [event.id for event in page.events]
+        cursor = page.next_cursor
+        pages += 1
+        if pages == 1:
+            # What arrives during the walk moves nothing of it.
+            world.write("action.queue.leave", NOW + timedelta(seconds=1), 42)
+
+    assert pages == 3
+    assert sorted(read) == sorted(written)
+
+
+async def test_window_and_types_choose_the_events(world: World) -> None:
+    early = world.write("action.queue.leave", NOW - timedelta(hours=3), 41)
+    wanted = world.write("action.queue.leave", NOW - timedelta(hours=1), 42)
+    other = world.write("action.queue.merged", NOW - timedelta(hours=1), 42)
+
+    page = await world.merge_queue.event_page(SITE, WINDOW, types=["action.queue.leave"])
+    ids = {event.id for event in page.events}
+    both = await world.merge_queue.event_page(
+        SITE, WINDOW, types=("action.queue.leave", "action.queue.merged")
+    )
+
+    assert wanted in ids
+    assert early not in ids
+    assert other not in ids
+    assert {wanted, other} <= {event.id for event in both.events}
+    leave = next(event for event in page.events if event.id == wanted)
+    assert isinstance(leave.metadata, QueueLeave)
+    assert (leave.metadata.merged, leave.pull_request, leave.base_ref) == (True, 42, "main")
+    assert leave.received_at == NOW - timedelta(hours=1)
+    assert leave.repository == SITE
+
+
+async def test_page_tells_the_clock_of_the_service(world: World) -> None:
+    page = await world.merge_queue.event_page(SITE, WINDOW)
+
+    assert page.served_at is not None
+    assert page.served_at.tzinfo is UTC
+
+
+@pytest.mark.parametrize("dialect", ["document", "live"])
+@pytest.mark.parametrize("metadata", ["full", "seed", "none"])
+@pytest.mark.parametrize("scenario", ["busy", "bisecting", "paused", "frozen"])
+async def test_everything_the_sandbox_tells_is_read_in_full(
+    scenario: str, dialect: str, metadata: str
+) -> None:
+    sandbox = MergeQueueSandbox(
+        repositories={SITE: scenario},
+        token="key",
+        real_time=False,
+        start_at=NOW,
+        dialect=dialect,
+        metadata=metadata,
+    )
+    sandbox.advance(1800)
+    await sandbox.start()
+    try:
+        async with MergeQueueClient(
+            base_url=sandbox.base_url, token=SecretStr("key"), clock=StillClock()
+        ) as client:
+            window = Window(NOW - timedelta(days=90), NOW + timedelta(days=1))
+            events = [
+                event async for page in client.event_pages(SITE, window) for event in page.events
+            ]
+            status = await client.status(SITE)
+            queues = await client.queues(SITE)
+            await client.rules(SITE)
+            await client.application()
+    finally:
+        await sandbox.stop()
+
+    assert client.statistics.unreadable_events == 0
+    assert client.statistics.unreadable_metadata == 0
+    assert len(events) == len(sandbox.events(SITE))
+    for event in events:
+        assert is_known_event_type(event.type), event.type
+        if event.type.startswith(("action.queue.", "queue.pause.", "scheduled_freeze.")):
+            assert not isinstance(event.metadata, UnknownMetadata), event.type
+    queued = {one.number for one in status.waiting_pull_requests}
+    queued |= {one.number for batch in status.batches for one in batch.pull_requests}
+    assert queued == {one.number for queue in queues for one in queue.pull_requests}

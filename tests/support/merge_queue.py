@@ -1,0 +1,203 @@
+"""FakeMergeQueue: the MergeQueue port in dictionaries, with scripted pages and errors."""
+
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Collection, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from typing_extensions import override
+
+from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound
+from bot.domain.event_log import Window
+from bot.domain.events import EventPage, QueueEvent
+from bot.domain.queue import (
+    REASON_MAX_LENGTH,
+    Account,
+    Application,
+    Pause,
+    QueueRule,
+    QueueStatus,
+)
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, MergeQueue
+
+EMPTY_STATUS = QueueStatus(batches=(), waiting_pull_requests=())
+STILL = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of the port: the method's name, the repository, and what else mattered."""
+
+    method: str
+    repository: str | None = None
+    reason: str | None = None
+    window: Window | None = None
+    types: tuple[str, ...] = ()
+    cursor: str | None = None
+    branch: str | None = None
+
+
+@dataclass
+class PlannedFailure:
+    """An error for the next call (of `method`, when given).
+
+    `after` does what was asked first, as when the answer is lost.
+    """
+
+    error: MergeQueueError
+    method: str | None = None
+    after: bool = False
+
+
+@dataclass
+class FakeMergeQueue(MergeQueue):
+    """Knows the repositories it is given; others are ResourceNotFound.
+
+    State to set and look at: `statuses`, `pauses`, `all_rules`, `all_branches` by repository,
+    `calls`. The log is either `logs` (events in any order, served newest first in pages of
+    `page_size`, filtered by window and types) or, as long as there are some, the scripted
+    `pages` of a repository: pages and errors, served in order whatever is asked.
+    """
+
+    repositories: Iterable[str] = ("acme/site",)
+    clock: Clock | None = None
+    page_size: int = 100
+    statuses: dict[str, QueueStatus] = field(default_factory=dict)
+    pauses: dict[str, Pause] = field(default_factory=dict)
+    all_rules: dict[str, tuple[QueueRule, ...]] = field(default_factory=dict)
+    all_branches: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    logs: defaultdict[str, list[QueueEvent]] = field(default_factory=lambda: defaultdict(list))
+    pages: defaultdict[str, deque[EventPage | MergeQueueError]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
+    identity: Application = field(
+        default_factory=lambda: Application(
+            id=1, name="mqbot", account=Account(id=2, login="acme", type="Organization")
+        )
+    )
+    calls: list[Call] = field(default_factory=list)
+    _failures: list[PlannedFailure] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.repositories = {RepositoryName.parse(name) for name in self.repositories}
+
+    def fail_next(
+        self, error: MergeQueueError, *, method: str | None = None, after: bool = False
+    ) -> None:
+        """Let the next call fail; several are used up in order."""
+        self._failures.append(PlannedFailure(error, method, after))
+
+    def script(self, repository: str, *pages: EventPage | MergeQueueError) -> None:
+        """Serve these pages or errors, in this order, before anything of `logs`."""
+        self.pages[repository].extend(pages)
+
+    def log(self, repository: str, *events: QueueEvent) -> None:
+        self.logs[repository].extend(events)
+
+    def called(self, method: str) -> list[Call]:
+        return [call for call in self.calls if call.method == method]
+
+    def assert_all_used(self) -> None:
+        """Every scripted page and planned failure was asked for."""
+        assert not self._failures, self._failures
+        left = {name: list(pages) for name, pages in self.pages.items() if pages}
+        assert not left, left
+
+    @override
+    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
+        async with self._call(Call("status", repository, branch=branch)):
+            return self.statuses.get(repository, EMPTY_STATUS)
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        """None for unknown repositories too: the service answers 404 to both."""
+        async with self._call(Call("current_pause", repository), knows_all=True):
+            return self.pauses.get(repository)
+
+    @override
+    async def pause(self, repository: RepositoryName, reason: str) -> Pause:
+        if len(reason) > REASON_MAX_LENGTH:
+            raise InvalidRequest(None, "a reason has at most 255 characters", field="reason")
+        async with self._call(Call("pause", repository, reason=reason)):
+            paused = Pause(reason=reason, paused_at=self._now())
+            self.pauses[repository] = paused
+        return paused
+
+    @override
+    async def unpause(self, repository: RepositoryName) -> bool:
+        async with self._call(Call("unpause", repository)):
+            return self.pauses.pop(repository, None) is not None
+
+    @override
+    async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:
+        async with self._call(Call("rules", repository)):
+            return self.all_rules.get(repository, ())
+
+    @override
+    async def event_page(
+        self,
+        repository: RepositoryName,
+        window: Window,
+        *,
+        types: Collection[str] = (),
+        cursor: str | None = None,
+    ) -> EventPage:
+        call = Call("event_page", repository, window=window, types=tuple(types), cursor=cursor)
+        async with self._call(call):
+            if scripted := self.pages[repository]:
+                page = scripted.popleft()
+                if isinstance(page, MergeQueueError):
+                    raise page
+                return page
+            return self._page(repository, window, types, cursor)
+
+    @override
+    async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
+        async with self._call(Call("branches", repository, window=window)):
+            return self.all_branches.get(repository, ())
+
+    @override
+    async def application(self) -> Application:
+        async with self._call(Call("application")):
+            return self.identity
+
+    @asynccontextmanager
+    async def _call(self, call: Call, *, knows_all: bool = False) -> AsyncIterator[None]:
+        self.calls.append(call)
+        planned = next((one for one in self._failures if one.method in {None, call.method}), None)
+        if planned is not None:
+            self._failures.remove(planned)
+            if not planned.after:
+                raise planned.error
+        known = call.repository is None or call.repository in self.repositories
+        if not known and not knows_all:
+            raise ResourceNotFound(404, "no such repository")
+        yield
+        if planned is not None:
+            raise planned.error
+
+    def _page(
+        self, repository: str, window: Window, types: Collection[str], cursor: str | None
+    ) -> EventPage:
+        """The cursor names the last event of the page before, so new events move nothing."""
+        wanted = sorted(
+            (
+                event
+                for event in self.logs[repository]
+                if window.received_from <= event.received_at <= window.received_to
+                and (not types or event.type in types)
+            ),
+            key=lambda event: (event.received_at, event.id),
+            reverse=True,
+        )
+        if cursor is not None:
+            last = [event.id for event in wanted].index(int(cursor.removeprefix("after-")))
+            wanted = wanted[last + 1 :]
+        page = tuple(wanted[: self.page_size])
+        more = len(wanted) > len(page)
+        return EventPage(page, f"after-{page[-1].id}" if more else None, self._now())
+
+    def _now(self) -> datetime:
+        return STILL if self.clock is None else self.clock.now()
