@@ -32,7 +32,8 @@ class ServerDidNotStart(Exception):
 class PostgresServer:
     """One server process with its own data folder and port; nothing of it outlives the tests.
 
-    fsync is off: a killed server loses nothing by that, only a machine without power would.
+    fsync is off: a killed server loses nothing by that, only a machine without power would. Commits
+    still wait for their log to be written, or a killed server would lose the last of them.
     """
 
     def __init__(self) -> None:
@@ -173,7 +174,6 @@ class PostgresServer:
             "port": str(self.port),
             "unix_socket_directories": "",
             "fsync": "off",
-            "synchronous_commit": "off",
             "full_page_writes": "off",
             "shared_buffers": "32MB",
             "max_connections": "60",

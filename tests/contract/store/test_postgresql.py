@@ -1,0 +1,283 @@
+"""What only a PostgreSQL server can do: die, come back, and run transactions side by side."""
+
+import asyncio
+import subprocess
+import traceback
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text
+
+from bot.domain.deliveries import delivered
+from bot.domain.errors import StoreUnavailable
+from bot.ports import Lease
+from bot.storage import migrate
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from tests.support.postgres import PASSWORD, PostgresServer, postgres_or_skip
+from tests.support.stored import (
+    NOW,
+    add,
+    after,
+    claim,
+    ids,
+    make_new,
+    make_record,
+    record,
+    stored,
+)
+
+pytestmark = pytest.mark.postgres
+
+LIFETIME = timedelta(seconds=30)
+
+Open = Callable[..., SqlStore]
+
+
+@pytest.fixture
+async def opened() -> AsyncIterator[Open]:
+    """Opens stores that are closed when the test ends, however it ends."""
+    async with AsyncExitStack() as stack:
+
+        def open_store(url: str, **options: float) -> SqlStore:
+            store = SqlStore(create_engine(url, **options))
+            stack.push_async_callback(store.close)
+            return store
+
+        yield open_store
+
+
+@pytest.fixture
+def stores(postgres_url: str, opened: Open) -> tuple[SqlStore, SqlStore]:
+    """Two processes' stores on one server; neither waits long for the other."""
+    return opened(postgres_url, wait_seconds=0.5), opened(postgres_url, wait_seconds=0.5)
+
+
+@pytest.fixture
+def mortal_server() -> Iterator[PostgresServer]:
+    """A server of this test alone, for it to kill."""
+    postgres_or_skip()
+    server = PostgresServer.started()
+    yield server
+    server.stop()
+
+
+async def lease_of(store: SqlStore, holder: str, seconds: float = 0) -> Lease | None:
+    async with store.begin() as transaction:
+        claimed = await transaction.leases.claim(
+            ["poll", "other"], holder=holder, now=after(seconds), lifetime=LIFETIME
+        )
+    return claimed.get("poll")
+
+
+async def test_a_server_that_died_is_unavailable_and_the_store_recovers_by_itself(
+    mortal_server: PostgresServer, opened: Open
+) -> None:
+    url = mortal_server.url()
+    await migrate.upgrade(url)
+    store = opened(url)
+    await add(store, make_new(1))
+
+    async def write_while_it_dies() -> None:
+        async with store.begin() as transaction:
+            await transaction.outbox.add([make_new(2)])
+            mortal_server.kill()
+            await transaction.outbox.add([make_new(3)])
+
+    with pytest.raises(StoreUnavailable):
+        await write_while_it_dies()
+    with pytest.raises(StoreUnavailable):
+        await add(store, make_new(4))
+
+    mortal_server.start()
+    assert ids(await claim(store)) == ["C1-1"]
+    assert await add(store, make_new(2)) == 1
+
+
+async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnoticed(
+    mortal_server: PostgresServer, opened: Open
+) -> None:
+    url = mortal_server.url()
+    await migrate.upgrade(url)
+    store = opened(url)
+    async with store.begin() as first, store.begin() as second:
+        await first.audit.add(make_record())
+        await second.audit.add(make_record())
+    mortal_server.kill()
+    mortal_server.start()
+
+    for number in range(1, 5):
+        assert await add(store, make_new(number)) == 1
+
+
+async def test_a_wrong_password_is_unavailable_and_is_not_repeated(
+    postgres_server: PostgresServer,
+) -> None:
+    url = postgres_server.url(password="hunter2%21")
+    engine = create_engine(url)
+    with pytest.raises(StoreUnavailable, match="password authentication failed") as caught:
+        await add(SqlStore(engine), make_new(1))
+    told = "".join(traceback.format_exception(caught.value)) + repr(engine) + str(engine.url)
+
+    assert "hunter2" not in told
+    assert PASSWORD not in told
+    await engine.dispose()
+
+
+async def test_a_server_that_does_not_answer_is_unavailable() -> None:
+    with_nobody = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0)
+    port = with_nobody.sockets[0].getsockname()[1]
+    for listening in (True, False):
+        if not listening:
+            with_nobody.close()
+            await with_nobody.wait_closed()
+        engine = create_engine(f"postgresql://u:secret@127.0.0.1:{port}/d?sslmode=disable")
+        with pytest.raises(StoreUnavailable) as caught:
+            await add(SqlStore(engine), make_new(1))
+        assert "secret" not in str(caught.value)
+        await engine.dispose()
+
+
+async def test_a_lease_in_use_cannot_be_taken_until_its_transaction_ends(
+    stores: tuple[SqlStore, SqlStore],
+) -> None:
+    one, two = stores
+    lease = await lease_of(one, "one")
+    assert lease is not None
+    async with one.begin() as transaction:
+        await transaction.leases.require(lease, after(29))
+        assert await lease_of(two, "two", 31) is None
+        await transaction.audit.add(make_record())
+    taken = await lease_of(two, "two", 32)
+
+    assert taken is not None
+    assert taken.token == 2
+
+
+async def test_a_holder_keeps_a_lease_that_its_own_transaction_uses(
+    stores: tuple[SqlStore, SqlStore],
+) -> None:
+    one, _ = stores
+    lease = await lease_of(one, "one")
+    assert lease is not None
+    async with one.begin() as transaction:
+        await transaction.leases.require(lease, after(5))
+        assert await lease_of(one, "one", 10) == lease
+    renewed = await lease_of(one, "one", 10)
+
+    assert renewed == Lease("poll", "one", 1, after(40))
+
+
+async def test_channels_in_another_transaction_are_passed_over_not_waited_for(
+    stores: tuple[SqlStore, SqlStore],
+) -> None:
+    one, two = stores
+    await add(one, *(make_new(1, channel_id=f"C{number}") for number in range(1, 5)))
+    async with one.begin() as transaction:
+        mine = await transaction.outbox.claim(
+            now=NOW, claimed_until=after(60), channels=2, per_channel=1
+        )
+        theirs = await claim(two)
+
+    assert ids(mine) == ["C1-1", "C2-1"]
+    assert ids(theirs) == ["C3-1", "C4-1"]
+
+
+async def test_the_order_in_a_channel_is_the_order_of_commits(
+    stores: tuple[SqlStore, SqlStore],
+) -> None:
+    one, two = stores
+    async with one.begin() as transaction:
+        await transaction.outbox.add([make_new(1), make_new(1, channel_id="C2")])
+        later = asyncio.create_task(add(two, make_new(2)))
+        done, _ = await asyncio.wait({later}, timeout=0.1)
+        assert not done, "it waits for the first to end"
+    await later
+
+    assert [(await stored(one, number)).sequence for number in (1, 2)] == [1, 2]
+
+
+async def test_two_processes_that_add_and_post_side_by_side_lose_and_double_nothing(
+    postgres_url: str, opened: Open
+) -> None:
+    one, two = opened(postgres_url), opened(postgres_url)
+    posted: list[str] = []
+
+    async def add_all(store: SqlStore, first: int) -> None:
+        for number in range(first, first + 20):
+            channels = ["C1", "C2", "C3"] if first else ["C3", "C2", "C1"]
+            await add(store, *(make_new(number, channel_id=each) for each in channels))
+
+    async def post_all(store: SqlStore) -> None:
+        while len(posted) < 120:
+            claimed = await claim(store, per_channel=4)
+            posted.extend(ids(claimed))
+            await record(store, *(delivered(each, "1.1", NOW) for each in claimed))
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(add_all(one, 0), add_all(two, 100), post_all(one), post_all(two))
+
+    assert len(set(posted)) == len(posted) == 120
+    async with one.begin() as transaction:
+        assert (await transaction.outbox.summary()).oldest_created_at is None
+
+
+async def test_a_transaction_that_falls_silent_is_ended_and_blocks_nobody(
+    postgres_url: str, opened: Open
+) -> None:
+    stopped = opened(postgres_url, idle_seconds=0.2)
+    other = opened(postgres_url)
+
+    async def write_and_fall_silent() -> None:
+        async with stopped.begin() as transaction:
+            await transaction.outbox.add([make_new(1)])
+            # Waits for the row that the silent transaction holds, so until that is ended.
+            await add(other, make_new(2))
+            await transaction.outbox.add([make_new(3)])
+
+    with pytest.raises(StoreUnavailable):
+        await write_and_fall_silent()
+    assert ids(await claim(other)) == ["C1-2"]
+    assert await add(stopped, make_new(4)) == 1
+
+
+async def test_the_audit_refuses_to_be_changed(
+    postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
+) -> None:
+    async with opened(postgres_url).begin() as transaction:
+        await transaction.audit.add(make_record())
+    for statement in ("UPDATE audit SET reason = ''", "DELETE FROM audit"):
+        with pytest.raises(subprocess.CalledProcessError) as caught:
+            postgres_server.execute(statement, postgres_database)
+        assert "only ever added" in caught.value.stdout
+
+
+async def test_claiming_reads_no_settled_delivery(
+    postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
+) -> None:
+    store = opened(postgres_url)
+    await add(store, make_new(1), make_new(1, channel_id="C2"))
+    postgres_server.execute(
+        "INSERT INTO deliveries SELECT 'old' || n, 'C1', -n, 'event', 'acme/site', "
+        "-n, 0, 0, 'delivered', 1, NULL, 0, NULL, NULL, 1 FROM generate_series(1, 50000) n",
+        postgres_database,
+    )
+    postgres_server.execute("VACUUM ANALYZE deliveries", postgres_database)
+    async with store.begin() as transaction:
+        claimed = await transaction.outbox.claim(
+            now=NOW, claimed_until=after(60), channels=10, per_channel=10
+        )
+        await transaction.outbox.record([delivered(each, "1.1", NOW) for each in claimed])
+        reads = await transaction.outbox._statements.run(
+            text(
+                "SELECT seq_scan, idx_tup_fetch FROM pg_stat_xact_user_tables "
+                "WHERE relname = 'deliveries'"
+            )
+        )
+        assert len(claimed) == 2
+        sequential, fetched = reads.one()
+
+    assert sequential == 0
+    assert 0 < fetched < 30
