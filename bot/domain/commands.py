@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
-from bot.domain.event_types import is_known_event_type
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DEFAULT_TOPICS, Topic
-
-ALL_TOPICS = "all"
+from bot.domain.subscriptions import DEFAULT_TOPICS, UnknownTopic, read_topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,17 +241,10 @@ def _help(arguments: _Arguments) -> Command:
 
 
 def _topics(arguments: _Arguments, words: list[str]) -> frozenset[str]:
-    topics: set[str] = set()
-    for word in words:
-        topic = word.lower().rstrip(",")
-        if topic == ALL_TOPICS:
-            topics.update(Topic)
-        elif topic in set(Topic) or is_known_event_type(topic):
-            topics.add(topic)
-        else:
-            choices = ", ".join((*Topic, ALL_TOPICS))
-            raise arguments.problem(f"There is no topic “{word}”. Topics are {choices}.")
-    return frozenset(topics)
+    try:
+        return read_topics(words)
+    except UnknownTopic as error:
+        raise arguments.problem(str(error)) from error
 
 
 _READERS: dict[str, Callable[[_Arguments], Command]] = {

@@ -1,10 +1,12 @@
 """Which channel hears about what, and the routing of events to channels."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from bot.domain.event_types import is_known_event_type
 from bot.domain.repository import RepositoryName
 
 
@@ -23,7 +25,30 @@ class Topic(StrEnum):
     CI = "ci"
 
 
-DEFAULT_TOPICS = frozenset({Topic.ENTER, Topic.MERGE, Topic.FAILURE, Topic.PAUSE})
+DEFAULT_TOPICS: frozenset[str] = frozenset(
+    {Topic.ENTER.value, Topic.MERGE.value, Topic.FAILURE.value, Topic.PAUSE.value}
+)
+
+ALL_TOPICS = "all"
+
+
+class UnknownTopic(ValueError):
+    """A word that is neither a topic nor an event type; the text says which there are."""
+
+
+def read_topics(words: Iterable[str]) -> frozenset[str]:
+    """Topics and single event types of the API document; raises UnknownTopic."""
+    topics: set[str] = set()
+    for word in words:
+        topic = word.lower().rstrip(",")
+        if topic == ALL_TOPICS:
+            topics.update(one.value for one in Topic)
+        elif topic in set(Topic) or is_known_event_type(topic):
+            topics.add(topic)
+        else:
+            choices = ", ".join((*Topic, ALL_TOPICS))
+            raise UnknownTopic(f"There is no topic “{word}”. Topics are {choices}.")
+    return frozenset(topics)
 
 
 class SubscriptionSource(StrEnum):

@@ -24,6 +24,8 @@ from bot.messages.text import code, escape, quote
 DETAIL_LIMIT = 300
 LISTED = 10
 
+BUSY = "I have too much to do at this moment. Please try again in a few seconds."
+
 
 def explain(
     error: Exception, *, command: str, incident: str, repository: str | None, retry: str | None
@@ -66,6 +68,10 @@ def _(error: CommandSyntaxError, command: str, _repository: str) -> str:
 
 @_say.register
 def _(error: RepositoryNotAllowed, _command: str, _repository: str) -> str:
+    return not_allowed(error)
+
+
+def not_allowed(error: RepositoryNotAllowed) -> str:
     return f"I do not look after {code(error.repository, 150)}. {_known(error.configured)}"
 
 
@@ -89,6 +95,10 @@ def _(error: PermissionDenied, _command: str, _repository: str) -> str:
 
 @_say.register
 def _(error: InvalidReason, _command: str, _repository: str) -> str:
+    return invalid_reason(error)
+
+
+def invalid_reason(error: InvalidReason) -> str:
     if error.problem is ReasonProblem.BLANK:
         return "A reason needs at least one character that can be seen."
     return f"A reason has at most {error.limit} characters; yours has {error.length}."

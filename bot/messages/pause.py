@@ -7,7 +7,7 @@ from bot.domain.audit import Action, AuditRecord
 from bot.domain.message import Block, Message, View
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact, KnownPause
+from bot.domain.snapshots import Impact, KnownPause, Snapshot
 from bot.messages import actions, blocks
 from bot.messages.status import resume_button
 from bot.messages.text import clean, duration, escape, local_time, plural, quote, utc_time
@@ -131,8 +131,23 @@ def _reply(text: str) -> Message:
     return Message(text=text, blocks=(blocks.section(text),))
 
 
-def impact_text(impact: Impact) -> str:
-    """What pausing would stop, before it is done."""
+def over(repository: RepositoryName) -> Message:
+    """What a pause post becomes when its pause turns out to be lifted already."""
+    return _reply(f":arrow_forward: {escape(repository)} is not paused any more.")
+
+
+def impact_note(snapshot: Snapshot) -> str:
+    """What pausing would stop, before it is done; who has paused, if somebody has."""
+    if snapshot.pause is not None:
+        known = snapshot.pause
+        return (
+            f":double_vertical_bar: Already paused{_by(known)} since "
+            f"{local_time(known.pause.paused_at)}: {quote(known.reason, REASON_LIMIT)}"
+        )
+    return _impact_text(snapshot.impact())
+
+
+def _impact_text(impact: Impact) -> str:
     parts = [
         f"{plural(impact.waiting + impact.in_batches, 'pull request')} in the queue",
         f"{plural(impact.running_batches, 'running batch', 'running batches')} will stop",
@@ -232,5 +247,3 @@ def _result_view(text: str, shown: tuple[Block, ...] = ()) -> View:
 READING = "Reading the queue …"
 CHOOSE_FIRST = "Choose a repository to see what a pause would stop."
 UNREADABLE = "The queue could not be read just now; you can pause it all the same."
-BLANK_REASON = "A reason needs at least one character that can be seen."
-LONG_REASON = f"A reason has at most {REASON_LIMIT} characters."

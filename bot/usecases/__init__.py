@@ -1,1 +1,20 @@
-"""One file per intention of a person or of the schedule."""
+"""One file per intention of a person or of the schedule; UseCases is their bundle."""
+
+from dataclasses import dataclass
+
+from bot.usecases.manage_subscriptions import ManageSubscriptions
+from bot.usecases.pause_queue import PauseQueue
+from bot.usecases.show_home import ShowHome
+from bot.usecases.show_status import ShowStatus
+from bot.usecases.unpause_queue import UnpauseQueue
+
+
+@dataclass(frozen=True, slots=True)
+class UseCases:
+    """What a person can ask for."""
+
+    show_status: ShowStatus
+    show_home: ShowHome
+    pause_queue: PauseQueue
+    unpause_queue: UnpauseQueue
+    manage_subscriptions: ManageSubscriptions

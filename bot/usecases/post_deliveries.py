@@ -181,9 +181,8 @@ class PostDeliveries:
 
 def _given_back(delivery: Delivery) -> Delivery:
     """Claimed but not tried: as it was before the claim."""
-    if delivery.attempted_at is not None:
-        return replace(delivery, state=DeliveryState.IN_DOUBT, attempts=delivery.attempts - 1)
-    return replace(delivery, state=DeliveryState.PENDING, attempts=delivery.attempts - 1)
+    in_doubt = delivery.attempted_at is not None
+    return replace(delivery, state=DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING)
 
 
 def _fields(

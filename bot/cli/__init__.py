@@ -1,0 +1,43 @@
+"""The command line: one subcommand a file, imported only when it is chosen."""
+
+from importlib import import_module
+
+import click
+from typing_extensions import override
+
+COMMANDS = {
+    "run": "Run the bot: commands, polling and posting in one process.",
+    "demo": "Try everything on two local services, with no account.",
+    "migrate": "Bring the database to this version's schema.",
+    "manifest": "Print the manifest that creates the Slack app.",
+    "sandbox": "Run one of the two local services alone.",
+}
+
+
+class LazyCommands(click.Group):
+    """`mqbot --help` imports no subcommand, so it answers at once."""
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"bot.cli.{cmd_name}").command
+        if not isinstance(command, click.Command):
+            msg = f"bot.cli.{cmd_name} has no command"
+            raise TypeError(msg)
+        return command
+
+    @override
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="mqbot")
+def main() -> None:
+    """A Slack control room for merge queues."""

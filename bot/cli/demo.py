@@ -1,0 +1,93 @@
+"""`mqbot demo`: the bot on the two local services, with no account."""
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from bot import logs
+from bot.cli.manifest import manifest_path
+from bot.cli.process import until_stopped
+from bot.config import load_settings
+from bot.runtime import build_runtime
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.server import Sandbox, SandboxAddresses
+from bot.sandbox.slack.server import SlackSandbox
+from bot.storage import migrate
+
+REPOSITORIES = {"acme/site": "busy", "acme/api": "calm"}
+CHANNELS = (
+    "acme/site=C0MERGEQ:enter,merge,failure,dequeue,pause;"
+    "acme/api=C0RELEASE:enter,merge,failure,pause"
+)
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8400,
+    show_default=True,
+    help="Port of the page on this machine; 0 lets the system choose.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Decides all chance.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True),
+    default=20.0,
+    show_default=True,
+    help="How many times faster than in life checks run and pull requests arrive.",
+)
+@click.option("--log-level", default="WARNING", show_default=True, help="How much is logged.")
+def command(port: int, seed: int, speed: float, log_level: str) -> None:
+    """Try everything on two local services, with no account."""
+    logs.configure(log_level.upper(), "text")
+    sandbox = Sandbox(
+        MergeQueueSandbox(repositories=REPOSITORIES, seed=seed, speed=speed),
+        SlackSandbox(manifest_path()),
+        slack_port=port,
+    )
+    try:
+        asyncio.run(run(sandbox))
+    except OSError as error:
+        raise click.ClickException(
+            f"port {port} cannot be used ({error.strerror}); try --port 0"
+        ) from None
+
+
+async def run(sandbox: Sandbox) -> None:
+    """Run until SIGINT or SIGTERM; nothing is kept afterwards."""
+    with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
+        async with until_stopped() as stopped, sandbox:
+            settings = load_settings(environment(sandbox.addresses, Path(folder)))
+            await migrate.upgrade(settings.database_url.get_secret_value())
+            async with build_runtime(settings):
+                _greet(sandbox.addresses.page_url)
+                await stopped.wait()
+
+
+def environment(addresses: SandboxAddresses, folder: Path) -> Mapping[str, str]:
+    """The same settings a real installation has, pointing to the local services."""
+    return {
+        "MQBOT_API_URL": addresses.api_url,
+        "MQBOT_API_TOKEN": addresses.api_token,
+        "MQBOT_REPOSITORIES": ",".join(REPOSITORIES),
+        "MQBOT_CHANNELS": CHANNELS,
+        "MQBOT_POLL_SECONDS": "1",
+        "SLACK_BOT_TOKEN": addresses.slack_bot_token,
+        "SLACK_APP_TOKEN": addresses.slack_app_token,
+        "SLACK_API_URL": addresses.slack_api_url,
+        "DATABASE_URL": f"sqlite:///{folder / 'demo.sqlite3'}",
+    }
+
+
+def _greet(page_url: str) -> None:
+    click.echo(f"""
+  The merge queue demo is running.
+
+  Open      {page_url}
+  Then      type  /mq status   or   /mq pause CI runners are down
+  To stop   press Ctrl-C
+""")

@@ -1,0 +1,100 @@
+"""`mqbot sandbox merge-queue|slack`: one of the two local services alone."""
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from bot.cli.manifest import manifest_path
+from bot.cli.process import until_stopped
+from bot.domain.errors import InvalidRequest
+from bot.domain.repository import RepositoryName
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.slack.server import SlackSandbox
+
+PORT = click.IntRange(0, 65535)
+
+
+@click.group()
+def command() -> None:
+    """Run one of the two local services alone."""
+
+
+def _repository(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> object:
+    try:
+        return tuple(RepositoryName.parse(name) for name in given)
+    except InvalidRequest as error:
+        raise click.BadParameter(error.detail) from None
+
+
+@command.command("merge-queue")
+@click.option("--port", type=PORT, default=8401, show_default=True)
+@click.option("--token", default="sandbox-token", show_default=True, help="The key it accepts.")
+@click.option(
+    "--repository",
+    "repositories",
+    multiple=True,
+    default=("acme/site",),
+    show_default=True,
+    callback=_repository,
+    help="owner/name; may be given several times.",
+)
+@click.option("--scenario", default="busy", show_default=True, help="How each repository starts.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Decides all chance.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="How many times faster than in life.",
+)
+def merge_queue(
+    *, port: int, token: str, repositories: tuple[str, ...], scenario: str, seed: int, speed: float
+) -> None:
+    """A merge queue service that implements the whole API."""
+    try:
+        sandbox = MergeQueueSandbox(
+            repositories=dict.fromkeys(repositories, scenario), token=token, seed=seed, speed=speed
+        )
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    _serve(sandbox, port)
+
+
+@command.command("slack")
+@click.option("--port", type=PORT, default=8400, show_default=True)
+@click.option(
+    "--manifest",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    default=None,
+    help="The app's manifest; mqbot's own when left out.",
+)
+@click.option("--bot-token", default="xoxb-sandbox", show_default=True)
+@click.option("--app-token", default="xapp-sandbox", show_default=True)
+def slack(port: int, manifest: Path | None, bot_token: str, app_token: str) -> None:
+    """A Slack workspace with a page, for any Slack client."""
+    _serve(
+        SlackSandbox(manifest or manifest_path(), bot_token=bot_token, app_token=app_token), port
+    )
+
+
+def _serve(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:
+    try:
+        asyncio.run(_run(sandbox, port))
+    except OSError as error:
+        raise click.ClickException(f"port {port} cannot be used ({error.strerror})") from None
+
+
+async def _run(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:
+    async with until_stopped() as stopped:
+        await sandbox.start(port=port)
+        if isinstance(sandbox, SlackSandbox):
+            click.echo(f"page {sandbox.url}\nSLACK_API_URL={sandbox.api_url}")
+        else:
+            click.echo(f"MQBOT_API_URL={sandbox.base_url}")
+        try:
+            await stopped.wait()
+        finally:
+            await sandbox.stop()

@@ -1,0 +1,286 @@
+"""Every setting, once: from the environment, over an optional TOML file with the same names."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+from platformdirs import user_data_path
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from typing_extensions import override
+
+from bot.domain.errors import BotError, InvalidRequest
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import (
+    DEFAULT_TOPICS,
+    Subscription,
+    SubscriptionSource,
+    read_topics,
+)
+
+CONFIG_FILE = "MQBOT_CONFIG"
+
+_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
+_LEVELS = "^(DEBUG|INFO|WARNING|ERROR)$"
+
+
+class ConfigurationError(BotError):
+    """Settings that cannot be used: for each variable a sentence that says what it takes."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {text}" for name, text in problems.items()))
+        self.problems = problems
+
+
+def default_database_url() -> str:
+    """A SQLite file in the platform's data directory."""
+    return f"sqlite:///{user_data_path('mqbot', appauthor=False) / 'mqbot.sqlite3'}"
+
+
+def _api_url(value: object) -> str:
+    text = str(value).rstrip("/")
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not text.endswith("/v1"):
+        raise ValueError("not such an address")
+    return text
+
+
+def _slack_url(value: object) -> str:
+    text = str(value)
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("not such an address")
+    return text.rstrip("/") + "/"
+
+
+def _repositories(value: object) -> tuple[RepositoryName, ...]:
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, (list, tuple)):
+        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
+    try:
+        names = [RepositoryName.parse(str(word).strip()) for word in words if str(word).strip()]
+    except InvalidRequest as error:
+        raise ValueError(error.detail) from error
+    if not names:
+        raise ValueError("no repository is named")
+    return tuple(dict.fromkeys(names))
+
+
+def _channels(value: object) -> tuple[Subscription, ...]:
+    return tuple(_channel(part.strip()) for part in str(value).split(";") if part.strip())
+
+
+def _channel(part: str) -> Subscription:
+    repository, equals, target = part.partition("=")
+    channel_id, _, topics = target.partition(":")
+    if not equals or not _CHANNEL_ID.fullmatch(channel_id.strip()):
+        raise ValueError(f"“{part[:80]}” is not owner/name=C123:topic,topic")
+    try:
+        name = RepositoryName.parse(repository.strip())
+        heard = read_topics(topics.replace(",", " ").split())
+    except InvalidRequest as error:
+        raise ValueError(error.detail) from error
+    return Subscription(
+        channel_id.strip(),
+        name,
+        heard or DEFAULT_TOPICS,
+        source=SubscriptionSource.CONFIGURATION,
+    )
+
+
+def _command(value: object) -> str:
+    if not re.fullmatch(r"/[a-z0-9_\-]{1,31}", str(value)):
+        raise ValueError("not such a command")
+    return str(value)
+
+
+def _token(prefix: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        if not re.fullmatch(rf"{prefix}[\x21-\x7e]+", text.strip()):
+            raise ValueError("not such a token")
+        return text.strip()
+
+    return BeforeValidator(check)
+
+
+class DatabaseSettings(BaseSettings):
+    """What is needed to reach the database, and nothing else."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True
+    )
+
+    database_url: SecretStr = Field(
+        default_factory=lambda: SecretStr(default_database_url()),
+        validation_alias="DATABASE_URL",
+        description=(
+            "`sqlite:///path` or `postgresql://user:password@host/database`; "
+            "without it a SQLite file in the platform's data directory"
+        ),
+    )
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # The environment is given to load_settings as an argument, never read from here.
+        return (init_settings, TomlConfigSettingsSource(settings_cls))
+
+
+class Settings(DatabaseSettings):
+    """All settings; secrets show as asterisks wherever they are printed."""
+
+    api_url: Annotated[str, BeforeValidator(_api_url)] = Field(
+        validation_alias="MQBOT_API_URL",
+        description="address of the merge queue service; http or https, ends in `/v1`",
+    )
+    api_token: Annotated[SecretStr, _token("")] = Field(
+        validation_alias="MQBOT_API_TOKEN",
+        description="application key (scope `admin`) or personal access token of the service",
+    )
+    repositories: Annotated[tuple[RepositoryName, ...], BeforeValidator(_repositories)] = Field(
+        validation_alias="MQBOT_REPOSITORIES",
+        description="repositories to look after: `owner/name`, comma separated",
+    )
+    channels: Annotated[tuple[Subscription, ...], BeforeValidator(_channels)] = Field(
+        default=(),
+        validation_alias="MQBOT_CHANNELS",
+        description=(
+            "subscriptions that cannot be removed from Slack: "
+            "`owner/name=C123:enter,merge,failure;…`; without topics the default ones"
+        ),
+    )
+    poll_seconds: float = Field(
+        default=10.0,
+        ge=1,
+        le=3600,
+        validation_alias="MQBOT_POLL_SECONDS",
+        description="seconds between two looks at a repository's event log; 1 to 3600",
+    )
+    overlap_seconds: float = Field(
+        default=120.0,
+        ge=0,
+        le=86400,
+        validation_alias="MQBOT_OVERLAP_SECONDS",
+        description="seconds that a look reaches back, for events that show late; 0 to 86400",
+    )
+    command: Annotated[str, BeforeValidator(_command)] = Field(
+        default="/mq",
+        validation_alias="MQBOT_COMMAND",
+        description="the slash command: `/` and up to 31 of `a-z 0-9 _ -`; as in the manifest",
+    )
+    slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = Field(
+        validation_alias="SLACK_BOT_TOKEN",
+        description="the app's bot token, `xoxb-…`",
+    )
+    slack_app_token: Annotated[SecretStr, _token("xapp-")] = Field(
+        validation_alias="SLACK_APP_TOKEN",
+        description="app-level token with the scope `connections:write`, `xapp-…`",
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        default=None,
+        validation_alias="SLACK_SIGNING_SECRET",
+        description="signing secret of the app; not needed in Socket Mode",
+    )
+    slack_api_url: Annotated[str, BeforeValidator(_slack_url)] = Field(
+        default="https://slack.com/api/",
+        validation_alias="SLACK_API_URL",
+        description="address of Slack's Web API; http or https",
+    )
+    retention_days: int = Field(
+        default=30,
+        ge=1,
+        le=3650,
+        validation_alias="MQBOT_RETENTION_DAYS",
+        description="days that told events and settled deliveries are kept; 1 to 3650",
+    )
+    deprecated_pause: bool = Field(
+        default=False,
+        validation_alias="MQBOT_DEPRECATED_PAUSE",
+        description="`true` for a service that has only the deprecated pause endpoints",
+    )
+    log_level: Annotated[
+        str, BeforeValidator(lambda value: str(value).upper()), Field(pattern=_LEVELS)
+    ] = Field(
+        default="INFO",
+        validation_alias="MQBOT_LOG_LEVEL",
+        description="`DEBUG`, `INFO`, `WARNING` or `ERROR`",
+    )
+    log_format: Annotated[str, Field(pattern="^(text|json)$")] = Field(
+        default="text",
+        validation_alias="MQBOT_LOG_FORMAT",
+        description="`text` for people, `json` for machines",
+    )
+
+    @model_validator(mode="after")
+    def _channels_are_of_repositories(self) -> Self:
+        known = Repositories(self.repositories)
+        for one in self.channels:
+            if known.find(one.repository) is None:
+                raise ValueError(f"MQBOT_CHANNELS:{one.repository} is not in MQBOT_REPOSITORIES")
+        return self
+
+
+def load_settings(environ: Mapping[str, str]) -> Settings:
+    """The settings in `environ`, over those in the TOML file that MQBOT_CONFIG names, if any.
+
+    An empty variable counts as absent. Raises ConfigurationError, naming every variable at
+    fault and what it takes.
+    """
+    return _load(Settings, environ)
+
+
+def load_database_url(environ: Mapping[str, str]) -> str:
+    """The database's address alone, read in the same way."""
+    return _load(DatabaseSettings, environ).database_url.get_secret_value()
+
+
+Loaded = TypeVar("Loaded", bound=DatabaseSettings)
+
+
+def _load(settings: type[Loaded], environ: Mapping[str, str]) -> Loaded:
+    names = [str(field.validation_alias) for field in settings.model_fields.values()]
+    given: dict[str, Any] = {name: environ[name] for name in names if environ.get(name)}
+    path = environ.get(CONFIG_FILE) or None
+    if path is not None and not Path(path).is_file():
+        raise ConfigurationError({CONFIG_FILE: f"there is no file {path}"})
+    # The file is part of a settings class, so each file gets a class of its own.
+    options = {"model_config": SettingsConfigDict(toml_file=path)}
+    with_file: type[Loaded] = type(settings.__name__, (settings,), options)
+    try:
+        return with_file(**given)
+    except ValidationError as error:
+        raise ConfigurationError(dict(map(_problem, error.errors()))) from None
+    except ValueError as error:  # the TOML file itself
+        raise ConfigurationError({CONFIG_FILE: f"{path} is not valid TOML: {error}"}) from None
+
+
+def _problem(error: Any) -> tuple[str, str]:  # noqa: ANN401 - pydantic's ErrorDetails
+    if not error["loc"]:
+        name, _, text = str(error["ctx"]["error"]).partition(":")
+        return name, text
+    name = str(error["loc"][0])
+    takes = next(
+        field.description
+        for field in Settings.model_fields.values()
+        if field.validation_alias == name
+    )
+    if error["type"] == "missing":
+        return name, f"is missing. It takes: {takes}"
+    why = str(error["ctx"]["error"]) if error["type"] == "value_error" else error["msg"]
+    return name, f"{why}. It takes: {takes}"

@@ -1,0 +1,114 @@
+"""Which use case runs how often; it decides nothing else."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from bot.domain.errors import BotError
+
+logger = logging.getLogger(__name__)
+
+
+class Job:
+    """One repeated piece of work: never twice at once, and again at once when nudged."""
+
+    def __init__(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        self.name = name
+        self._work = work
+        self._wanted = False
+        self._failing = False
+        self._running: asyncio.Task[None] | None = None
+
+    def nudge(self) -> None:
+        """Run now, or once more when the run under way ends."""
+        self._wanted = True
+        if self._running is None:
+            self._running = asyncio.create_task(self._run(), name=self.name)
+            self._running.add_done_callback(self._ended)
+
+    async def drain(self) -> None:
+        """Wait for the run under way."""
+        while self._running is not None:
+            await asyncio.wait([self._running])
+
+    async def _run(self) -> None:
+        while self._wanted:
+            self._wanted = False
+            await self._once()
+
+    async def _once(self) -> None:
+        try:
+            await self._work()
+        except BotError as error:
+            # Said when it begins and when it ends, not at every turn.
+            if not self._failing:
+                logger.warning(
+                    "a scheduled job fails",
+                    extra={
+                        "action": "job_failed",
+                        "job": self.name,
+                        "error": type(error).__name__,
+                        "detail": str(error),
+                    },
+                )
+            self._failing = True
+        else:
+            if self._failing:
+                logger.info(
+                    "a scheduled job works again",
+                    extra={"action": "job_recovered", "job": self.name},
+                )
+            self._failing = False
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running = None
+        if not task.cancelled() and task.exception() is not None:
+            logger.error(
+                "a scheduled job has a defect",
+                extra={"action": "job_defect", "job": self.name},
+                exc_info=task.exception(),
+            )
+        elif self._wanted and not task.cancelled():
+            self.nudge()
+
+
+class JobScheduler:
+    """Fires jobs at intervals (APScheduler), and waits for what runs before it stops."""
+
+    def __init__(self) -> None:
+        # Without a grace time of None a job that is late by a second would be left out.
+        self._scheduler = AsyncIOScheduler(
+            timezone=UTC,
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+        )
+        self._jobs: list[Job] = []
+
+    def every(self, seconds: float, job: Job) -> None:
+        self._jobs.append(job)
+        self._scheduler.add_job(_fire(job), "interval", seconds=seconds, id=job.name)
+
+    def start(self) -> None:
+        """Fire every job once now, then at its interval."""
+        self._scheduler.start()
+        for job in self._jobs:
+            job.nudge()
+
+    def stop_firing(self) -> None:
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+
+    async def drain(self) -> None:
+        """Wait for the jobs under way: APScheduler itself would cancel them."""
+        for job in self._jobs:
+            await job.drain()
+
+
+def _fire(job: Job) -> Callable[[], Awaitable[None]]:
+    # APScheduler runs plain functions in a thread; a coroutine function stays on the loop.
+    async def fire() -> None:
+        job.nudge()
+
+    return fire

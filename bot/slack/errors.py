@@ -1,0 +1,70 @@
+"""The single error boundary: a failure is logged once and explained once."""
+
+import logging
+import uuid
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from bot.domain.errors import BotError, UserError
+from bot.domain.message import Message
+from bot.messages.errors import explain
+from bot.slack.conversation import Conversation
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBoundary:
+    """Runs what a person asked for; whatever goes wrong, the person gets a sentence."""
+
+    command: str
+
+    async def guard(
+        self,
+        work: Coroutine[Any, Any, None],
+        conversation: Conversation,
+        *,
+        repository: str | None = None,
+        retry: str | None = None,
+    ) -> None:
+        """Await `work`. `retry` is the command text that a *Try again* button would repeat."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - the boundary: everything ends here, told and logged
+            incident = uuid.uuid4().hex[:8]
+            _log(error, incident, conversation)
+            message = explain(
+                error,
+                command=self.command,
+                incident=incident,
+                repository=repository,
+                retry=retry,
+            )
+            await self._tell(message, conversation, incident)
+
+    async def _tell(self, message: Message, conversation: Conversation, incident: str) -> None:
+        try:
+            await conversation.tell_actor(message)
+        except Exception:
+            # Slack itself refuses or is gone: there is nobody left to tell but the operator.
+            logger.exception(
+                "failure not told", extra={"action": "failure_not_told", "incident": incident}
+            )
+
+
+def _log(error: Exception, incident: str, conversation: Conversation) -> None:
+    fields = {
+        "action": "failed",
+        "incident": incident,
+        "error": type(error).__name__,
+        "detail": str(error)[:300],
+        "actor": conversation.actor.user_id,
+        "channel": conversation.channel_id,
+    }
+    if isinstance(error, UserError):
+        logger.info("a person was corrected", extra={**fields, "action": "corrected"})
+    elif isinstance(error, BotError):
+        logger.warning("a request failed", extra=fields)
+    else:
+        logger.error("a defect", extra={**fields, "action": "defect"}, exc_info=error)

@@ -1,0 +1,134 @@
+"""What a failed Web API call says, whatever form the SDK gives it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import ClientConnectorError, ClientError
+from slack_sdk.errors import SlackApiError
+
+from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
+
+FAILURES = (SlackApiError, ClientError, TimeoutError)
+"""What a Web API call may raise."""
+
+RATE_LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+
+CHANNEL_CODES = frozenset(
+    {
+        "channel_not_found",
+        "channel_type_not_supported",
+        "is_archived",
+        "not_in_channel",
+        "posting_to_general_channel_denied",
+        "restricted_action",
+        "restricted_action_non_threadable_channel",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_locked",
+        "restricted_action_thread_only_channel",
+        "messages_tab_disabled",
+        "user_not_in_channel",
+        "cannot_reply_to_message",
+    }
+)
+
+CREDENTIAL_CODES = frozenset(
+    {
+        "access_denied",
+        "account_inactive",
+        "ekm_access_denied",
+        "enterprise_is_restricted",
+        "invalid_auth",
+        "missing_scope",
+        "no_permission",
+        "not_allowed_token_type",
+        "not_authed",
+        "org_login_required",
+        "team_access_not_granted",
+        "team_not_found",
+        "token_expired",
+        "token_revoked",
+        "two_factor_setup_required",
+    }
+)
+
+MESSAGE_CODES = frozenset(
+    {
+        "attachment_payload_limit_exceeded",
+        "invalid_arg_name",
+        "invalid_arguments",
+        "invalid_array_arg",
+        "invalid_blocks",
+        "invalid_blocks_format",
+        "invalid_charset",
+        "invalid_form_data",
+        "invalid_metadata_format",
+        "invalid_metadata_schema",
+        "invalid_post_type",
+        "markdown_text_conflict",
+        "message_too_long",
+        "metadata_must_be_sent_from_app",
+        "metadata_too_large",
+        "missing_post_type",
+        "msg_blocks_too_long",
+        "msg_too_long",
+        "no_text",
+        "too_many_attachments",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Slack's error code, or one of ours; the wait it asks for in seconds; the HTTP status."""
+
+    code: str
+    retry_after: float | None = None
+    status: int | None = None
+
+
+def read_failure(error: Exception) -> Failure:
+    """The code of a failed call; the SDK's error carries its answer in several shapes."""
+    if not isinstance(error, SlackApiError):
+        return Failure(type(error).__name__)
+    response: Any = error.response
+    status = getattr(response, "status_code", None) or getattr(response, "status", None)
+    headers = getattr(response, "headers", None) or {}
+    body = getattr(response, "data", None)
+    code = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(code, str):
+        code = f"http_{status}" if status != 200 else "unreadable_answer"  # noqa: PLR2004 - HTTP's own number
+    return Failure(code, _seconds(headers.get("Retry-After")), status)
+
+
+def _seconds(value: object) -> float | None:
+    try:
+        return max(0.0, float(str(value)))
+    except ValueError:
+        return None
+
+
+def post_error(error: Exception) -> PostError:
+    """Sort the failure of a post: refused, certainly not posted, or in doubt.
+
+    What Slack does not name as refused may have been carried out: `internal_error` and
+    `fatal_error` say so themselves, a lost answer says nothing
+    (https://docs.slack.dev/reference/methods/chat.postMessage#errors).
+    """
+    if isinstance(error, ClientConnectorError):
+        return PostPostponed("not_connected")
+    if not isinstance(error, FAILURES):
+        raise error
+    failure = read_failure(error)
+    if failure.status == 429 or failure.code in RATE_LIMITED:  # noqa: PLR2004 - HTTP's own number
+        return PostPostponed("ratelimited", retry_after=failure.retry_after, workspace_wide=True)
+    for codes, refusal in _REFUSALS:
+        if failure.code in codes:
+            return PostRefused(failure.code, refusal)
+    return PostInDoubt(failure.code)
+
+
+_REFUSALS = (
+    (CHANNEL_CODES, Refusal.CHANNEL),
+    (CREDENTIAL_CODES, Refusal.CREDENTIAL),
+    (MESSAGE_CODES, Refusal.MESSAGE),
+)

@@ -1,0 +1,55 @@
+"""The App Home tab, published when somebody opens it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.audit import Actor, Origin
+from bot.domain.repositories import Repositories
+from bot.messages import home
+from bot.slack.conversation import Conversation
+from bot.slack.errors import ErrorBoundary
+from bot.slack.inbox import Inbox
+from bot.slack.payloads import HomeOpened
+from bot.slack.replies import Replies
+from bot.usecases.show_home import ShowHome
+
+HOME = "home"
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTab:
+    """Slack sends `app_home_opened` for the messages tab as well; only the Home tab is drawn."""
+
+    show_home: ShowHome
+    repositories: Repositories
+    inbox: Inbox
+    boundary: ErrorBoundary
+    client: AsyncWebClient
+    replies: Replies
+    command: str
+
+    def register(self, app: AsyncApp) -> None:
+        app.event("app_home_opened")(self.on_opened)
+
+    async def on_opened(self, ack: AsyncAck, event: dict[str, Any]) -> None:
+        await ack()
+        opened = HomeOpened.model_validate(event)
+        if opened.tab != HOME:
+            return
+        conversation = Conversation(
+            client=self.client,
+            replies=self.replies,
+            actor=Actor(opened.user, opened.user),
+            origin=Origin.HOME,
+            trigger_id="",
+        )
+        self.inbox.hand_over(self.boundary.guard(self.publish(conversation), conversation))
+
+    async def publish(self, conversation: Conversation) -> None:
+        shown = self.repositories.names[: home.SHOWN]
+        snapshots = await self.show_home.run(shown)
+        more = len(self.repositories.names) - len(shown)
+        await conversation.publish_home(home.home(snapshots, more, self.command))

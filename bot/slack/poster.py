@@ -1,0 +1,113 @@
+"""Posts to channels, at most one request a post, and finds a post again by its delivery id."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from slack_sdk.web.async_client import AsyncWebClient
+from typing_extensions import override
+
+from bot.domain.errors import PostInDoubt
+from bot.domain.message import Message
+from bot.ports import ChannelPoster
+from bot.slack.channels import SlackChannels
+from bot.slack.failures import FAILURES, post_error, read_failure
+
+METADATA_TYPE = "mqbot_delivery"
+CLOCK_ALLOWANCE = timedelta(minutes=5)
+"""Slack's clock gives a message its `ts`; ours may run ahead of it."""
+
+PAGE = 200
+PAGES = 10
+
+
+class SlackPoster(ChannelPoster):
+    """The delivery id travels in the message's metadata and in its first block's id.
+
+    https://docs.slack.dev/messaging/message-metadata
+    """
+
+    def __init__(self, client: AsyncWebClient, channels: SlackChannels, bot_id: str) -> None:
+        self._client = client
+        self._channels = channels
+        self._bot_id = bot_id
+
+    @override
+    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+        try:
+            answer = await self._client.chat_postMessage(
+                channel=channel_id,
+                text=message.text,
+                blocks=_marked(message, delivery_id),
+                metadata={
+                    "event_type": METADATA_TYPE,
+                    "event_payload": {"delivery_id": delivery_id},
+                },
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except FAILURES as error:
+            raise post_error(error) from error
+        ts = answer.get("ts")
+        if not isinstance(ts, str):
+            raise PostInDoubt("answer_without_ts")
+        return ts
+
+    @override
+    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
+        """Raises PostError when the history cannot be read; joins a public channel for that."""
+        oldest = f"{(since - CLOCK_ALLOWANCE).timestamp():.6f}"
+        cursor: str | None = None
+        for _ in range(PAGES):
+            page = await self._history(channel_id, oldest, cursor)
+            for message in page.get("messages", []):
+                if self._carries(message, delivery_id):
+                    return str(message["ts"])
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return None
+        raise PostInDoubt("history_too_long")
+
+    async def _history(self, channel_id: str, oldest: str, cursor: str | None) -> Mapping[str, Any]:
+        try:
+            return await self._read(channel_id, oldest, cursor)
+        except FAILURES as error:
+            if read_failure(error).code != "not_in_channel":
+                raise post_error(error) from error
+        await self._channels.join(channel_id)
+        try:
+            return await self._read(channel_id, oldest, cursor)
+        except FAILURES as error:
+            raise post_error(error) from error
+
+    async def _read(self, channel_id: str, oldest: str, cursor: str | None) -> Mapping[str, Any]:
+        answer = await self._client.conversations_history(
+            channel=channel_id,
+            oldest=oldest,
+            inclusive=True,
+            include_all_metadata=True,
+            limit=PAGE,
+            **({"cursor": cursor} if cursor else {}),
+        )
+        return answer.data if isinstance(answer.data, dict) else {}
+
+    def _carries(self, message: Mapping[str, Any], delivery_id: str) -> bool:
+        if message.get("bot_id") != self._bot_id:
+            return False
+        payload = (message.get("metadata") or {}).get("event_payload") or {}
+        if payload.get("delivery_id") == delivery_id:
+            return True
+        blocks = message.get("blocks") or [{}]
+        return bool(blocks[0].get("block_id") == _block_id(delivery_id))
+
+
+def _marked(message: Message, delivery_id: str) -> list[dict[str, Any]] | None:
+    if not message.blocks:
+        return None
+    first, *rest = message.blocks
+    return [{**first, "block_id": _block_id(delivery_id)}, *(dict(block) for block in rest)]
+
+
+def _block_id(delivery_id: str) -> str:
+    return f"mq:{re.sub('[^0-9A-Za-z]', '', delivery_id)}"

@@ -1,0 +1,105 @@
+"""The submitted pause-reason modal and the global shortcut that opens it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.audit import Origin
+from bot.domain.errors import InvalidReason, RepositoryNotAllowed
+from bot.domain.message import Message
+from bot.domain.pauses import AlreadyPaused, Paused, check_reason
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, pause
+from bot.messages.errors import invalid_reason, not_allowed
+from bot.messages.text import clean
+from bot.slack.answers import REASON_KEPT, Answers
+from bot.slack.conversation import Conversation
+from bot.slack.errors import ErrorBoundary
+from bot.slack.inbox import Inbox
+from bot.slack.payloads import PauseForm, Shortcut, ViewSubmission
+from bot.slack.replies import Replies
+from bot.usecases.pause_queue import PauseRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ViewListeners:
+    """A bad reason is refused beside its field and the modal stays open."""
+
+    answers: Answers
+    repositories: Repositories
+    inbox: Inbox
+    boundary: ErrorBoundary
+    client: AsyncWebClient
+    replies: Replies
+
+    def register(self, app: AsyncApp) -> None:
+        app.view(actions.PAUSE_VIEW)(self.on_reason)
+        app.shortcut(actions.PAUSE_SHORTCUT)(self.on_shortcut)
+
+    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack()
+        shortcut = Shortcut.model_validate(body)
+        conversation = Conversation(
+            client=self.client,
+            replies=self.replies,
+            actor=shortcut.user.actor,
+            origin=Origin.SHORTCUT,
+            trigger_id=shortcut.trigger_id,
+        )
+        names = self.repositories.names
+        work = self.answers.modal.open(names[0] if len(names) == 1 else None, conversation)
+        self.inbox.hand_over(self.boundary.guard(work, conversation))
+
+    async def on_reason(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        submission = ViewSubmission.model_validate(body)
+        form = PauseForm.of(submission.view)
+        typed = submission.value(actions.REASON_BLOCK, actions.REASON_ACTION) or ""
+        try:
+            reason = check_reason(clean(typed, REASON_KEPT))
+            repository = self.repositories.allowed(form.repository_in(submission.view) or "")
+        except InvalidReason as error:
+            sentence = invalid_reason(error)
+            await ack(response_action="errors", errors={actions.REASON_BLOCK: sentence})
+            return
+        except RepositoryNotAllowed as error:
+            sentence = not_allowed(error)
+            await ack(response_action="errors", errors={actions.REASON_BLOCK: sentence})
+            return
+        await ack(response_action="update", view=dict(pause.working_modal(repository).view))
+        conversation = Conversation(
+            client=self.client,
+            replies=self.replies,
+            actor=submission.user.actor,
+            origin=Origin.MODAL,
+            trigger_id=submission.trigger_id,
+            channel_id=form.channel,
+            view_id=submission.view.id,
+        )
+        work = self._pause(repository, reason, conversation)
+        guarded = self.boundary.guard(work, conversation, repository=repository)
+        self.inbox.hand_over(guarded)
+
+    async def _pause(
+        self, repository: RepositoryName, reason: str, conversation: Conversation
+    ) -> None:
+        outcome = await self.answers.use_cases.pause_queue.run(
+            PauseRequest(
+                repository,
+                reason,
+                conversation.actor,
+                conversation.origin,
+                conversation.channel_id,
+            )
+        )
+        await conversation.put_in_place(_result(repository, outcome))
+
+
+def _result(repository: RepositoryName, outcome: Paused | AlreadyPaused) -> Message:
+    match outcome:
+        case Paused(told=told):
+            return pause.paused_reply(told.act)
+        case AlreadyPaused(known=known, reason=reason):
+            return pause.already_paused(repository, known, reason)

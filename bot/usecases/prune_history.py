@@ -1,0 +1,26 @@
+"""Delete what has been told long ago."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.ports import Clock, Store
+
+
+@dataclass(frozen=True, slots=True)
+class PruneHistory:
+    """In slices, each in its own short transaction. The audit is kept for ever."""
+
+    store: Store
+    clock: Clock
+    retention: timedelta
+
+    async def run(self) -> None:
+        """Raises StoreError."""
+        before = self.clock.now() - self.retention
+        more = True
+        while more:
+            async with self.store.begin() as transaction:
+                settled = await transaction.outbox.delete_settled_before(before)
+                events = await transaction.events.delete_before(before)
+                seen = await transaction.pull_requests.delete_before(before)
+            more = bool(settled or events or seen)
