@@ -1,0 +1,73 @@
+"""A workspace that is wired but not started, and a way to call its Web API without sockets."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bot.sandbox.slack.request_bodies import Received
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.wire import Json
+
+ALL_SCOPES = [
+    "channels:history",
+    "channels:join",
+    "channels:read",
+    "chat:write",
+    "commands",
+    "groups:history",
+    "groups:read",
+    "im:read",
+    "im:write",
+    "mpim:write",
+    "reactions:write",
+    "team:read",
+    "usergroups:read",
+    "users:read",
+]
+BOT, APP = "xoxb-sandbox", "xapp-sandbox"
+
+
+def make_manifest(scopes: list[str] | None = None, **features: Any) -> dict[str, object]:
+    return {
+        "display_information": {"name": "Merge Queue"},
+        "features": {
+            "app_home": {"home_tab_enabled": True},
+            "bot_user": {"display_name": "merge-queue"},
+            "slash_commands": [{"command": "/mq", "description": "x", "should_escape": True}],
+            **features,
+        },
+        "oauth_config": {"scopes": {"bot": ALL_SCOPES if scopes is None else scopes}},
+        "settings": {"interactivity": {"is_enabled": True}, "socket_mode_enabled": True},
+    }
+
+
+class Desk:
+    """Calls methods of a workspace as its Web API would, and reads the answers."""
+
+    def __init__(self, sandbox: SlackSandbox) -> None:
+        self.sandbox = sandbox
+
+    def call(self, method: str, token: Any = BOT, **arguments: Any) -> Json:
+        response = self.sandbox.web_api.respond(method, Received(arguments, token))
+        body: Json = json.loads(response.text or "")
+        return body
+
+    def error(self, method: str, token: Any = BOT, **arguments: Any) -> str:
+        body = self.call(method, token, **arguments)
+        assert body["ok"] is False, body
+        return str(body["error"])
+
+    def post(self, channel: str = "C0MERGEQ", **arguments: object) -> str:
+        body = self.call("chat.postMessage", channel=channel, **{"text": "Hi", **arguments})
+        assert body["ok"] is True, body
+        return str(body["ts"])
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk(SlackSandbox(make_manifest(), rate_limits="off"))
+
+
+def make_desk(*scopes: str, **features: Any) -> Desk:
+    return Desk(SlackSandbox(make_manifest(list(scopes), **features), rate_limits="off"))

@@ -1,0 +1,258 @@
+import random
+from typing import Any
+
+import pytest
+
+from bot.sandbox.slack.blocks import completed, find_problems, text_length
+from bot.sandbox.slack.wire import Json
+
+
+def plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text}
+
+
+def mrkdwn(text: str) -> Json:
+    return {"type": "mrkdwn", "text": text}
+
+
+def option(number: int = 0) -> Json:
+    return {"text": plain(f"Option {number}"), "value": f"o{number}"}
+
+
+def button(**fields: object) -> Json:
+    return {"type": "button", "text": plain("Go"), "action_id": "go", **fields}
+
+
+def actions(*elements: Json) -> Json:
+    return {"type": "actions", "elements": list(elements)}
+
+
+def select(count: int, **fields: object) -> Json:
+    options = [option(number) for number in range(count)]
+    return {"type": "static_select", "action_id": "pick", "options": options, **fields}
+
+
+def section(text: str = "x", **fields: object) -> Json:
+    return {"type": "section", "text": mrkdwn(text), **fields}
+
+
+def input_block(element: Json, **fields: object) -> Json:
+    return {"type": "input", "label": plain("Label"), "element": element, **fields}
+
+
+def table(rows: int, columns: int, text: str = "x") -> Json:
+    cell = {"type": "raw_text", "text": text}
+    return {"type": "table", "rows": [[cell] * columns for _ in range(rows)]}
+
+
+def sentences(*blocks: Json, surface: Any = "message") -> list[str]:
+    return find_problems(list(blocks), surface).sentences()
+
+
+CONFIRM = {"title": plain("Sure?"), "text": mrkdwn("x"), "confirm": plain("Y"), "deny": plain("N")}
+
+ACCEPTED = [
+    section("x" * 3000),
+    section(fields=[mrkdwn("x" * 2000)] * 10),
+    {"type": "header", "text": plain("x" * 150)},
+    {"type": "divider"},
+    {"type": "context", "elements": [mrkdwn("x" * 3000)] * 10},
+    actions(*[button(action_id=f"a{n}") for n in range(25)]),
+    actions(button(text=plain("x" * 75), value="x" * 2000, url="https://a.example")),
+    actions(button(style="danger", confirm={**CONFIRM, "style": "danger"})),
+    actions(select(100)),
+    actions(select(2, initial_option=option(1))),
+    actions({"type": "overflow", "action_id": "o", "options": [option(n) for n in range(5)]}),
+    actions({"type": "datetimepicker", "action_id": "d", "initial_date_time": 1700000000}),
+    section(accessory={"type": "image", "image_url": "https://a.example/b", "alt_text": "b"}),
+    {"type": "image", "image_url": "https://a.example/b.png", "alt_text": "b"},
+    input_block({"type": "plain_text_input", "action_id": "t", "max_length": 3000}),
+    {
+        "type": "rich_text",
+        "elements": [
+            {
+                "type": "rich_text_section",
+                "elements": [
+                    {"type": "text", "text": "x", "style": {"bold": True}},
+                    {"type": "link", "url": "https://a.example"},
+                    {"type": "user", "user_id": "U0ALICE"},
+                    {"type": "emoji", "name": "tada"},
+                ],
+            }
+        ],
+    },
+    table(100, 20),
+    {"type": "markdown", "text": "**x**"},
+]
+
+
+@pytest.mark.parametrize("block", ACCEPTED)
+def test_blocks_at_their_limits_are_taken(block: Json) -> None:
+    assert sentences(block) == []
+
+
+REFUSED = [
+    (section("x" * 3001), "must be less than 3001 characters [json-pointer:/blocks/0/text/text]"),
+    (section(""), "must be more than 0 characters [json-pointer:/blocks/0/text/text]"),
+    ({"type": "section"}, "must define either `text` or `fields` [json-pointer:/blocks/0]"),
+    (
+        section(fields=[mrkdwn("x" * 2001)]),
+        "must be less than 2001 characters [json-pointer:/blocks/0/fields/0/text]",
+    ),
+    (section(fields=[mrkdwn("x")] * 11), "no more than 10 items allowed"),
+    ({"type": "header", "text": plain("x" * 151)}, "must be less than 151 characters"),
+    ({"type": "header", "text": mrkdwn("x")}, "unsupported type: mrkdwn"),
+    ({"type": "context", "elements": [mrkdwn("x")] * 11}, "no more than 10 items allowed"),
+    ({"type": "context", "elements": [button()]}, "unsupported type: button"),
+    (actions(*[button(action_id=f"a{n}") for n in range(26)]), "no more than 25 items allowed"),
+    (actions(), "must have at least 1 item(s)"),
+    (actions(button(text=plain("x" * 76))), "must be less than 76 characters"),
+    (actions(button(value="x" * 2001)), "must be less than 2001 characters"),
+    (actions(button(url="x" * 3001)), "must be less than 3001 characters"),
+    (actions(button(action_id="x" * 256)), "must be less than 256 characters"),
+    (actions(button(style="red")), "must be one of: primary, danger"),
+    (actions(button(text=None)), "missing required field: text"),
+    (actions(button(colour="red")), "invalid additional property: colour"),
+    (actions(button(accessibility_label="x" * 76)), "must be less than 76 characters"),
+    (actions(button(), button()), '`action_id` "go" already exists'),
+    (
+        actions(button(confirm={**CONFIRM, "title": plain("x" * 101)})),
+        "must be less than 101 characters",
+    ),
+    (
+        actions(button(confirm={**CONFIRM, "text": plain("x" * 301)})),
+        "must be less than 301 characters",
+    ),
+    (
+        actions(button(confirm={**CONFIRM, "deny": plain("x" * 31)})),
+        "must be less than 31 characters",
+    ),
+    (actions(select(101)), "no more than 100 items allowed"),
+    (actions(select(0)), "must have at least 1 item(s)"),
+    (
+        actions(select(2, initial_option=option(7))),
+        "initial option must match one of the options",
+    ),
+    (
+        actions(select(1, options=[{"text": plain("x" * 76), "value": "v"}])),
+        "must be less than 76 characters",
+    ),
+    (
+        actions(select(1, options=[{"text": plain("x"), "value": "v" * 151}])),
+        "must be less than 151 characters",
+    ),
+    (actions(select(1, placeholder=plain("x" * 151))), "must be less than 151 characters"),
+    (
+        actions({"type": "overflow", "action_id": "o", "options": [option(n) for n in range(6)]}),
+        "no more than 5 items allowed",
+    ),
+    (
+        actions(
+            {"type": "radio_buttons", "action_id": "r", "options": [option(n) for n in range(11)]}
+        ),
+        "no more than 10 items allowed",
+    ),
+    (
+        actions(
+            {"type": "checkboxes", "action_id": "c", "options": [option(n) for n in range(11)]}
+        ),
+        "no more than 10 items allowed",
+    ),
+    (
+        actions({"type": "datepicker", "action_id": "d", "initial_date": "20.11.2026"}),
+        "must be a date in the form YYYY-MM-DD",
+    ),
+    (
+        actions({"type": "timepicker", "action_id": "d", "initial_time": "25:00"}),
+        "must be a time in the form HH:mm",
+    ),
+    (
+        actions({"type": "plain_text_input", "action_id": "t"}),
+        "unsupported type: plain_text_input",
+    ),
+    (input_block(button()), "unsupported type: button"),
+    (
+        input_block({"type": "plain_text_input", "max_length": 3001}),
+        "must be less than 3001",
+    ),
+    (
+        input_block({"type": "plain_text_input"}, label=plain("x" * 2001)),
+        "must be less than 2001 characters",
+    ),
+    ({"type": "image", "alt_text": "b"}, "must define exactly one of: image_url, slack_file"),
+    (
+        {"type": "image", "image_url": "https://a.example", "alt_text": "x" * 2001},
+        "must be less than 2001 characters",
+    ),
+    ({"type": "image", "image_url": "https://a.example"}, "missing required field: alt_text"),
+    (table(101, 1), "no more than 100 items allowed"),
+    (table(1, 21), "no more than 20 items allowed"),
+    (table(10, 2, "x" * 600), "table must be less than 10001 characters"),
+    ({"type": "alert", "text": plain("x")}, "unsupported type: alert"),
+    ({"type": "marquee"}, "unsupported type: marquee [json-pointer:/blocks/0/type]"),
+    ({"text": plain("x")}, "missing required field: type"),
+    ({"type": "divider", "block_id": "x" * 256}, "must be less than 256 characters"),
+    (
+        {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [{}]}]},
+        "missing required field: type",
+    ),
+]
+
+
+@pytest.mark.parametrize(("block", "sentence"), REFUSED)
+def test_blocks_past_their_limits_are_refused_with_their_place(block: Json, sentence: str) -> None:
+    found = sentences(block)
+    assert any(sentence in each for each in found), found
+    assert all("[json-pointer:/blocks" in each for each in found)
+
+
+@pytest.mark.parametrize(("surface", "most"), [("message", 50), ("modal", 100), ("home", 100)])
+def test_each_surface_takes_its_number_of_blocks(surface: str, most: int) -> None:
+    divider: Json = {"type": "divider"}
+    assert sentences(*[divider] * most, surface=surface) == []
+    assert sentences(*[divider] * (most + 1), surface=surface) == [
+        f"no more than {most} items allowed [json-pointer:/blocks]"
+    ]
+
+
+def test_an_alert_stands_in_modals_only_and_markdown_in_messages_only() -> None:
+    alert: Json = {"type": "alert", "text": mrkdwn("x" * 200), "level": "warning"}
+    markdown: Json = {"type": "markdown", "text": "x"}
+    assert sentences(alert, surface="modal") == []
+    assert sentences({**alert, "text": mrkdwn("x" * 201)}, surface="modal") != []
+    assert sentences(alert, surface="home") != []
+    assert sentences(markdown, surface="modal") != []
+
+
+def test_what_is_not_a_list_of_objects_is_refused() -> None:
+    assert find_problems({"type": "divider"}, "message").found
+    assert find_problems(["divider"], "message").found
+
+
+def test_one_block_id_stands_once_and_one_table_in_a_message() -> None:
+    twice = {"type": "divider", "block_id": "a"}
+    assert sentences(twice, twice) == [
+        'block_id "a" already exists [json-pointer:/blocks/1/block_id]'
+    ]
+    assert sentences(table(1, 1), table(1, 1)) == ["only 1 table allowed [json-pointer:/blocks]"]
+
+
+def test_markdown_blocks_share_twelve_thousand_characters() -> None:
+    half: Json = {"type": "markdown", "text": "x" * 6000}
+    assert sentences(half, half) == []
+    assert sentences(half, half, {"type": "markdown", "text": "x"}) != []
+
+
+def test_text_is_counted_wherever_it_stands() -> None:
+    blocks = [section("12345", accessory=button(text=plain("678"))), actions(select(1))]
+    assert text_length(blocks) == len("12345" + "678" + "Option 0")
+
+
+def test_blocks_are_completed_as_slack_stores_them() -> None:
+    given = [section(), actions({"type": "button", "text": plain("Go")})]
+    stored = completed(given, random.Random(1))
+    assert "block_id" not in given[0]
+    assert all(each["block_id"] for each in stored)
+    assert stored[0]["text"]["verbatim"] is False
+    assert stored[1]["elements"][0]["text"]["emoji"] is True
+    assert stored[1]["elements"][0]["action_id"]

@@ -1,0 +1,199 @@
+import json
+
+import pytest
+
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.triggers import Triggers
+from bot.sandbox.slack.wire import Json, SlackRefusal
+from tests.unit.sandbox.slack.conftest import Desk, make_manifest
+
+ALICE = "U0ALICE"
+
+
+def plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text}
+
+
+def text_input(**fields: object) -> Json:
+    element = {"type": "plain_text_input", "action_id": "text", **fields}
+    return {"type": "input", "block_id": "why", "label": plain("Why"), "element": element}
+
+
+def modal(**fields: object) -> Json:
+    view = {"type": "modal", "title": plain("Pause"), "submit": plain("Pause")}
+    return {**view, "blocks": [text_input()], **fields}
+
+
+def trigger(desk: Desk, view_id: str | None = None) -> str:
+    return desk.sandbox.installation.triggers.mint(ALICE, view_id)
+
+
+def opened(desk: Desk, **fields: object) -> Json:
+    body = desk.call("views.open", trigger_id=trigger(desk), view=modal(**fields))
+    assert body["ok"] is True, body
+    view: Json = body["view"]
+    return view
+
+
+def stack(desk: Desk) -> list[str]:
+    return [each["id"] for each in desk.sandbox.sight.views(ALICE)["views"]]
+
+
+def test_an_opened_view_has_every_field_that_slack_gives(desk: Desk) -> None:
+    view = opened(desk, private_metadata="p", callback_id="c")
+    assert view["state"]["values"]["why"]["text"] == {"type": "plain_text_input", "value": None}
+    assert view["root_view_id"] == view["id"]
+    assert view["previous_view_id"] is None
+    assert view["bot_id"] == "B0MQBOT"
+    assert view["private_metadata"] == "p"
+    assert view["title"]["emoji"] is True
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"title": plain("x" * 25)}, "must be less than 25 characters"),
+        ({"submit": plain("x" * 25)}, "must be less than 25 characters"),
+        ({"close": plain("x" * 25)}, "must be less than 25 characters"),
+        ({"title": None}, "missing required field: title"),
+        ({"blocks": None}, "missing required field: blocks"),
+        ({"blocks": [{"type": "divider"}] * 101}, "no more than 100 items allowed"),
+        ({"blocks": [{"type": "markdown", "text": "x"}]}, "unsupported type: markdown"),
+        ({"submit": None}, "`submit` is required"),
+        ({"private_metadata": "x" * 3001}, "must be less than 3001 characters"),
+        ({"callback_id": "x" * 256}, "must be less than 256 characters"),
+        ({"external_id": "x" * 256}, "must be less than 256 characters"),
+        ({"type": "home"}, "must be one of: modal"),
+        ({"colour": "red"}, "invalid additional property: colour"),
+        ({"notify_on_close": "yes"}, "must provide a boolean"),
+    ],
+)
+def test_views_past_their_limits_are_refused(
+    desk: Desk, fields: dict[str, object], sentence: str
+) -> None:
+    body = desk.call("views.open", trigger_id=trigger(desk), view=modal(**fields))
+    assert body["error"] == "invalid_arguments"
+    messages = body["response_metadata"]["messages"]
+    assert any(sentence in each and "[json-pointer:/view" in each for each in messages), messages
+
+
+def test_a_view_past_250_kilobytes_is_too_large(desk: Desk) -> None:
+    sections = [
+        {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2999}} for _ in range(90)
+    ]
+    view = modal(blocks=sections)
+    assert desk.error("views.open", trigger_id=trigger(desk), view=view) == "view_too_large"
+
+
+def test_arguments_of_a_view_call_are_asked_for(desk: Desk) -> None:
+    assert desk.error("views.open", view=modal()) == "invalid_arguments"
+    assert desk.error("views.open", trigger_id=trigger(desk)) == "invalid_arguments"
+    assert desk.error("views.open", trigger_id=trigger(desk), view="{") == "invalid_arguments"
+    assert desk.error("views.update", view=modal()) == "invalid_arguments"
+    assert desk.error("views.publish", user_id="U0NOBODY", view=modal()) == "invalid_arguments"
+
+
+def test_a_trigger_is_used_once_and_must_be_one(desk: Desk) -> None:
+    once = trigger(desk)
+    desk.call("views.open", trigger_id=once, view=json.dumps(modal()))
+    again = {"trigger_id": once, "view": modal()}
+    assert desk.error("views.open", **again) == "exchanged_trigger_id"
+    assert desk.error("views.open", **{**again, "trigger_id": "x"}) == "invalid_trigger_id"
+    old = {**again, "trigger_id": "1.2.abc"}
+    assert desk.error("views.open", **old) == "expired_trigger_id"
+
+
+def test_a_refused_view_does_not_use_the_trigger_up(desk: Desk) -> None:
+    once = trigger(desk)
+    assert desk.error("views.open", trigger_id=once, view={}) == "invalid_arguments"
+    assert desk.call("views.open", trigger_id=once, view=modal())["ok"] is True
+
+
+def test_a_trigger_expires_after_three_seconds(desk: Desk) -> None:
+    now = [100.0]
+    triggers = Triggers(lambda: now[0], desk.sandbox.installation.chance)
+    early, late = triggers.mint(ALICE), triggers.mint(ALICE)
+    now[0] += 3.0
+    assert triggers.exchange(early).user == ALICE
+    now[0] += 0.01
+    with pytest.raises(SlackRefusal) as refusal:
+        triggers.exchange(late)
+    assert refusal.value.code == "expired_trigger_id"
+
+
+def test_three_views_are_the_most_of_a_stack(desk: Desk) -> None:
+    root = opened(desk)
+    second = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=modal())["view"]
+    third = desk.call("views.push", trigger_id=trigger(desk, second["id"]), view=modal())["view"]
+    assert (third["root_view_id"], third["previous_view_id"]) == (root["id"], second["id"])
+    fourth = {"trigger_id": trigger(desk, third["id"]), "view": modal()}
+    assert desk.error("views.push", **fourth) == "push_limit_reached"
+    assert stack(desk) == [root["id"], second["id"], third["id"]]
+
+
+def test_a_push_needs_a_trigger_of_an_open_modal(desk: Desk) -> None:
+    assert desk.error("views.push", trigger_id=trigger(desk), view=modal()) == "not_found"
+
+
+def test_an_update_needs_the_present_hash_and_keeps_what_was_entered(desk: Desk) -> None:
+    view = opened(desk)
+    entered = {"why": {"text": {"type": "plain_text_input", "value": "half"}}}
+    kept = desk.sandbox.installation.views.find(view["id"])
+    assert kept is not None
+    kept.values = entered
+    target = {"view_id": view["id"], "view": modal(title=plain("New"))}
+    wrong = desk.error("views.update", **target, hash="1.x")
+    updated = desk.call("views.update", **target, hash=view["hash"])["view"]
+    assert wrong == "hash_conflict"
+    assert updated["hash"] != view["hash"]
+    assert updated["title"]["text"] == "New"
+    assert updated["state"]["values"] == entered
+    renamed = modal(blocks=[{**text_input(), "block_id": "why2"}])
+    fresh = desk.call("views.update", view_id=view["id"], view=renamed)["view"]
+    assert fresh["state"]["values"]["why2"]["text"]["value"] is None
+
+
+def test_a_closed_view_is_not_found(desk: Desk) -> None:
+    view = opened(desk)
+    desk.sandbox.people.close(ALICE, view["id"])
+    assert desk.error("views.update", view_id=view["id"], view=modal()) == "not_found"
+
+
+def test_an_external_id_stands_for_one_view(desk: Desk) -> None:
+    opened(desk, external_id="e1")
+    again = {"trigger_id": trigger(desk), "view": modal(external_id="e1")}
+    assert desk.error("views.open", **again) == "duplicate_external_id"
+    new = modal(external_id="e1", title=plain("New"))
+    updated = desk.call("views.update", external_id="e1", view=new)
+    assert updated["view"]["title"]["text"] == "New"
+
+
+def test_closing_with_clear_on_close_closes_the_whole_stack(desk: Desk) -> None:
+    root = opened(desk)
+    clearing = modal(clear_on_close=True)
+    pushed = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=clearing)["view"]
+    desk.sandbox.people.close(ALICE, pushed["id"])
+    assert stack(desk) == []
+
+
+def test_closing_a_pushed_view_shows_the_one_below(desk: Desk) -> None:
+    root = opened(desk)
+    pushed = desk.call("views.push", trigger_id=trigger(desk, root["id"]), view=modal())["view"]
+    desk.sandbox.people.close(ALICE, pushed["id"])
+    assert stack(desk) == [root["id"]]
+
+
+def test_a_home_view_is_published_again_under_its_id(desk: Desk) -> None:
+    home = {"type": "home", "blocks": [{"type": "divider"}]}
+    first = desk.call("views.publish", user_id=ALICE, view=home)["view"]
+    second = desk.call("views.publish", user_id=ALICE, view=home, hash=first["hash"])["view"]
+    assert second["id"] == first["id"]
+    stale = {"user_id": ALICE, "view": home, "hash": first["hash"]}
+    assert desk.error("views.publish", **stale) == "hash_conflict"
+    assert desk.error("views.publish", user_id=ALICE, view=modal()) == "invalid_arguments"
+
+
+def test_a_home_view_needs_the_home_tab() -> None:
+    desk = Desk(SlackSandbox(make_manifest(app_home={"home_tab_enabled": False})))
+    home = {"type": "home", "blocks": []}
+    assert desk.error("views.publish", user_id=ALICE, view=home) == "not_enabled"
