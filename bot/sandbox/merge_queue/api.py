@@ -160,7 +160,7 @@ class MergeQueueApi:
         return answer(deprecated_listing.queues(self._controls.service, repository))
 
     async def describe(self, _request: web.Request) -> web.Response:
-        return answer(openapi.document(self._controls.host, self._event_types))
+        return answer(openapi.document(self._controls.speaks, self._event_types))
 
 
 def _query(request: web.Request) -> dict[str, list[str]]:

@@ -22,8 +22,8 @@ class MergeQueueSandbox(Controls):
     """
 
     base_url: str = field(default="", init=False)
-    _runner: web.AppRunner | None = field(default=None, init=False)
-    _driver: asyncio.Task[None] | None = field(default=None, init=False)
+    _runner: web.AppRunner | None = field(default=None, init=False, repr=False)
+    _driver: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
 
     @property
     def control_url(self) -> str:

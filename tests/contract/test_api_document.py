@@ -1,0 +1,762 @@
+"""Every table and limit of the API document, against the sandbox over HTTP."""
+
+import asyncio
+import re
+import ssl
+import threading
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings, strategies as st
+from jsonschema import Draft202012Validator, FormatChecker
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from bot.sandbox.merge_queue.controls import SentEvent
+from bot.sandbox.merge_queue.credentials import Credential
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+
+REPO = "/repos/acme/site"
+PAUSE, OLD_PAUSE = f"{REPO}/merge-queue/pause", f"{REPO}/queue/pause"
+# Made once: httpx would load all certificates of the machine for each client.
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+# Section Endpoints: number, method, path, body.
+ENDPOINTS = [
+    (1, "GET", f"{REPO}/merge-queue/status", None),
+    (2, "PUT", PAUSE, {"reason": "deploy"}),
+    (3, "DELETE", PAUSE, None),
+    (4, "GET", PAUSE, None),
+    (5, "GET", f"{REPO}/queues/configuration", None),
+    (6, "GET", f"{REPO}/logs", None),
+    (7, "GET", f"{REPO}/queues/branches", None),
+    (8, "GET", "/application", None),
+    (9, "PUT", OLD_PAUSE, {"reason": "deploy"}),
+    (10, "DELETE", OLD_PAUSE, None),
+    (11, "GET", OLD_PAUSE, None),
+    (12, "POST", f"{OLD_PAUSE}/delete", None),
+    (13, "GET", f"{REPO}/queues", None),
+]
+OF_A_REPOSITORY = [row for row in ENDPOINTS if row[0] != 8]
+UNPAUSE = [("DELETE", PAUSE), ("DELETE", OLD_PAUSE), ("POST", f"{OLD_PAUSE}/delete")]
+
+CREDENTIALS = (
+    Credential("ci-key", scope="ci", name="uploader"),
+    Credential("other-key", account="globex", owners=frozenset({"globex"})),
+    Credential("one-key", repositories=frozenset({"acme/api"})),
+    Credential("person", kind="personal", name="bob", id=10_402),
+    Credential("reader", kind="personal", name="dave", id=10_404, may_write=False),
+)
+
+
+@pytest.fixture
+def scenario() -> str:
+    """A class of tests that needs a lively queue says so."""
+    return "quiet"
+
+
+@pytest.fixture
+async def sandbox(scenario: str) -> AsyncIterator[MergeQueueSandbox]:
+    made = MergeQueueSandbox(
+        repositories={"acme/site": scenario, "acme/api": "quiet"},
+        token="key",
+        seed=3,
+        real_time=False,
+        start_at=START,
+        credentials=CREDENTIALS,
+    )
+    await made.start()
+    yield made
+    await made.stop()
+
+
+def connect(sandbox: MergeQueueSandbox, headers: dict[str, str]) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=sandbox.base_url, headers=headers, verify=NO_TLS)
+
+
+@pytest.fixture
+async def client(sandbox: MergeQueueSandbox) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"Authorization": "Bearer key"}
+    async with connect(sandbox, headers) as made:
+        yield made
+
+
+def as_(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.fixture
+async def schemas(client: httpx.AsyncClient) -> dict[str, Any]:
+    document: dict[str, Any] = (await client.get("/openapi.json")).json()
+    return document
+
+
+def follows(document: dict[str, Any], component: str, body: object) -> None:
+    schema = {"$ref": f"#/components/schemas/{component}", **document}
+    Draft202012Validator(schema, format_checker=FormatChecker()).validate(body)
+
+
+class TestAddressAndCredentials:
+    def test_base_url_ends_with_the_version(self, sandbox: MergeQueueSandbox) -> None:
+        assert sandbox.base_url.endswith("/v1")
+
+    @pytest.mark.parametrize("header", [None, "Bearer wrong", "Basic key", "Bearer"])
+    async def test_no_endpoint_answers_without_a_known_bearer_token(
+        self,
+        sandbox: MergeQueueSandbox,
+        header: str | None,
+    ) -> None:
+        headers = {} if header is None else {"Authorization": header}
+        async with connect(sandbox, headers) as client:
+            for number, method, path, body in ENDPOINTS:
+                response = await client.request(method, path, json=body)
+                assert response.status_code == 401, number
+                assert isinstance(response.json()["detail"], str)
+
+    @pytest.mark.parametrize("token", ["ci-key", "other-key", "one-key"])
+    async def test_a_key_without_permission_gets_403(
+        self,
+        client: httpx.AsyncClient,
+        token: str,
+    ) -> None:
+        for number, method, path, body in OF_A_REPOSITORY:
+            response = await client.request(method, path, json=body, headers=as_(token))
+            assert response.status_code == 403, number
+            assert isinstance(response.json()["detail"], str)
+
+    @pytest.mark.parametrize("token", ["key", "person"])
+    async def test_both_kinds_of_credential_are_accepted(
+        self,
+        client: httpx.AsyncClient,
+        token: str,
+    ) -> None:
+        for number, method, path, body in OF_A_REPOSITORY:
+            await client.put(PAUSE, json={"reason": "before"})
+            response = await client.request(method, path, json=body, headers=as_(token))
+            assert response.status_code in (200, 204), number
+
+    async def test_application_accepts_keys_of_any_scope_and_no_person(
+        self,
+        client: httpx.AsyncClient,
+    ) -> None:
+        for token, status in (("key", 200), ("ci-key", 200), ("person", 403)):
+            response = await client.get("/application", headers=as_(token))
+            assert response.status_code == status
+
+    async def test_a_person_who_may_only_read_cannot_pause(self, client: httpx.AsyncClient) -> None:
+        headers = as_("reader")
+        assert (await client.get(f"{REPO}/merge-queue/status", headers=headers)).is_success
+        response = await client.put(PAUSE, json={"reason": "x"}, headers=headers)
+        assert response.status_code == 403
+
+    async def test_an_unknown_repository_of_a_known_owner_is_404(
+        self,
+        client: httpx.AsyncClient,
+    ) -> None:
+        assert (await client.get("/repos/acme/nothing/logs")).status_code == 404
+        assert (await client.get("/repos/nobody/site/logs")).status_code == 403
+
+
+class TestResources:
+    @pytest.fixture
+    def scenario(self) -> str:
+        return "busy"
+
+    @pytest.mark.parametrize(
+        ("path", "component"),
+        [
+            (f"{REPO}/merge-queue/status", "Status"),
+            (PAUSE, "Pause"),
+            (f"{REPO}/queues/configuration", "QueueRules"),
+            (f"{REPO}/logs", "EventLog"),
+            (f"{REPO}/queues/branches", "Branches"),
+            ("/application", "Application"),
+            (OLD_PAUSE, "QueuePauses"),
+            (f"{REPO}/queues", "Queues"),
+        ],
+    )
+    async def test_every_field_of_the_document_and_no_other(
+        self,
+        client: httpx.AsyncClient,
+        schemas: dict[str, Any],
+        path: str,
+        component: str,
+    ) -> None:
+        await client.put(PAUSE, json={"reason": "look"})
+        follows(schemas, component, (await client.get(path)).json())
+
+    async def test_application_names_the_host_account(self, client: httpx.AsyncClient) -> None:
+        body = (await client.get("/application")).json()
+        assert isinstance(body["id"], int)
+        assert body["github_account"] == {"id": 90_001, "login": "acme", "type": "Organization"}
+
+    async def test_status_of_a_batch_has_slots_checks_and_pull_requests(
+        self,
+        client: httpx.AsyncClient,
+    ) -> None:
+        batches = (await client.get(f"{REPO}/merge-queue/status")).json()["batches"]
+        assert batches
+        for batch in batches:
+            assert batch["batch_filled_slots"] == len(batch["pull_requests"]) > 0
+            assert batch["batch_filled_slots"] <= batch["max_batch_slots"]
+            assert 0 <= batch["checks_summary"]["passed"] <= batch["checks_summary"]["total"]
+            for pull in batch["pull_requests"]:
+                assert [label["name"] for label in pull["github_labels"]] == pull["labels"]
+
+    async def test_branch_narrows_the_status(self, client: httpx.AsyncClient) -> None:
+        path = f"{REPO}/merge-queue/status"
+        whole = (await client.get(path)).json()
+        main = (await client.get(path, params={"branch": "main"})).json()
+        release = (await client.get(path, params={"branch": "release/4.2"})).json()
+        ids = [[one["id"] for one in body["batches"]] for body in (main, release, whole)]
+        assert ids[0] + ids[1] == ids[2]
+        none = (await client.get(path, params={"branch": "gone"})).json()
+        assert (none["batches"], none["waiting_pull_requests"]) == ([], [])
+
+    async def test_scope_queues_map_scopes_to_batches(self, client: httpx.AsyncClient) -> None:
+        body = (await client.get(f"{REPO}/merge-queue/status")).json()
+        ids = {batch["id"] for batch in body["batches"]}
+        assert body["scope_queues"]
+        assert {one for ids_of in body["scope_queues"].values() for one in ids_of} <= ids
+
+    async def test_configuration_lists_rules_in_processing_order_with_the_keys_seen(
+        self,
+        client: httpx.AsyncClient,
+    ) -> None:
+        rules = (await client.get(f"{REPO}/queues/configuration")).json()["configuration"]
+        assert [rule["name"] for rule in rules] == ["hotfix", "release", "default"]
+        assert set(rules[0]["config"]) == {
+            "priority",
+            "batch_size",
+            "batch_max_wait_time",
+            "allow_inplace_checks",
+            "allow_queue_branch_edit",
+            "checks_timeout",
+            "draft_bot_account",
+            "queue_branch_prefix",
+            "queue_branch_merge_method",
+            "batch_max_failure_resolution_attempts",
+            "commit_message_template",
+            "merge_bot_account",
+            "merge_method",
+            "update_bot_account",
+            "update_method",
+        }
+
+    async def test_an_invalid_configuration_file_is_422(
+        self,
+        client: httpx.AsyncClient,
+        sandbox: MergeQueueSandbox,
+    ) -> None:
+        sandbox.break_configuration("acme/site", "queue_rules[0]: unknown key")
+        response = await client.get(f"{REPO}/queues/configuration")
+        assert response.status_code == 422
+        assert response.json() == {"detail": "queue_rules[0]: unknown key"}
+        sandbox.break_configuration("acme/site", None)
+        assert (await client.get(f"{REPO}/queues/configuration")).is_success
+
+    async def test_branches_are_those_touched_in_the_window(
+        self,
+        client: httpx.AsyncClient,
+        sandbox: MergeQueueSandbox,
+    ) -> None:
+        path = "/repos/acme/api/queues/branches"
+        assert (await client.get(path)).json() == {"base_refs": []}
+        for days, base_ref in ((3, "old"), (0.5, "fresh")):
+            at = START - timedelta(days=days)
+            sent = SentEvent("action.queue.enter", base_ref=base_ref, received_at=at)
+            sandbox.emit("acme/api", sent)
+        assert (await client.get(path)).json() == {"base_refs": ["fresh"]}
+        window = {"end_at": (START - timedelta(days=2.5)).isoformat()}
+        assert (await client.get(path, params=window)).json() == {"base_refs": ["old"]}
+        window = {"start_at": (START - timedelta(days=9)).isoformat()}
+        assert (await client.get(path, params=window)).json() == {"base_refs": ["fresh", "old"]}
+
+    async def test_the_deprecated_listing_counts_positions_from_0(
+        self,
+        client: httpx.AsyncClient,
+    ) -> None:
+        queues = (await client.get(f"{REPO}/queues")).json()["queues"]
+        assert {queue["branch"]["name"] for queue in queues} <= {"main", "release/4.2"}
+        for queue in queues:
+            positions = [pull["position"] for pull in queue["pull_requests"]]
+            assert positions == list(range(len(positions)))
+        checked = [
+            pull["mergeability_check"]
+            for queue in queues
+            for pull in queue["pull_requests"]
+            if pull["mergeability_check"]
+        ]
+        assert checked
+        assert {check["check_type"] for check in checked} == {"draft_pr"}
+
+
+class TestPauseStates:
+    @pytest.mark.parametrize(("method", "path"), UNPAUSE)
+    async def test_pausing_and_unpausing(
+        self,
+        client: httpx.AsyncClient,
+        method: str,
+        path: str,
+    ) -> None:
+        made = (await client.put(PAUSE, json={"reason": "deploying 4.2"})).json()
+        assert made == {"reason": "deploying 4.2", "paused_at": "2026-03-02T09:00:00.000000Z"}
+        assert (await client.get(PAUSE)).json() == made
+        removed = await client.request(method, path)
+        assert (removed.status_code, removed.content) == (204, b"")
+        assert (await client.get(PAUSE)).status_code == 404
+
+    @pytest.mark.parametrize(("method", "path"), [*UNPAUSE, ("GET", PAUSE), ("GET", OLD_PAUSE)])
+    async def test_404_when_not_paused(
+        self,
+        client: httpx.AsyncClient,
+        method: str,
+        path: str,
+    ) -> None:
+        response = await client.request(method, path)
+        assert response.status_code == 404
+        detail = "The merge queue is not currently paused on this repository"
+        assert response.json() == {"detail": detail}
+
+    async def test_the_deprecated_pause_is_the_same_pause(self, client: httpx.AsyncClient) -> None:
+        made = (await client.put(OLD_PAUSE, json={"reason": "old way"})).json()
+        (record,) = made["queue_pause"]
+        assert (await client.get(OLD_PAUSE)).json() == made
+        assert (await client.get(PAUSE)).json() == {
+            "reason": "old way",
+            "paused_at": record["pause_date"],
+        }
+
+    async def test_pausing_again_changes_the_reason(self, client: httpx.AsyncClient) -> None:
+        for reason in ("first", "second"):
+            assert (await client.put(PAUSE, json={"reason": reason})).is_success
+        assert (await client.get(PAUSE)).json()["reason"] == "second"
+        events = (
+            await client.get(
+                f"{REPO}/logs",
+                params={"event_type": ["queue.pause.create", "queue.pause.update"]},
+            )
+        ).json()["events"]
+        assert [event["type"] for event in events] == ["queue.pause.update", "queue.pause.create"]
+        assert events[0]["metadata"]["updated_by"]["type"] == "application"
+
+    async def test_a_pause_concerns_one_repository(self, client: httpx.AsyncClient) -> None:
+        await client.put(PAUSE, json={"reason": "x"})
+        assert (await client.get("/repos/acme/api/merge-queue/pause")).status_code == 404
+
+
+class TestLimits:
+    @pytest.mark.parametrize("path", [PAUSE, OLD_PAUSE])
+    @pytest.mark.parametrize(
+        ("body", "status"),
+        [
+            ({"reason": ""}, 200),
+            ({"reason": "x" * 255}, 200),
+            ({"reason": "é" * 255}, 200),
+            ({"reason": "x" * 256}, 422),
+            ({"reason": None}, 422),
+            ({"reason": 5}, 422),
+            ({}, 422),
+            (["reason"], 422),
+        ],
+    )
+    async def test_reason(
+        self,
+        client: httpx.AsyncClient,
+        path: str,
+        body: object,
+        status: int,
+    ) -> None:
+        response = await client.put(path, json=body)
+        assert response.status_code == status
+
+    @pytest.mark.parametrize(
+        ("content", "kind"),
+        [(b"", "application/json"), (b"{", "application/json"), (b'{"reason":"x"}', "text/plain")],
+    )
+    async def test_a_body_that_is_not_json_is_422(
+        self,
+        client: httpx.AsyncClient,
+        content: bytes,
+        kind: str,
+    ) -> None:
+        response = await client.put(PAUSE, content=content, headers={"Content-Type": kind})
+        assert response.status_code == 422
+
+    @pytest.mark.parametrize(
+        ("owner", "status"),
+        [("a" * 40, 403), ("a" * 41, 422), ("a_b", 422), ("a.b", 422), ("a%20b", 422)],
+    )
+    async def test_owner(self, client: httpx.AsyncClient, owner: str, status: int) -> None:
+        assert (await client.get(f"/repos/{owner}/site/logs")).status_code == status
+
+    @pytest.mark.parametrize(
+        ("repository", "status"),
+        [("a.b-c_d", 404), ("a" * 300, 404), ("a%20b", 422), ("a%0A", 422), ("a@b", 422)],
+    )
+    async def test_repository(
+        self,
+        client: httpx.AsyncClient,
+        repository: str,
+        status: int,
+    ) -> None:
+        assert (await client.get(f"/repos/acme/{repository}/logs")).status_code == status
+
+    @pytest.mark.parametrize(
+        ("name", "value", "status"),
+        [
+            ("per_page", "1", 200),
+            ("per_page", "100", 200),
+            ("per_page", "0", 422),
+            ("per_page", "101", 422),
+            ("per_page", "ten", 422),
+            ("pull_request", "1", 200),
+            ("pull_request", "2147483646", 200),
+            ("pull_request", "2147483647", 422),
+            ("pull_request", "0", 422),
+            ("pull_request", "-1", 422),
+            ("base_ref", "m", 200),
+            ("base_ref", "m" * 255, 200),
+            ("base_ref", "m" * 256, 422),
+            ("base_ref", "", 422),
+            ("event_type", "action.queue.enter", 200),
+            ("event_type", "action.github_actions", 200),
+            ("event_type", "action.gitlab_actions", 422),
+            ("event_type", "no.such.event", 422),
+            ("received_from", "2026-03-02T08:00:00Z", 200),
+            ("received_from", "2026-03-02T08:00:00.123456+02:00", 200),
+            ("received_from", "yesterday", 422),
+            ("received_from", "2026-03-02", 422),
+            ("received_to", "2026-13-02T08:00:00Z", 422),
+            ("cursor", "made-up", 422),
+        ],
+    )
+    async def test_log_query(
+        self,
+        client: httpx.AsyncClient,
+        name: str,
+        value: str,
+        status: int,
+    ) -> None:
+        response = await client.get(f"{REPO}/logs", params={name: value})
+        assert response.status_code == status, response.text
+        if status == 422:
+            assert name in response.json()["detail"]
+
+    async def test_the_widest_window_is_93_days(self, client: httpx.AsyncClient) -> None:
+        async def read_from(begin: datetime) -> httpx.Response:
+            window = {"received_from": begin.isoformat(), "received_to": START.isoformat()}
+            return await client.get(f"{REPO}/logs", params=window)
+
+        widest = START - timedelta(days=93)
+        assert (await read_from(widest)).is_success
+        refused = await read_from(widest - timedelta(seconds=1))
+        text = "'received_from' and 'received_to' cannot span more than 93 days"
+        assert (refused.status_code, refused.json()) == (422, {"detail": text})
+
+    async def test_unknown_paths_and_methods_have_a_detail(self, client: httpx.AsyncClient) -> None:
+        nowhere = await client.get(f"{REPO}/nowhere")
+        assert (nowhere.status_code, list(nowhere.json())) == (404, ["detail"])
+        wrong = await client.patch(PAUSE)
+        assert (wrong.status_code, list(wrong.json())) == (405, ["detail"])
+        assert set(wrong.headers["Allow"].split(",")) >= {"GET", "PUT", "DELETE"}
+
+
+async def read_all(client: httpx.AsyncClient, url: str, **params: Any) -> list[dict[str, Any]]:
+    """Follow `next` to the end, as pagination rule 4 says."""
+    response = await client.get(url, params=params)
+    events = response.json()["events"]
+    while "next" in response.links:
+        response = await client.get(response.links["next"]["url"])
+        assert response.json()["size"] == len(response.json()["events"])
+        events += response.json()["events"]
+    return list(events)
+
+
+class TestEventLog:
+    @pytest.fixture
+    def scenario(self) -> str:
+        return "busy"
+
+    async def test_ten_a_page_newest_first(self, client: httpx.AsyncClient) -> None:
+        body = (await client.get(f"{REPO}/logs")).json()
+        assert (body["size"], body["per_page"]) == (10, 10)
+        times = [event["received_at"] for event in body["events"]]
+        assert times == sorted(times, reverse=True)
+        ids = [event["id"] for event in body["events"]]
+        assert ids == sorted(ids, reverse=True)
+        for time in times:
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", time)
+
+    async def test_following_next_reads_everything_once(
+        self,
+        client: httpx.AsyncClient,
+        sandbox: MergeQueueSandbox,
+    ) -> None:
+        true = [event.id for event in sandbox.events("acme/site")][::-1]
+        for per_page in (7, 100):
+            read = await read_all(client, f"{REPO}/logs", per_page=per_page)
+            assert [event["id"] for event in read] == true
+
+    async def test_new_events_do_not_disturb_a_walk(
+        self,
+        client: httpx.AsyncClient,
+        sandbox: MergeQueueSandbox,
+    ) -> None:
+        true = [event.id for event in sandbox.events("acme/site")][::-1]
+        response = await client.get(f"{REPO}/logs", params={"per_page": 100})
+        read = response.json()["events"]
+        while "next" in response.links:
+            sandbox.advance(20)
+            response = await client.get(response.links["next"]["url"])
+            read += response.json()["events"]
+        assert [event["id"] for event in read] == true
+
+    async def test_links_are_absolute_at_the_address_that_was_asked(
+        self,
+        client: httpx.AsyncClient,
+        sandbox: MergeQueueSandbox,
+    ) -> None:
+        response = await client.get(
+            f"{REPO}/logs",
+            params={"base_ref": "main", "per_page": 3},
+            headers={"Host": "queue.example.com:8080"},
+        )
+        assert set(response.links) == {"next", "first", "last"}
+        url = httpx.URL(response.links["next"]["url"])
+        assert (url.scheme, url.netloc) == ("http", b"queue.example.com:8080")
+        assert url.path == f"/v1{REPO}/logs"
+        assert (url.params["per_page"], url.params["base_ref"]) == ("3", "main")
+        assert url.params["cursor"]
+        assert sandbox.base_url not in response.headers["Link"]
+
+    async def test_first_prev_and_last_lead_back(self, client: httpx.AsyncClient) -> None:
+        first = await client.get(f"{REPO}/logs", params={"per_page": 9})
+        second = await client.get(first.links["next"]["url"])
+        for relation in ("prev", "first"):
+            again = await client.get(second.links[relation]["url"])
+            assert again.json() == first.json()
+        last = await client.get(second.links["last"]["url"])
+        assert "next" not in last.links
+        everything = await read_all(client, f"{REPO}/logs", per_page=9)
+        assert last.json()["events"] == everything[-last.json()["size"] :]
+
+    async def test_one_page_has_no_link_header(self, client: httpx.AsyncClient) -> None:
+        response = await client.get("/repos/acme/api/logs")
+        assert response.json() == {"size": 0, "per_page": 10, "events": []}
+        assert "Link" not in response.headers
+
+    async def test_a_cursor_of_another_repository_is_refused(
+        self,
+        client: httpx.AsyncClient,
+    ) -> None:
+        url = (await client.get(f"{REPO}/logs")).links["next"]["url"]
+        cursor = httpx.URL(url).params["cursor"]
+        response = await client.get("/repos/acme/api/logs", params={"cursor": cursor})
+        assert response.status_code == 422
+
+    async def test_filters_select(self, client: httpx.AsyncClient) -> None:
+        everything = await read_all(client, f"{REPO}/logs", per_page=100)
+        number = next(event["pull_request"] for event in everything if event["pull_request"])
+        types = ["action.queue.enter", "action.queue.leave"]
+        cases: list[tuple[dict[str, Any], Any]] = [
+            ({"pull_request": number}, lambda event: event["pull_request"] == number),
+            ({"base_ref": "main"}, lambda event: event["base_ref"] == "main"),
+            ({"event_type": types}, lambda event: event["type"] in types),
+            (
+                {"event_type": types, "base_ref": "main", "pull_request": number},
+                lambda event: (
+                    event["type"] in types
+                    and event["base_ref"] == "main"
+                    and event["pull_request"] == number
+                ),
+            ),
+        ]
+        for params, selected in cases:
+            read = await read_all(client, f"{REPO}/logs", per_page=50, **params)
+            assert read == [event for event in everything if selected(event)]
+            assert read
+
+    async def test_the_window_includes_both_ends_and_is_one_day_by_default(
+        self,
+        client: httpx.AsyncClient,
+        sandbox: MergeQueueSandbox,
+    ) -> None:
+        day = timedelta(days=1)
+        for at in (START - day, START - day - timedelta(microseconds=1), START):
+            sandbox.emit("acme/api", SentEvent("action.refresh", received_at=at))
+        path = "/repos/acme/api/logs"
+        ids = [event["id"] for event in (await client.get(path)).json()["events"]]
+        assert len(ids) == 2
+        older = {"received_to": (START - day).isoformat()}
+        assert (await client.get(path, params=older)).json()["size"] == 2
+
+    async def test_events_of_the_whole_repository_have_no_pull_request(
+        self,
+        client: httpx.AsyncClient,
+    ) -> None:
+        await client.put(PAUSE, json={"reason": "x"})
+        params = {"event_type": "queue.pause.create"}
+        (event,) = (await client.get(f"{REPO}/logs", params=params)).json()["events"]
+        assert (event["pull_request"], event["base_ref"]) == (None, None)
+        assert event["repository"] == "acme/site"
+        assert event["metadata"]["reason"] == "x"
+
+
+class TestDialects:
+    async def start(self, **options: Any) -> MergeQueueSandbox:
+        sandbox = MergeQueueSandbox(
+            repositories={"acme/site": "busy"},
+            token="key",
+            real_time=False,
+            start_at=START,
+            **options,
+        )
+        await sandbox.start()
+        return sandbox
+
+    async def get(self, sandbox: MergeQueueSandbox, path: str, **params: Any) -> Any:
+        async with connect(sandbox, as_("key")) as client:
+            return (await client.get(path, params=params)).json()
+
+    async def test_another_host_names_its_fields(self) -> None:
+        sandbox = await self.start(host="gitlab")
+        try:
+            assert "gitlab_account" in await self.get(sandbox, "/application")
+            status = await self.get(sandbox, f"{REPO}/merge-queue/status")
+            assert "gitlab_labels" in status["batches"][0]["pull_requests"][0]
+            log = await self.get(sandbox, f"{REPO}/logs", event_type="action.gitlab_actions")
+            assert log["size"] == 0
+        finally:
+            await sandbox.stop()
+
+    async def test_the_live_dialect_adds_what_the_hosted_service_has(self) -> None:
+        sandbox = await self.start(dialect="live")
+        try:
+            application = await self.get(sandbox, "/application")
+            assert re.fullmatch(r"[0-9a-f-]{36}", application["id"])
+            assert application["scope"] == "admin"
+            status = await self.get(sandbox, f"{REPO}/merge-queue/status")
+            batch = status["batches"][0]
+            assert "max_batch_slots" in batch["status"]
+            assert "max_batch_slots" not in batch
+            assert batch["queue_rule_name"]
+            assert status["pause"] is None
+            assert status["mode"] == "serial"
+            log = await self.get(sandbox, f"{REPO}/logs", event_type="action.queue.leave")
+            assert {event["outcome"] for event in log["events"]} <= {"success", "failure"}
+            paused = await self.get(sandbox, PAUSE)
+            assert paused == {"paused": False, "reason": None, "paused_at": None}
+            schemas = await self.get(sandbox, "/openapi.json")
+            follows(schemas, "Application", application)
+        finally:
+            await sandbox.stop()
+
+    @pytest.mark.parametrize(
+        ("metadata", "fields"),
+        [("full", {"dequeue_code", "merged"}), ("seed", {"merged"}), ("none", set())],
+    )
+    async def test_metadata_may_be_full_as_the_document_knew_it_or_absent(
+        self,
+        metadata: str,
+        fields: set[str],
+    ) -> None:
+        sandbox = await self.start(metadata=metadata)
+        try:
+            log = await self.get(sandbox, f"{REPO}/logs", event_type="action.queue.leave")
+            for event in log["events"]:
+                assert event["metadata"].keys() & {"dequeue_code", "merged"} == fields
+        finally:
+            await sandbox.stop()
+
+
+async def test_a_batch_under_bisection_shows_its_sub_batches(schemas: dict[str, Any]) -> None:
+    sandbox = MergeQueueSandbox(
+        repositories={"acme/site": "bisecting"},
+        token="key",
+        real_time=False,
+        start_at=START,
+    )
+    await sandbox.start()
+    try:
+        async with connect(sandbox, as_("key")) as client:
+            codes: set[str] = set()
+            split: list[Any] = []
+            for _ in range(200):
+                sandbox.advance(2)
+                body = (await client.get(f"{REPO}/merge-queue/status")).json()
+                follows(schemas, "Status", body)
+                codes |= {batch["status"]["code"] for batch in body["batches"]}
+                split = [batch for batch in body["batches"] if batch["sub_batches"]]
+                if split:
+                    break
+        assert split[0]["status"]["code"] == "bisecting"
+        assert len(split[0]["sub_batches"]) > 1
+        assert {"preparing", "running"} <= codes
+    finally:
+        await sandbox.stop()
+
+
+class ThreadedSandbox:
+    """A sandbox on a loop of its own, for clients that block."""
+
+    def __init__(self) -> None:
+        self.sandbox = MergeQueueSandbox(
+            repositories={"acme/site": "busy"},
+            token="key",
+            speed=20,
+        )
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> MergeQueueSandbox:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self.sandbox.start(), self._loop).result(10)
+        return self.sandbox
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self.sandbox.stop(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+
+@pytest.fixture(scope="module")
+def threaded() -> Iterator[MergeQueueSandbox]:
+    with ThreadedSandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
+def test_schemathesis_finds_nothing_against_the_published_document(
+    threaded: MergeQueueSandbox,
+    mode: schemathesis.GenerationMode,
+) -> None:
+    schema = schemathesis.openapi.from_url(f"{threaded.base_url}/openapi.json")
+    # A window over 93 days and a made-up cursor are refused, which JSON Schema cannot say.
+    beyond_json_schema: list[Any] = [positive_data_acceptance]
+    before = threaded.request_count
+    operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
+    assert len(operations) == len(ENDPOINTS)
+    for operation in operations:
+
+        @given(case=operation.as_strategy(generation_mode=mode), known=st.booleans())
+        @settings(
+            max_examples=15,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            database=None,
+        )
+        def hold(case: schemathesis.Case[Any], *, known: bool) -> None:
+            if known and mode is schemathesis.GenerationMode.POSITIVE:
+                case.path_parameters |= {"owner": "acme", "repository": "site"}
+            excluded = beyond_json_schema if case.path.endswith("/logs") else None
+            case.call_and_validate(headers=as_("key"), excluded_checks=excluded)
+
+        hold()
+    assert threaded.request_count - before > 100
