@@ -1,12 +1,14 @@
 """A small app over Socket Mode, scripted to show everything that the page must handle."""
 
+import asyncio
+import json
 from typing import Any
 
 from slack_bolt.adapter.socket_mode.websockets import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.browser.gallery import CONFIRM, Block, actions, button, input_block, plain, section
+from tests.browser.gallery import CONFIRM, FORM, Block, actions, button, input_block, plain, section
 
 BOT_TOKEN = "xoxb-sandbox"
 APP_TOKEN = "xapp-sandbox"
@@ -50,6 +52,15 @@ def reason_modal(title: str = "Pause the queue", callback_id: str = "reason") ->
     }
 
 
+EVERYTHING: Block = {
+    "type": "modal",
+    "callback_id": "form",
+    "title": plain("Everything"),
+    "submit": plain("Send"),
+    "blocks": FORM,
+}
+
+
 def home_view(presses: int) -> Block:
     return {
         "type": "home",
@@ -67,12 +78,14 @@ class ScriptedApp:
     def __init__(self, api_url: str) -> None:
         self.client = AsyncWebClient(token=BOT_TOKEN, base_url=api_url)
         self.heard: list[tuple[str, str]] = []
+        self._heard_more = asyncio.Condition()
         self._presses = 0
         self._bolt = AsyncApp(client=self.client)
         self._handler: AsyncSocketModeHandler | None = None
         self._bolt.command("/mq")(self._typed)
         self._bolt.shortcut("pause_queue")(self._shortcut)
         self._bolt.view("reason")(self._reason)
+        self._bolt.view("form")(self._form)
         self._bolt.view("details")(self._closed_details)
         self._bolt.event("app_home_opened")(self._home)
         for name in ("resume", "more", "tell", "details", "fill_in", "refresh_home"):
@@ -80,25 +93,39 @@ class ScriptedApp:
 
     async def start(self) -> None:
         self._handler = AsyncSocketModeHandler(self._bolt, APP_TOKEN)
-        await self._handler.connect_async()
+        # Bolt leaves these two without annotations.
+        await self._handler.connect_async()  # type: ignore[no-untyped-call]
 
     async def stop(self) -> None:
         if self._handler is not None:
-            await self._handler.close_async()
+            await self._handler.close_async()  # type: ignore[no-untyped-call]
             self._handler = None
 
     async def post(self, text: str = "", channel: str = CHANNEL, **more: Any) -> str:
         answer = await self.client.chat_postMessage(channel=channel, text=text or "message", **more)
         return str(answer["ts"])
 
+    async def heard_all(self, count: int) -> list[tuple[str, str]]:
+        """Wait until the app was told `count` things; raises TimeoutError after 5 seconds."""
+        async with asyncio.timeout(5), self._heard_more:
+            await self._heard_more.wait_for(lambda: len(self.heard) >= count)
+        return self.heard
+
+    async def _hear(self, what: str, value: str) -> None:
+        async with self._heard_more:
+            self.heard.append((what, value))
+            self._heard_more.notify_all()
+
     async def _typed(self, ack: Any, command: dict[str, str], client: AsyncWebClient) -> None:
         text = command["text"]
-        self.heard.append(("command", text))
+        await self._hear("command", text)
         if text == "silence":
             return
         await ack()
         if text == "pause":
             await client.views_open(trigger_id=command["trigger_id"], view=reason_modal())
+        elif text == "form":
+            await client.views_open(trigger_id=command["trigger_id"], view=EVERYTHING)
         elif text.startswith("pause "):
             await client.chat_postMessage(
                 channel=command["channel_id"], text="The queue is paused", blocks=PAUSED
@@ -116,19 +143,24 @@ class ScriptedApp:
 
     async def _reason(self, ack: Any, view: dict[str, Any], client: AsyncWebClient) -> None:
         reason = view["state"]["values"]["why"]["entered"]["value"]
-        self.heard.append(("reason", reason))
+        await self._hear("reason", reason)
         if reason == "because":
             await ack(response_action="errors", errors={"why": "Say more than that."})
             return
         await ack()
         await client.chat_postMessage(channel=CHANNEL, text=f"Paused: {reason}")
 
+    async def _form(self, ack: Any, view: dict[str, Any]) -> None:
+        await ack()
+        values = view["state"]["values"]
+        await self._hear("form", json.dumps({each: values[each]["entered"] for each in values}))
+
     async def _closed_details(self, ack: Any) -> None:
         await ack()
 
     async def _resume(self, ack: Any, body: dict[str, Any], client: AsyncWebClient) -> None:
         await ack()
-        self.heard.append(("resume", body["user"]["id"]))
+        await self._hear("resume", body["user"]["id"])
         await client.chat_update(
             channel=body["channel"]["id"],
             ts=body["message"]["ts"],
@@ -138,11 +170,11 @@ class ScriptedApp:
 
     async def _more(self, ack: Any, action: dict[str, Any]) -> None:
         await ack()
-        self.heard.append(("more", action["selected_option"]["value"]))
+        await self._hear("more", action["selected_option"]["value"])
 
     async def _tell(self, ack: Any, action: dict[str, Any]) -> None:
         await ack()
-        self.heard.append(("tell", action["selected_user"]))
+        await self._hear("tell", action["selected_user"])
 
     async def _details(self, ack: Any, body: dict[str, Any], client: AsyncWebClient) -> None:
         await ack()

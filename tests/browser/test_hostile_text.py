@@ -113,7 +113,8 @@ async def test_what_a_person_types_is_shown_as_typed(page: Page) -> None:
 async def test_the_page_itself_forbids_foreign_and_inline_scripts(page: Page) -> None:
     blocked = await page.evaluate(
         """() => new Promise((resolve) => {
-            document.addEventListener("securitypolicyviolation", (e) => resolve(e.effectiveDirective));
+            const blocked = (event) => resolve(event.effectiveDirective);
+            document.addEventListener("securitypolicyviolation", blocked);
             const script = document.createElement("script");
             try { script.textContent = "window.taken = 1"; } catch { resolve("trusted types"); }
             document.body.append(script);

@@ -68,10 +68,7 @@ async def test_menus_and_selects_are_used_with_the_keyboard(page: Page, app: Scr
     await page.keyboard.press("Enter")
     await expect(select).to_have_value("Bob Okafor")
     await expect(page.get_by_role("listbox")).to_have_count(0)
-    async with asyncio.timeout(5):
-        while len(app.heard) < 2:
-            await asyncio.sleep(0.02)
-    assert app.heard == [("more", "snooze"), ("tell", "U0BOB")]
+    assert await app.heard_all(2) == [("more", "snooze"), ("tell", "U0BOB")]
 
 
 async def test_a_thread_opens_beside_the_channel_and_counts_its_replies(

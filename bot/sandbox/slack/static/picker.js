@@ -7,7 +7,7 @@ import { showPopup, place } from "./popup.js";
 export class Picker {
   /** `find(typed)` gives options, at once or by a promise; `chosen` is the list of chosen options at the start. */
   constructor({ find, chosen = [], multiple = false, most = Infinity, placeholder = "", names = {}, label, focusKey, onChange }) {
-    Object.assign(this, { find, chosen, multiple, most, onChange });
+    Object.assign(this, { find, chosen, multiple, most, placeholder, onChange });
     this.listId = uniqueId("options");
     this.input = el("input", {
       type: "text", role: "combobox", class: "picker-input", autocomplete: "off", spellcheck: "false",
@@ -24,7 +24,9 @@ export class Picker {
 
   listen() {
     this.input.addEventListener("input", () => this.open(this.input.value));
-    this.input.addEventListener("click", () => this.list.isConnected || this.open(""));
+    this.input.addEventListener("click", () => {
+      if (!this.list.isConnected) this.openAll();
+    });
     this.input.addEventListener("focus", () => this.input.select());
     this.input.addEventListener("blur", () => this.close());
     this.input.addEventListener("keydown", (event) => this.press(event));
@@ -32,13 +34,20 @@ export class Picker {
       if (event.target === this.input || event.target.closest(".chip-remove")) return;
       event.preventDefault();
       this.input.focus();
-      this.open("");
+      this.openAll();
     });
     this.list.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       const item = event.target.closest("[role=option]");
       if (item) this.choose(this.options[Number(item.dataset.at)]);
     });
+  }
+
+  /** Shows every option; what is typed next takes the place of the choice shown. */
+  openAll() {
+    this.input.placeholder = this.input.value || this.placeholder;
+    this.input.value = "";
+    return this.open("");
   }
 
   async open(typed) {
@@ -117,7 +126,7 @@ export class Picker {
     const open = this.list.isConnected;
     const count = this.options?.length ?? 0;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      if (!open) this.open("");
+      if (!open) this.openAll();
       else if (count) this.mark((this.at + (event.key === "ArrowDown" ? 1 : -1) + count) % count);
     } else if (event.key === "Enter" && open && count) {
       this.choose(this.options[this.at]);
@@ -156,6 +165,7 @@ export class Picker {
   }
 
   showChosen() {
+    this.input.placeholder = this.placeholder;
     if (!this.multiple) {
       this.input.value = this.chosen[0]?.label ?? "";
       return;

@@ -3,8 +3,6 @@
 import { control, follow } from "./control.js";
 import { recall, remember } from "./preferences.js";
 
-// Who looks when nobody was chosen before.
-const FIRST_PERSON = "U0ALICE";
 const PAGE = 200;
 const MOST_KEPT = 4000;
 const MOST_READ = 1000;
@@ -276,13 +274,15 @@ function placeToStart() {
 let unfollow = () => {};
 
 /** Becomes this person (or the first, when there is no such person): forgets what the one before saw and follows the stream anew. */
-export async function become(wanted) {
-  const user = wanted ?? FIRST_PERSON;
+export async function become(user) {
   unfollow();
   Object.assign(state, { user, thread: null, views: [], home: null, homeAsked: null });
   state.conversations.clear();
   await attempt(loadDirectory());
-  if (state.directory?.viewer.id !== user && user !== FIRST_PERSON) return become(FIRST_PERSON);
+  if (user && state.problem) {
+    state.user = null;
+    await attempt(loadDirectory());
+  }
   if (state.place?.kind === "channel" && !state.directory?.channels.some((channel) => channel.id === state.place.id)) state.place = null;
   if (state.directory) state.place ??= placeToStart();
   if (state.place?.kind === "home") openHome();
