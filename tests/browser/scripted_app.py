@@ -8,7 +8,17 @@ from slack_bolt.adapter.socket_mode.websockets import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.browser.gallery import CONFIRM, FORM, Block, actions, button, input_block, plain, section
+from tests.browser.gallery import (
+    CONFIRM,
+    FORM,
+    Block,
+    actions,
+    button,
+    input_block,
+    option,
+    plain,
+    section,
+)
 
 BOT_TOKEN = "xoxb-sandbox"
 APP_TOKEN = "xapp-sandbox"
@@ -88,7 +98,8 @@ class ScriptedApp:
         self._bolt.view("form")(self._form)
         self._bolt.view("details")(self._closed_details)
         self._bolt.event("app_home_opened")(self._home)
-        for name in ("resume", "more", "tell", "details", "fill_in", "refresh_home"):
+        self._bolt.options("search")(self._suggest)
+        for name in ("search", "resume", "more", "tell", "details", "fill_in", "refresh_home"):
             self._bolt.action(name)(getattr(self, f"_{name}"))
 
     async def start(self) -> None:
@@ -175,6 +186,13 @@ class ScriptedApp:
     async def _tell(self, ack: Any, action: dict[str, Any]) -> None:
         await ack()
         await self._hear("tell", action["selected_user"])
+
+    async def _suggest(self, ack: Any, payload: dict[str, Any]) -> None:
+        await ack(options=[option(f"{payload['value']}-found", "found")])
+
+    async def _search(self, ack: Any, action: dict[str, Any]) -> None:
+        await ack()
+        await self._hear("search", action["selected_option"]["value"])
 
     async def _details(self, ack: Any, body: dict[str, Any], client: AsyncWebClient) -> None:
         await ack()

@@ -7,6 +7,7 @@ from playwright.async_api import Page, expect
 
 from bot.sandbox.slack.server import SlackSandbox
 from tests.browser.conftest import OpenPage
+from tests.browser.gallery import actions
 from tests.browser.page_parts import (
     channel_list,
     composer,
@@ -136,6 +137,52 @@ async def test_a_reader_who_scrolled_up_is_not_moved_and_is_told_what_is_new(
     await jump.click()
     await expect(message(page, "news")).to_be_in_viewport()
     await expect(jump).to_be_hidden()
+
+
+async def test_earlier_messages_are_read_without_moving_the_reader(
+    page: Page, sandbox: SlackSandbox
+) -> None:
+    for number in range(300):
+        sandbox.people.message("U0BOB", CHANNEL, f"line {number}.")
+    await page.reload()
+    await expect(message(page, "line 299.")).to_be_in_viewport()
+    await channel_list(page).hover()
+    await page.mouse.wheel(0, -100_000)
+    await expect(message(page, "line 100.")).to_be_in_viewport()
+    await expect(message(page, "line 99.")).to_have_count(0)
+    await page.get_by_role("button", name="Show earlier messages").click()
+    await expect(message(page, "line 99.")).to_have_count(1)
+    await expect(message(page, "line 100.")).to_be_in_viewport()
+    await expect(message(page, "line 0.")).not_to_be_in_viewport()
+
+
+async def test_messages_are_walked_with_arrows_and_answered_with_r(
+    page: Page, app: ScriptedApp
+) -> None:
+    for text in ("one", "two", "three"):
+        await app.post(text)
+    await expect(message(page, "three")).to_be_visible()
+    await channel_list(page).focus()
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("ArrowUp")
+    await expect(message(page, "two")).to_be_focused()
+    await page.keyboard.press("r")
+    await expect(thread_pane(page).locator("li.message")).to_contain_text(["two"])
+    await page.keyboard.type("an answer")
+    await page.keyboard.press("Enter")
+    await expect(message(page, "two").get_by_role("button", name="1 reply")).to_be_visible()
+
+
+async def test_a_menu_of_the_app_is_searched_by_typing(page: Page, app: ScriptedApp) -> None:
+    menu = {"type": "external_select", "action_id": "search", "min_query_length": 2}
+    await app.post("search", blocks=[actions(menu)])
+    select = page.get_by_role("combobox", name="Choose an option")
+    await select.press_sequentially("a")
+    await expect(page.get_by_text("Type at least 2 characters")).to_be_visible()
+    await select.press_sequentially("cme")
+    await page.get_by_role("option", name="acme-found").click()
+    await expect(select).to_have_value("acme-found")
+    assert await app.heard_all(1) == [("search", "found")]
 
 
 async def test_another_channel_shows_how_much_is_unread_and_where_it_begins(

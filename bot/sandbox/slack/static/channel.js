@@ -18,6 +18,7 @@ const jump = el("button", { type: "button", class: "jump", hidden: true });
 const tips = el("div", { class: "tips-place" });
 let waiting = 0;
 let shownChannel = null;
+const drafts = new Map();
 
 const bolt = iconButton("bolt", "Shortcuts", (event) => openShortcuts(event.currentTarget), { id: "shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" });
 
@@ -52,7 +53,12 @@ jump.addEventListener("click", () => {
   drawJump();
   composer.text.focus();
 });
-earlier.addEventListener("click", () => loadEarlier(openChannel()));
+earlier.addEventListener("click", async () => {
+  const below = scroller.scrollHeight - scroller.scrollTop;
+  await loadEarlier(openChannel());
+  // The rows stand after the next frame; what was read stays where it was.
+  requestAnimationFrame(() => requestAnimationFrame(() => (scroller.scrollTop = scroller.scrollHeight - below)));
+});
 
 function drawJump() {
   jump.hidden = messages.pinned;
@@ -145,7 +151,10 @@ function draw() {
   if (!channel) return;
   const kept = conversation(id);
   if (shownChannel !== `${state.user}/${id}`) {
+    drafts.set(shownChannel, composer.text.value);
     shownChannel = `${state.user}/${id}`;
+    composer.text.value = drafts.get(shownChannel) ?? "";
+    composer.typed();
     messages.clear(id);
     waiting = 0;
     drawJump();

@@ -30,6 +30,8 @@ export class MessageList {
     this.pinned = true;
     this.lastTop = 0;
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.scroller.addEventListener("keydown", (event) => this.walk(event));
+    this.list.addEventListener("focusin", (event) => this.offerTools(event.target.closest(".message")));
     new ResizeObserver(() => this.pinned && this.toBottom()).observe(this.list);
     new ResizeObserver(() => this.pinned && this.toBottom()).observe(this.scroller);
   }
@@ -51,6 +53,27 @@ export class MessageList {
     if (pinned === this.pinned) return;
     this.pinned = pinned;
     this.onPinned(pinned);
+  }
+
+  /** With the keyboard: arrows go from message to message, R replies to the one that has the focus. */
+  walk(event) {
+    const row = event.target.closest(".message");
+    if (event.target !== this.scroller && event.target !== row) return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const rows = [...this.list.querySelectorAll(":scope > .message")];
+    const at = rows.indexOf(row);
+    const moves = { ArrowUp: at < 0 ? rows.length - 1 : at - 1, ArrowDown: at < 0 ? rows.length - 1 : at + 1, Home: 0, End: rows.length - 1 };
+    if (event.key in moves) rows[Math.max(0, Math.min(moves[event.key], rows.length - 1))]?.focus();
+    else if (event.key.toLowerCase() === "r" && row) row.querySelector(".message-tools button")?.click();
+    else return;
+    event.preventDefault();
+  }
+
+  /** The tools of a message are reached by Tab from that message only, not one by one through all of them. */
+  offerTools(row) {
+    if (this.offered && this.offered !== row) for (const tool of this.offered.querySelectorAll(".message-tools button")) tool.tabIndex = -1;
+    this.offered = row;
+    if (row) for (const tool of row.querySelectorAll(".message-tools button")) tool.tabIndex = 0;
   }
 
   toBottom() {
@@ -87,7 +110,7 @@ export class MessageList {
       }
       const grouped = before && this.belongsTo(before, message);
       const count = this.inThread ? 0 : message.reply_count ?? 0;
-      const signature = JSON.stringify([message, Boolean(grouped), count, directory.viewer.id]);
+      const signature = JSON.stringify([message, Boolean(grouped), count, directory.names]);
       rows.push({ key: message.ts, signature, make: () => this.row(message, grouped, count, directory) });
       if (this.inThread && message === messages[0] && messages.length > 1) {
         const words = `${messages.length - 1} ${messages.length === 2 ? "reply" : "replies"}`;
@@ -170,7 +193,7 @@ export class MessageList {
 
   tools(message) {
     if (this.inThread || message.ephemeral || isReply(message)) return null;
-    return el("div", { class: "message-tools" }, iconButton("reply", "Reply in thread", () => this.actions.reply(message), { dataset: { focus: `reply:${message.ts}` } }));
+    return el("div", { class: "message-tools" }, iconButton("reply", "Reply in thread", () => this.actions.reply(message), { tabindex: -1, dataset: { focus: `reply:${message.ts}` } }));
   }
 
   /** Leaves nothing behind, for another channel. */

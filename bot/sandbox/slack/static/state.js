@@ -100,7 +100,9 @@ export async function loadEarlier(channel) {
 export async function loadDirectory() {
   const answer = await control.workspace(state.user);
   const viewer = typeof answer.viewer === "string" ? answer.users.find((user) => user.id === answer.viewer) : answer.viewer;
-  state.directory = { ...answer, viewer };
+  // Rows of messages are drawn again only when a name they may show has changed.
+  const names = JSON.stringify([answer.users.map((user) => [user.id, user.real_name, user.name]), answer.channels.map((channel) => [channel.id, channel.name]), viewer.id]);
+  state.directory = { ...answer, viewer, names };
   state.user = viewer.id;
   changed("directory", "messages", "thread");
 }
