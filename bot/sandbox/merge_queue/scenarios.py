@@ -56,7 +56,7 @@ _TEMPOS = {
     "bisecting": replace(_LIVELY, arrival=60, broken=0.3, release=0.0),
     "paused": replace(_LIVELY, arrival=60),
     "frozen": replace(_LIVELY, arrival=60, release=0.4),
-    "quiet": Tempo(arrival=None, checks=_CHECKS),
+    "quiet": Tempo(arrival=None, checks=_CHECKS, fixed=0.0),
 }
 ALIASES = {"empty": "quiet"}
 NAMES = (*_TEMPOS, *ALIASES)

@@ -14,6 +14,8 @@ REPOSITORY = "acme/site"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 CHECKS = (CheckPlan("lint", 20, 20), CheckPlan("unit tests", 60, 60))
 
+_GROUPS = ("action.", "command.", "queue.pause.", "scheduled_freeze.")
+
 
 class Story:
     """One repository in which nothing happens but what the test asks for.
@@ -89,7 +91,7 @@ class Story:
 
     def log(self, *types: str, pull: int | None = None) -> list[Event]:
         """List the log, oldest first, of some types (short, after `action.queue.`) and one pull."""
-        wanted = {name if name.count(".") else f"action.queue.{name}" for name in types}
+        wanted = {name if name.startswith(_GROUPS) else f"action.queue.{name}" for name in types}
         return [
             event
             for event in self.controls.events(REPOSITORY)

@@ -1,0 +1,138 @@
+"""Bisection: parts tested cumulatively until one pull request is to blame."""
+
+from typing import Any
+
+from tests.unit.sandbox.merge_queue.story import Story
+
+
+def six(story: Story, culprit: int | None) -> list[int]:
+    """Enter six pull requests, the one at this place broken, and wait for the bisection."""
+    numbers = [
+        story.one(broken_check="unit tests" if place == culprit else None) for place in range(6)
+    ]
+    story.wait_for(lambda: "bisecting" in story.codes)
+    return numbers
+
+
+def what_was_tested(story: Story) -> list[list[int]]:
+    """List what each run tested, first runs first, once each."""
+    runs: list[list[int]] = []
+    for start in story.log("checks_start"):
+        run: Any = start.metadata["speculative_check_pull_request"]
+        if run["pull_request_numbers"] not in runs:
+            runs.append(run["pull_request_numbers"])
+    return runs
+
+
+def test_parts_are_tested_cumulatively_and_the_whole_not_again() -> None:
+    story = Story(batch_size=6, parallel=3)
+    a, b, c, d, e, f = six(story, 5)
+    assert story.parts() == [[a, b], [c, d], [e], [f]]
+    story.pass_time(20)
+    assert what_was_tested(story) == [
+        [a, b, c, d, e, f],
+        [a, b],
+        [a, b, c, d],
+        [a, b, c, d, e],
+    ]
+    states = [part.code for part in story.batch.sub_batches or ()]
+    assert states == ["running", "running", "running", "waiting_for_previous_batches"]
+
+
+def test_good_parts_merge_and_the_culprit_leaves() -> None:
+    story = Story(batch_size=6, parallel=3)
+    numbers = six(story, 5)
+    story.pass_time(400)
+    assert story.merged() == numbers[:5]
+    assert story.left()[numbers[5]] == "CHECKS_FAILED"
+    (end,) = story.log("batch_bisection_end")
+    assert end.metadata["culprit_found"] is True
+    assert end.metadata["culprit_pr_numbers"] == [numbers[5]]
+    assert end.metadata["remaining_pr_numbers"] == []
+    assert end.metadata["original_batch_pr_numbers"] == numbers
+
+
+def test_a_failing_part_is_split_again_and_the_rest_goes_back_in_line() -> None:
+    story = Story(batch_size=6, parallel=3)
+    a, b, c, d, e, f = six(story, 2)
+    story.pass_time(600)
+    assert story.merged() == [a, b, d, e, f]
+    assert story.left()[c] == "CHECKS_FAILED"
+    first, second = (event.metadata for event in story.log("batch_bisection_start"))
+    assert (first["bisection_depth"], first["is_top_level"]) == (1, True)
+    assert (first["batch_size_before_split"], first["number_of_sub_batches"]) == (6, 4)
+    assert (second["bisection_depth"], second["is_top_level"]) == (2, False)
+    assert (second["batch_size_before_split"], second["number_of_sub_batches"]) == (2, 2)
+    (end,) = story.log("batch_bisection_end")
+    assert end.metadata["culprit_pr_numbers"] == [c]
+    assert end.metadata["remaining_pr_numbers"] == [d, e, f]
+    assert story.codes_of(d)[-1] is None
+
+
+def test_batches_behind_are_held_and_then_start_again() -> None:
+    story = Story(batch_size=2, parallel=3)
+    one = story.one()
+    two = story.one(broken_check="lint")
+    behind = story.enter(2)
+    unstarted = story.one()
+    story.wait_for(lambda: "bisecting" in story.codes)
+    assert story.codes == [
+        "bisecting",
+        "waiting_for_requeue",
+        "waiting_for_previous_batches",
+    ]
+    assert story.codes_of(behind[0]) == ["BATCH_AHEAD_FAILED"]
+    story.pass_time(400)
+    assert story.merged() == [one, *behind, unstarted]
+    assert story.left()[two] == "CHECKS_FAILED"
+
+
+def test_with_no_splits_allowed_the_whole_batch_leaves() -> None:
+    story = Story(batch_size=3, max_splits=0)
+    numbers = [story.one(broken_check="lint"), *story.enter(2)]
+    story.pass_time(60)
+    assert set(story.left()) == set(numbers)
+    assert set(story.left().values()) == {"BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS"}
+    assert story.log("batch_bisection_start") == []
+
+
+def test_when_the_splits_are_used_up_the_suspects_leave_together() -> None:
+    story = Story(batch_size=6, parallel=2, max_splits=1)
+    numbers = six(story, 1)
+    story.pass_time(600)
+    suspects = numbers[:3]
+    assert {story.left()[number] for number in suspects} == {
+        "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS",
+    }
+    assert story.merged() == numbers[3:]
+    (end,) = story.log("batch_bisection_end")
+    assert end.metadata["culprit_found"] is False
+    assert end.metadata["max_failure_resolution_reached"] is True
+    assert end.metadata["dropped_unverified_pr_numbers"] == suspects
+
+
+def test_a_batch_that_ran_out_of_time_is_split_like_one_that_failed() -> None:
+    story = Story(batch_size=2, checks_timeout=120)
+    good, hanging = story.one(), story.one(hangs=True)
+    story.pass_time(600)
+    assert story.left() == {good: "PR_MERGED", hanging: "CHECKS_TIMEOUT"}
+
+
+def test_a_pause_ends_a_bisection_and_the_batch_starts_afresh() -> None:
+    story = Story(batch_size=6, parallel=3)
+    numbers = six(story, 5)
+    story.controls.pause("acme/site", "stop")
+    assert story.waiting == numbers
+    (end,) = story.log("batch_bisection_end")
+    assert end.metadata["culprit_found"] is False
+    story.controls.unpause("acme/site")
+    story.pass_time(800)
+    assert story.merged() == numbers[:5]
+
+
+def test_two_culprits_are_both_found() -> None:
+    story = Story(batch_size=4, parallel=2)
+    numbers = [story.one(broken_check="lint" if place in (0, 3) else None) for place in range(4)]
+    story.pass_time(900)
+    assert story.merged() == numbers[1:3]
+    assert {story.left()[numbers[0]], story.left()[numbers[3]]} == {"CHECKS_FAILED"}

@@ -1,0 +1,95 @@
+"""Pausing: checks stop, nothing merges, everybody may join, and all starts afresh."""
+
+from bot.sandbox.merge_queue.state import Actor
+from tests.unit.sandbox.merge_queue.story import REPOSITORY, Story
+
+STOPPED = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"
+
+
+def test_pausing_stops_running_checks_and_keeps_the_order() -> None:
+    story = Story()
+    numbers = story.enter(3)
+    story.pass_time(10)
+    story.controls.pause(REPOSITORY, "database is down")
+    assert story.waiting == numbers
+    for number in numbers:
+        (end,) = story.log("checks_end", pull=number)
+        assert end.metadata["abort_code"] == STOPPED
+        assert end.metadata["abort_status"] == "REEMBARKED"
+    types = [event.type for event in story.log("queue.pause.create", "checks_end")]
+    assert types[0] == "queue.pause.create"
+
+
+def test_nothing_starts_or_merges_while_paused() -> None:
+    story = Story()
+    passed, _ = story.enter(2)
+    story.wait_for(lambda: story.codes[0] == "waiting_for_merge")
+    story.controls.pause(REPOSITORY, "stop")
+    story.pass_time(1_000)
+    assert story.merged() == []
+    assert story.codes == ["waiting_for_merge"]
+    assert story.members == [[passed]]
+
+
+def test_unpausing_starts_fresh_checks_in_the_same_stay() -> None:
+    story = Story()
+    number = story.one()
+    story.pass_time(10)
+    story.controls.pause(REPOSITORY, "stop")
+    story.pass_time(100)
+    assert story.controls.unpause(REPOSITORY)
+    story.pass_time(100)
+    assert story.told(number) == [
+        "enter",
+        "checks_start",
+        "checks_end",
+        "checks_start",
+        "checks_end",
+        "leave",
+        "merged",
+    ]
+    assert len({event.metadata["session_id"] for event in story.log("enter", "leave")}) == 1
+
+
+def test_pausing_again_gives_a_new_reason_and_says_so() -> None:
+    story = Story()
+    story.controls.pause(REPOSITORY, "first", "carol")
+    story.pass_time(5)
+    story.controls.pause(REPOSITORY, "second", Actor("application", "a-uuid", "mqbot"))
+    create, update = story.log("queue.pause.create", "queue.pause.update")
+    assert create.metadata["created_by"] == {"type": "user", "id": 10_403, "name": "carol"}
+    assert (create.metadata["reason"], update.metadata["reason"]) == ("first", "second")
+    assert update.metadata["updated_by"] == {
+        "type": "application",
+        "id": "a-uuid",
+        "name": "mqbot",
+    }
+    assert (update.pull_request, update.base_ref) == (None, None)
+    assert story.repository.pause is not None
+    assert story.repository.pause.reason == "second"
+
+
+def test_unpausing_what_is_not_paused_is_told_and_not_recorded() -> None:
+    story = Story()
+    assert story.controls.unpause(REPOSITORY) is False
+    assert story.log("queue.pause.delete") == []
+
+
+def test_the_end_of_a_pause_has_no_reason() -> None:
+    story = Story()
+    story.controls.pause(REPOSITORY, "stop")
+    story.controls.unpause(REPOSITORY, "bob")
+    (event,) = story.log("queue.pause.delete")
+    assert "reason" not in event.metadata
+    assert event.metadata["deleted_by"] == {"type": "user", "id": 10_402, "name": "bob"}
+
+
+def test_checks_in_place_run_on_and_may_eject_their_pull_request() -> None:
+    story = Story(parallel=1)
+    number = story.one(broken_check="unit tests")
+    story.pass_time(10)
+    story.controls.pause(REPOSITORY, "stop")
+    assert story.codes == ["running"]
+    story.pass_time(100)
+    assert story.left() == {number: "CHECKS_FAILED"}
+    assert story.repository.pause is not None
