@@ -63,7 +63,7 @@ class ResponseUrls:
     async def handle(self, request: web.Request) -> web.Response:
         """Take a message posted to an address."""
         try:
-            target = self._use(request.match_info["key"])
+            target = self.use(request.match_info["key"])
         except SlackRefusal as refusal:
             return web.json_response(refusal.body(), status=_GONE)
         try:
@@ -74,7 +74,8 @@ class ResponseUrls:
             return web.Response(text="ok")
         return web.json_response({"ok": True})
 
-    def _use(self, key: str) -> ResponseUrl:
+    def use(self, key: str) -> ResponseUrl:
+        """Count a use of an address; raises SlackRefusal `expired_url`, `used_url`."""
         target = self._minted.get(key)
         if target is None or self._monotonic() - target.minted_at > USABLE_SECONDS:
             raise SlackRefusal("expired_url")

@@ -1,0 +1,164 @@
+import pytest
+
+from bot.sandbox.slack.wire import ControlRefusal, Json
+from tests.unit.sandbox.slack.conftest import Desk
+
+ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
+BUTTON: Json = {
+    "type": "button",
+    "action_id": "go",
+    "text": {"type": "plain_text", "text": "Go"},
+}
+
+
+def code(refusal: pytest.ExceptionInfo[ControlRefusal]) -> str:
+    return refusal.value.code
+
+
+@pytest.mark.parametrize(
+    ("user", "channel", "text", "error"),
+    [
+        ("U0NOBODY", CHANNEL, "/mq", "user_not_found"),
+        ("U0MQBOT", CHANNEL, "/mq", "user_not_found"),
+        (ALICE, "C0NOWHERE", "/mq", "channel_not_found"),
+        ("U0CAROL", "C0INCIDENT", "/mq", "channel_not_found"),
+        (ALICE, CHANNEL, "/nope", "unknown_command"),
+        (ALICE, CHANNEL, "mq", "not_a_command"),
+        (ALICE, CHANNEL, "/mq", "app_not_connected"),
+    ],
+)
+async def test_a_command_slack_would_not_send_is_refused(
+    desk: Desk, user: str, channel: str, text: str, error: str
+) -> None:
+    with pytest.raises(ControlRefusal) as refusal:
+        await desk.sandbox.people.command(user, channel, text)
+    assert code(refusal) == error
+
+
+async def test_people_of_other_organisations_have_no_commands_and_no_shortcuts(
+    desk: Desk,
+) -> None:
+    desk.sandbox.arrangement.add_user("eve", "external", "T0OTHER")
+    desk.sandbox.arrangement.set_member(CHANNEL, "U0EVE", is_member=True)
+    with pytest.raises(ControlRefusal) as refusal:
+        await desk.sandbox.people.command("U0EVE", CHANNEL, "/mq")
+    assert code(refusal) == "user_is_external"
+    with pytest.raises(ControlRefusal) as refusal:
+        await desk.sandbox.people.shortcut("U0EVE", "pause")
+    assert code(refusal) == "user_is_external"
+
+
+async def test_nobody_writes_where_they_are_not_or_where_it_is_over(desk: Desk) -> None:
+    people, arrangement = desk.sandbox.people, desk.sandbox.arrangement
+    arrangement.set_member("C0GENERAL", ALICE, is_member=False)
+    with pytest.raises(ControlRefusal) as refusal:
+        people.message(ALICE, "C0GENERAL", "x")
+    assert code(refusal) == "not_in_channel"
+    arrangement.change_channel(CHANNEL, {"is_archived": True})
+    with pytest.raises(ControlRefusal) as refusal:
+        people.message(ALICE, CHANNEL, "x")
+    assert code(refusal) == "is_archived"
+    with pytest.raises(ControlRefusal) as refusal:
+        people.message("U0BOB", "C0GENERAL", "  ")
+    assert code(refusal) == "no_text"
+
+
+async def test_invite_brings_the_app_into_a_private_channel(desk: Desk) -> None:
+    answer = await desk.sandbox.people.command(ALICE, "C0INCIDENT", "/invite @merge-queue")
+    assert answer == {"ok": True, "acknowledged": True}
+    assert desk.call("conversations.info", channel="C0INCIDENT")["ok"] is True
+    await desk.sandbox.people.command(ALICE, "C0INCIDENT", "/remove @merge-queue")
+    assert desk.error("conversations.info", channel="C0INCIDENT") == "channel_not_found"
+    unknown = await desk.sandbox.people.command(ALICE, CHANNEL, "/invite @nobody")
+    assert unknown["ack_text"] == "No such person: @nobody"
+
+
+async def test_people_come_and_go(desk: Desk) -> None:
+    await desk.sandbox.people.command(ALICE, CHANNEL, "/leave")
+    with pytest.raises(ControlRefusal):
+        desk.sandbox.people.message(ALICE, CHANNEL, "x")
+    await desk.sandbox.people.command(ALICE, CHANNEL, "/join #merge-queue")
+    assert desk.sandbox.people.message(ALICE, CHANNEL, "x")["ok"] is True
+
+
+async def test_elements_that_are_not_there_or_not_shown_cannot_be_used(desk: Desk) -> None:
+    elements = [{**BUTTON, "visible_to_user_ids": ["U0BOB"]}]
+    block = {"type": "actions", "block_id": "b", "elements": elements}
+    ts = desk.post(blocks=[block])
+    container = {"type": "message", "channel": CHANNEL, "ts": ts}
+    people = desk.sandbox.people
+    for block_id, action_id in (("b", "go"), ("b", "stop"), ("c", "go")):
+        with pytest.raises(ControlRefusal) as refusal:
+            await people.action(ALICE, container=container, block_id=block_id, action_id=action_id)
+        assert code(refusal) == "element_not_found"
+    bobs = await people.action("U0BOB", container=container, block_id="b", action_id="go")
+    assert bobs == {"ok": True, "acknowledged": False, "error": "app_not_connected"}
+    with pytest.raises(ControlRefusal) as refusal:
+        await people.action(
+            ALICE, container={**container, "ts": "1.1"}, block_id="b", action_id="go"
+        )
+    assert code(refusal) == "message_not_found"
+    with pytest.raises(ControlRefusal) as refusal:
+        await people.action(ALICE, container="x", block_id="b", action_id="go")
+    assert code(refusal) == "invalid_container"
+
+
+async def test_another_persons_ephemeral_is_not_seen(desk: Desk) -> None:
+    block = {"type": "actions", "block_id": "b", "elements": [BUTTON]}
+    given = {"channel": CHANNEL, "user": ALICE, "text": "x", "blocks": [block]}
+    ts = desk.call("chat.postEphemeral", **given)["message_ts"]
+    container = {"type": "message", "channel": CHANNEL, "ts": ts, "ephemeral": True}
+    with pytest.raises(ControlRefusal) as refusal:
+        await desk.sandbox.people.action("U0BOB", container=container, block_id="b", action_id="go")
+    assert code(refusal) == "message_not_found"
+
+
+async def test_only_the_modal_on_top_can_be_submitted_and_by_its_owner(desk: Desk) -> None:
+    title = {"type": "plain_text", "text": "T"}
+    view = {"type": "modal", "title": title, "blocks": [{"type": "divider"}]}
+    trigger_id = desk.sandbox.installation.triggers.mint(ALICE)
+    view_id = desk.call("views.open", trigger_id=trigger_id, view=view)["view"]["id"]
+    with pytest.raises(ControlRefusal) as refusal:
+        await desk.sandbox.people.submit("U0BOB", view_id)
+    assert code(refusal) == "view_not_found"
+    with pytest.raises(ControlRefusal) as refusal:
+        await desk.sandbox.people.submit(ALICE, view_id)
+    assert code(refusal) == "not_submittable"
+
+
+async def test_the_home_tab_of_an_unconnected_app_is_not_acknowledged(desk: Desk) -> None:
+    answer = await desk.sandbox.people.home(ALICE)
+    assert answer == {"ok": True, "acknowledged": False, "error": "event_not_declared"}
+
+
+async def test_a_thread_is_read_apart_from_its_channel(desk: Desk) -> None:
+    root = desk.post(text="Root")
+    desk.sandbox.people.message(ALICE, CHANNEL, "Reply", thread_ts=root)
+    sight = desk.sandbox.sight
+    channel = sight.messages(ALICE, CHANNEL)["messages"]
+    thread = sight.messages(ALICE, CHANNEL, root)["messages"]
+    assert [(each["text"], each["reply_count"]) for each in channel] == [("Root", 1)]
+    assert [each["text"] for each in thread] == ["Root", "Reply"]
+
+
+@pytest.mark.parametrize(
+    ("act", "arguments", "error"),
+    [
+        ("add_user", ("alice",), "invalid_name"),
+        ("add_user", ("Not A Name",), "invalid_name"),
+        ("add_user", ("zed", "king"), "invalid_kind"),
+        ("add_channel", ("general", []), "name_taken"),
+        ("add_channel", ("new", ["U0NOBODY"]), "user_not_found"),
+        ("change_channel", ("C0NOWHERE", {}), "channel_not_found"),
+        ("change_channel", (CHANNEL, {"id": "C1"}), "invalid_change"),
+        ("change_channel", (CHANNEL, {"is_archived": 1}), "invalid_change"),
+        ("set_group", ("g", ["U0NOBODY"]), "user_not_found"),
+    ],
+    ids=map(str, range(9)),
+)
+def test_an_impossible_arrangement_is_refused(
+    desk: Desk, act: str, arguments: tuple[object, ...], error: str
+) -> None:
+    with pytest.raises(ControlRefusal) as refusal:
+        getattr(desk.sandbox.arrangement, act)(*arguments)
+    assert code(refusal) == error
