@@ -838,3 +838,73 @@ async def test_stopping_gives_the_port_back_while_pages_and_sockets_are_open(
     again = SlackSandbox(MANIFEST)
     await again.start(port=port)
     await again.stop()
+
+
+async def test_a_lost_payload_is_a_timeout_and_the_next_click_works(slow_bolt: BoltApp) -> None:
+    @slow_bolt.app.command("/mq")
+    async def listener(ack: Any) -> None:
+        slow_bolt.received.append("ran")
+        await ack()
+
+    await slow_bolt.connect()
+    slow_bolt.sandbox.faults.arm({"name": "lose_payload"})
+    lost = await slow_bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+    again = await slow_bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+    assert lost["error"] == "operation_timeout"
+    assert again["acknowledged"] is True
+    assert slow_bolt.received == ["ran"]
+
+
+async def test_a_repeated_payload_reaches_the_app_twice_with_one_trigger(bolt: BoltApp) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any, body: Json) -> None:
+        bolt.received.append(body["trigger_id"])
+        await ack()
+
+    await bolt.connect()
+    bolt.sandbox.faults.arm({"name": "repeat_payload"})
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+    await eventually(lambda: len(bolt.received) == 2)
+    assert len(set(bolt.received)) == 1
+
+
+async def test_faults_strike_a_response_url_too_and_its_calls_are_logged(bolt: BoltApp) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any, command: Json) -> None:
+        bolt.received.append(command["response_url"])
+        await ack()
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+    bolt.sandbox.faults.arm({"name": "http_500", "method": "response_url"})
+    webhook = AsyncWebhookClient(bolt.received[0])
+    assert (await webhook.send(text="lost")).status_code == 500
+    assert (await webhook.send(text="told")).status_code == 200
+    assert texts(bolt.sandbox) == ["told"]
+    logged = [e for e in bolt.sandbox.calls.since(0) if e["method"] == "response_url"]
+    assert [each["ok"] for each in logged] == [False, True]
+    assert logged[1]["arguments"]["text"] == "told"
+
+
+async def test_the_control_api_arranges_the_workspace(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    async def post(path: str, **body: object) -> Json:
+        async with http.post(f"{sandbox.url}control/{path}", json=body) as answer:
+            content: Json = await answer.json()
+        return content
+
+    eve = await post("users", name="eve", kind="external", team_id="T0OTHER")
+    assert eve == {"ok": True, "user": "U0EVE"}
+    shared = await post("channels", name="shared", members=[ALICE, "U0EVE"], is_private=True)
+    assert shared == {"ok": True, "channel": "C0SHARED"}
+    assert (await post("channels/C0SHARED", is_ext_shared=True))["ok"] is True
+    await post("channels/C0SHARED/members", user="U0MQBOT")
+    group = await post("usergroups", handle="release", members=[ALICE])
+    assert group == {"ok": True, "usergroup": "S0RELEASE"}
+    channels = sandbox.sight.workspace("U0EVE")["channels"]
+    found = next(each for each in channels if each["id"] == "C0SHARED")
+    assert found["is_ext_shared"] is True
+    assert found["bot_is_member"] is True
+    assert (await post("users", kind="member"))["error"] == "missing_field"
+    assert (await post("channels/C0NONE", topic="x"))["error"] == "channel_not_found"

@@ -69,7 +69,7 @@ class Call:
             return None
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise SlackRefusal(refusal) from None
 
 

@@ -39,7 +39,7 @@ async def body_of(request: web.Request) -> Json:
     """Read a JSON object; raises ControlRefusal `invalid_json`."""
     try:
         body = json.loads(await request.read())
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ControlRefusal("invalid_json", "the body is not JSON") from None
     if not isinstance(body, dict):
         raise ControlRefusal("invalid_json", "the body must be a JSON object")

@@ -86,8 +86,9 @@ def _initial_among_options(shape: Check) -> Check:
         if not isinstance(value, dict):
             return
         known = [_comparable(each) for each in options_of(value)]
-        single = value.get("initial_option")
-        for each in [single] if single else value.get("initial_options") or []:
+        single, several = value.get("initial_option"), value.get("initial_options")
+        chosen = [single] if single else several
+        for each in chosen if isinstance(chosen, list) else ():
             if _comparable(each) not in known:
                 problems.add("initial option must match one of the options", pointer)
 
@@ -103,11 +104,14 @@ def _comparable(option: object) -> object:
 
 def options_of(element: Json) -> list[Json]:
     """List the options of a menu, radio group or checkbox group, groups flattened."""
-    options = [each for each in element.get("options") or [] if isinstance(each, dict)]
-    for group in element.get("option_groups") or []:
-        if isinstance(group, dict):
-            options += [each for each in group.get("options") or [] if isinstance(each, dict)]
+    options = _objects(element.get("options"))
+    for group in _objects(element.get("option_groups")):
+        options += _objects(group.get("options"))
     return options
+
+
+def _objects(value: object) -> list[Json]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _options(extra: dict[str, Check]) -> Check:

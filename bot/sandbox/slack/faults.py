@@ -18,7 +18,15 @@ CALL_FAULTS = frozenset(
         "internal_error",
     }
 )
-SOCKET_FAULTS = frozenset({"disconnect", "drop_connections", "refuse_handshake"})
+SOCKET_FAULTS = frozenset(
+    {
+        "disconnect",
+        "drop_connections",
+        "refuse_handshake",
+        "lose_payload",
+        "repeat_payload",
+    }
+)
 REASONS = ("warning", "refresh_requested", "link_disabled", "too_many_websockets")
 
 

@@ -48,7 +48,7 @@ async def _read_json(request: web.Request) -> dict[str, object]:
     body = await request.read()
     try:
         content = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise SlackRefusal("invalid_json") from None
     if not isinstance(content, dict):
         raise SlackRefusal("json_not_object")

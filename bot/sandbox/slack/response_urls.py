@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from bot.sandbox.slack.calls import Call
+from bot.sandbox.slack.calls import Call, CallLog
 from bot.sandbox.slack.credentials import Token
+from bot.sandbox.slack.fault_effects import Striker
 from bot.sandbox.slack.installation import Installation
 from bot.sandbox.slack.message_content import Content, read_content, read_metadata
 from bot.sandbox.slack.wire import Json, SlackRefusal
@@ -20,6 +21,7 @@ USES = 5
 USABLE_SECONDS = 30 * 60
 _KEPT = 10_000
 _GONE, _BAD_REQUEST = 404, 400
+_NAME = "response_url"
 _NO_SCOPES = Token("bot", ())
 
 
@@ -39,9 +41,17 @@ class ResponseUrl:
 class ResponseUrls:
     """Mints response addresses and carries out what apps post to them."""
 
-    def __init__(self, installation: Installation, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        installation: Installation,
+        monotonic: Callable[[], float],
+        striker: Striker,
+        log: CallLog,
+    ) -> None:
         self._installation = installation
         self._monotonic = monotonic
+        self._striker = striker
+        self._log = log
         self._minted: OrderedDict[str, ResponseUrl] = OrderedDict()
 
     def mint(
@@ -60,16 +70,28 @@ class ResponseUrls:
             self._minted.popitem(last=False)
         return f"{self._installation.base_url}response/{key}", minted
 
-    async def handle(self, request: web.Request) -> web.Response:
+    async def handle(self, request: web.Request) -> web.StreamResponse:
         """Take a message posted to an address."""
+        body = await request.read()
+        strike = self._striker.next_for(_NAME)
+        await strike.before()
+        if strike.prevents:
+            self._log.add(_NAME, None, {}).update({"ok": False, "error": strike.name})
+            return strike.failure(request)
+        return strike.after(request, self._answer(request.match_info["key"], body))
+
+    def _answer(self, key: str, body: bytes) -> web.Response:
+        entry = self._log.add(_NAME, None, {})
+        status = _GONE
         try:
-            target = self.use(request.match_info["key"])
+            target = self.use(key)
+            status = _BAD_REQUEST
+            entry["arguments"] = _read_body(body)
+            self.respond(target, entry["arguments"])
         except SlackRefusal as refusal:
-            return web.json_response(refusal.body(), status=_GONE)
-        try:
-            self.respond(target, _read_body(await request.read()))
-        except SlackRefusal as refusal:
-            return web.json_response(refusal.body(), status=_BAD_REQUEST)
+            entry |= {"ok": False, "error": refusal.code}
+            return web.json_response(refusal.body(), status=status)
+        entry["ok"] = True
         if target.command_line is not None:
             return web.Response(text="ok")
         return web.json_response({"ok": True})
@@ -146,7 +168,7 @@ class ResponseUrls:
 def _read_body(body: bytes) -> Json:
     try:
         content = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise SlackRefusal("invalid_payload") from None
     if not isinstance(content, dict):
         raise SlackRefusal("invalid_payload")

@@ -14,6 +14,7 @@ from bot.sandbox.slack.calls import Call, CallLog
 from bot.sandbox.slack.control import ControlApi
 from bot.sandbox.slack.credentials import Credentials
 from bot.sandbox.slack.fault_control import FaultControl
+from bot.sandbox.slack.fault_effects import Striker
 from bot.sandbox.slack.faults import Faults
 from bot.sandbox.slack.guard import guard
 from bot.sandbox.slack.installation import Installation
@@ -91,7 +92,8 @@ class SlackSandbox:
         self.faults = FaultControl(self._faults, self.socket_mode)
         credentials = Credentials(bot_token, app_token, declared.bot_scopes)
         limiter = RateLimiter(rate_limits, time.monotonic)
-        self.web_api = WebApi(self.installation, credentials, limiter, self._faults, self.calls)
+        self._striker = Striker(self._faults)
+        self.web_api = WebApi(self.installation, credentials, limiter, self._striker, self.calls)
         self.web_api.add_method(
             "apps.connections.open",
             Method(self._open_connection, TIER_3, ("connections:write",), ("app",)),
@@ -102,7 +104,7 @@ class SlackSandbox:
     def _wire_people(self) -> None:
         installation, delivery = self.installation, self.socket_mode
         standing = Standing(installation)
-        self._response_urls = ResponseUrls(installation, time.monotonic)
+        self._response_urls = ResponseUrls(installation, time.monotonic, self._striker, self.calls)
         events = AppEvents(installation, delivery)
         installation.workspace.on_change(events.on_change)
         interactions = Interactions(installation, delivery, self._response_urls, standing)

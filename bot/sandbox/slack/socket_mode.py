@@ -23,6 +23,9 @@ DEBUG_CONNECTION_SECONDS = 360
 _WARNING_SECONDS = 10
 _PING_SECONDS = 15
 _REFUSED_HANDSHAKE = 408
+# A half-open connection swallows payloads; a lost acknowledgement can bring one twice.
+_LOSE = frozenset({"lose_payload"})
+_REPEAT = frozenset({"repeat_payload"})
 
 
 @dataclass(eq=False)
@@ -155,7 +158,10 @@ class SocketMode:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[envelope_id] = (connection, answer)
         try:
-            await connection.socket.send_json(envelope)
+            if not self._faults.take(_LOSE):
+                await connection.socket.send_json(envelope)
+            if self._faults.take(_REPEAT):
+                await connection.socket.send_json(envelope)
             content = await asyncio.wait_for(answer, self._ack_seconds)
         except (TimeoutError, ConnectionError):
             raise AcknowledgementMissed from None

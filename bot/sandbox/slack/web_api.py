@@ -1,7 +1,5 @@
 """The Web API: authenticates a call, runs its method, and answers as Slack does."""
 
-import asyncio
-import json
 import secrets
 from collections.abc import Mapping
 
@@ -9,7 +7,7 @@ from aiohttp import web
 
 from bot.sandbox.slack.calls import Call, CallLog
 from bot.sandbox.slack.credentials import Credentials, Token
-from bot.sandbox.slack.faults import CALL_FAULTS, Fault, Faults
+from bot.sandbox.slack.fault_effects import Striker, rate_limited
 from bot.sandbox.slack.installation import Installation
 from bot.sandbox.slack.methods import app, chat, conversations, people, views
 from bot.sandbox.slack.methods.method import Method
@@ -18,9 +16,6 @@ from bot.sandbox.slack.request_bodies import Received, read_request
 from bot.sandbox.slack.wire import Json, SlackRefusal
 
 _ANONYMOUS = Token("bot", ())
-_RUN_FIRST = {"drop_after_accept", "invalid_json", "truncate", "slow"}
-_SERVER_ERROR = 500
-_HTML = "<!DOCTYPE html><html><head><title>Server Error</title></head><body>500</body></html>"
 
 
 class WebApi:
@@ -31,13 +26,13 @@ class WebApi:
         installation: Installation,
         credentials: Credentials,
         limiter: RateLimiter,
-        faults: Faults,
+        striker: Striker,
         log: CallLog,
     ) -> None:
         self._installation = installation
         self._credentials = credentials
         self._limiter = limiter
-        self._faults = faults
+        self._striker = striker
         self._log = log
         self._methods: dict[str, Method] = {
             **app.METHODS,
@@ -57,17 +52,13 @@ class WebApi:
             received = await read_request(request)
         except SlackRefusal as refusal:
             return _answer(refusal.body(), None)
-        fault = self._faults.take(CALL_FAULTS, name)
-        if fault is not None and fault.name not in _RUN_FIRST:
+        strike = self._striker.next_for(name)
+        await strike.before()
+        if strike.prevents:
             entry = self._log.add(name, None, received.arguments)
-            entry |= {"ok": False, "error": fault.name}
-            return _failed(request, fault)
-        if fault is not None and fault.name == "slow":
-            await asyncio.sleep(fault.seconds)
-        response = self.respond(name, received)
-        if fault is None or fault.name == "slow":
-            return response
-        return _spoiled(request, fault, response)
+            entry |= {"ok": False, "error": strike.name}
+            return strike.failure(request)
+        return strike.after(request, self.respond(name, received))
 
     def respond(self, name: str, received: Received) -> web.Response:
         """Run a call that was read, and write Slack's answer to it."""
@@ -80,7 +71,7 @@ class WebApi:
             wait = self._limiter.seconds_to_wait(name, method, call.text("channel"))
             if wait:
                 entry |= {"ok": False, "error": "ratelimited"}
-                return _rate_limited(wait)
+                return rate_limited(wait)
             body: Json = {"ok": True, **method.run(self._installation, call)}
             _add_warnings(body, call.warnings)
         except SlackRefusal as refusal:
@@ -113,36 +104,3 @@ def _answer(body: Mapping[str, object], token: Token | None) -> web.Response:
     if token is not None and token.scopes:
         headers["X-OAuth-Scopes"] = ",".join(token.scopes)
     return web.json_response(body, headers=headers)
-
-
-def _rate_limited(seconds: int) -> web.Response:
-    body = {"ok": False, "error": "ratelimited"}
-    return web.json_response(body, status=429, headers={"Retry-After": str(seconds)})
-
-
-def _failed(request: web.Request, fault: Fault) -> web.StreamResponse:
-    if fault.name == "rate_limit":
-        return _rate_limited(fault.retry_after)
-    if fault.name == "internal_error":
-        return _answer({"ok": False, "error": "internal_error"}, None)
-    if fault.name == "http_500":
-        body = {"ok": False, "error": "internal_error"}
-        return web.json_response(body, status=_SERVER_ERROR)
-    if fault.name == "html_500":
-        return web.Response(text=_HTML, content_type="text/html", status=_SERVER_ERROR)
-    return _dropped(request)
-
-
-def _spoiled(request: web.Request, fault: Fault, response: web.Response) -> web.StreamResponse:
-    if fault.name == "drop_after_accept":
-        return _dropped(request)
-    whole = response.text or json.dumps({})
-    text = whole[: len(whole) // 2] if fault.name == "truncate" else "<!-- not JSON -->"
-    return web.Response(text=text, content_type="application/json")
-
-
-def _dropped(request: web.Request) -> web.Response:
-    """Close the connection; the response given back finds nowhere to go."""
-    if request.transport is not None:
-        request.transport.abort()
-    return web.Response()

@@ -1,6 +1,6 @@
 """The conversations methods: what channels there are, who is in them and what was said."""
 
-from itertools import islice
+from itertools import islice, takewhile
 
 from bot.sandbox.slack.calls import Call
 from bot.sandbox.slack.installation import Installation
@@ -43,9 +43,12 @@ def history(installation: Installation, call: Call) -> Json:
     latest = timestamp(call, "latest", "invalid_ts_latest")
     before = decode_cursor(call, "next_ts")
     inclusive = call.flag("inclusive")
+    recent = takewhile(
+        lambda each: each.ts >= (oldest or ""), channel.messages.newest_first(before or latest)
+    )
     found = (
         each
-        for each in channel.messages.newest_first(before or latest)
+        for each in recent
         if each.is_listed and _is_within(each, oldest, latest, inclusive=inclusive)
     )
     page = list(islice(found, limit + 1))

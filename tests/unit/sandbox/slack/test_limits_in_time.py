@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.sandbox.slack.fault_effects import Striker
 from bot.sandbox.slack.faults import CALL_FAULTS, Faults
 from bot.sandbox.slack.methods.chat import METHODS
 from bot.sandbox.slack.rate_limits import RateLimiter, RateLimits
@@ -56,7 +57,9 @@ def test_a_rate_limited_call_is_answered_429_and_logged(limits: RateLimits) -> N
 
 def make_urls() -> tuple[ResponseUrls, Clock, Desk]:
     desk, clock = Desk(SlackSandbox(make_manifest())), Clock()
-    return ResponseUrls(desk.sandbox.installation, clock), clock, desk
+    striker = Striker(Faults())
+    urls = ResponseUrls(desk.sandbox.installation, clock, striker, desk.sandbox.calls)
+    return urls, clock, desk
 
 
 def test_a_response_address_expires_after_half_an_hour() -> None:
