@@ -5,8 +5,6 @@ import ssl
 from collections.abc import Generator
 from functools import cache
 from ipaddress import ip_address
-from types import TracebackType
-from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
@@ -77,17 +75,6 @@ class Connection:
             verify=_tls_context(from_environment),
             transport=transport,
         )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -197,11 +184,13 @@ def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:
 def _checked_base_url(base_url: str) -> httpx.URL:
     """The service's address without a slash at its end; ValueError when it cannot be one."""
     try:
-        url = httpx.URL(urlsplit(base_url.rstrip("/")).geturl())
+        # httpx lets ports of six digits and half brackets pass; these two lines do not.
+        _ = urlsplit(base_url).port
+        url = httpx.URL(base_url.rstrip("/"))
     except (ValueError, httpx.InvalidURL):
         url = httpx.URL()
     if url.scheme not in {"http", "https"} or not url.host:
-        msg = "the service's address starts with http:// or https:// and a host"
+        msg = "the service's address is http:// or https://, a host, perhaps a port, and a path"
         raise ValueError(msg)
     if url.userinfo or url.query or url.fragment:
         msg = "the service's address has no user, query or fragment"

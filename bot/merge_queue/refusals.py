@@ -26,6 +26,7 @@ from bot.merge_queue.answer import Answer
 
 DETAIL_MAX_LENGTH = 300
 _LONGEST_DETAIL_BODY = 64 * 1024
+_DEEPEST = 4
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\s]+")
 _WEB_PAGE = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<")
 
@@ -115,14 +116,14 @@ def _json(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
         return text
 
 
-def _said(sent: Any) -> str:  # noqa: ANN401 - anything the service may send
+def _said(sent: Any, depth: int = 0) -> str:  # noqa: ANN401 - anything the service may send
     if isinstance(sent, str):
         return sent.encode("utf-8", "replace").decode()
     if isinstance(sent, list):
         return "; ".join(filter(None, (_problem(item) for item in sent[:5])))
-    if isinstance(sent, Mapping):
+    if isinstance(sent, Mapping) and depth < _DEEPEST:
         for name in ("detail", "message", "error", "errors", "title"):
-            if said := _said(sent.get(name)):
+            if said := _said(sent.get(name), depth + 1):
                 return said
     return ""
 

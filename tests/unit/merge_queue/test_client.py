@@ -524,6 +524,8 @@ class TestCredential:
         "http://u:p@q.example/v1",
         "https://queue.example/v1?x=1",
         "http://[/v1",
+        "http://queue.example:99999/v1",
+        "http://queue.example:port/v1",
     ],
 )
 def test_what_cannot_be_an_address_is_refused(base_url: str) -> None:
@@ -541,6 +543,24 @@ async def test_slash_at_the_end_of_the_address_does_no_harm() -> None:
         await client.status(SITE)
 
     assert service.arrivals[0].target == "/v1/repos/acme/site/merge-queue/status"
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+async def test_proxies_of_the_environment_are_for_other_machines(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ScriptedService([answer(STATUS)]) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        async with client_of("http://queue.example/v1") as client:
+            await client.status(SITE)
+        async with client_of(f"http://{host}:9/v1") as client:
+            with pytest.raises(MergeQueueUnavailable):
+                await client.status(SITE)
+
+    assert [arrival.target for arrival in proxy.arrivals] == [
+        "http://queue.example/v1/repos/acme/site/merge-queue/status"
+    ]
 
 
 async def test_service_on_this_machine_is_not_asked_through_a_proxy(

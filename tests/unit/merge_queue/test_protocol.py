@@ -270,6 +270,8 @@ def test_removal_that_was_only_accepted_is_not_taken_for_done() -> None:
         ),
         (b'{"message": "no such thing"}', "application/json", "no such thing"),
         (b'{"error": {"message": "nested"}}', "application/json", "nested"),
+        (b'{"detail":' * 900 + b"1" + b"}" * 900, "application/json", "422 Unprocessable"),
+        (b'{"detail": ["one", 2, {"msg": 3}]}', "application/json", "one"),
         (b'"just text"', "application/json", "just text"),
         (b"plain\r\n  text\x1b[31m", "text/plain", "plain text [31m"),
         (b"<html><script>alert(1)</script>", "text/html", "422 Unprocessable"),
@@ -287,6 +289,10 @@ def test_detail_is_one_short_safe_line(body: bytes, content_type: str, said: str
     assert line.startswith(said)
     assert len(line) <= 300
     assert line.isprintable()
+
+
+def test_status_without_a_name_is_told_as_its_number() -> None:
+    assert detail(answer(b"", 599)) == "599"
 
 
 def test_long_detail_is_cut() -> None:

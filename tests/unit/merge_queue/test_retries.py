@@ -1,0 +1,56 @@
+"""Whether and when a request is sent again."""
+
+import pytest
+
+from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.repository import RepositoryName
+from bot.merge_queue.requests import delete_pause_request, status_request
+from bot.merge_queue.retries import Patience, wait_before_retry
+
+SITE = RepositoryName.parse("acme/site")
+READ = status_request(SITE)
+WRITE = delete_pause_request(SITE)
+LOST = MergeQueueUnavailable("lost")
+NOT_SENT = MergeQueueUnavailable("no connection", arrived=False)
+CALM = Patience(jitter=lambda: 0.0)
+
+
+def wait(error: MergeQueueUnavailable, attempt: int = 1, remaining: float = 8.0) -> float | None:
+    return wait_before_retry(READ, error, attempt=attempt, remaining=remaining, patience=CALM)
+
+
+def test_waits_grow_until_the_attempts_are_used_up() -> None:
+    assert [wait(LOST, attempt) for attempt in (1, 2, 3)] == [0.5, 1.0, None]
+
+
+def test_write_is_sent_again_only_when_it_did_not_arrive() -> None:
+    def after(error: MergeQueueUnavailable) -> float | None:
+        return wait_before_retry(WRITE, error, attempt=1, remaining=8, patience=CALM)
+
+    assert after(LOST) is None
+    assert after(MergeQueueUnavailable("busy", status=503, retry_after=1)) is None
+    assert after(NOT_SENT) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "waited"), [(0.0, 0.5), (2.0, 2.0), (7.4, 7.4), (7.6, None), (60.0, None)]
+)
+def test_wait_the_service_asks_for_is_kept_within_the_patience(
+    retry_after: float, waited: float | None
+) -> None:
+    assert wait(MergeQueueUnavailable("busy", status=429, retry_after=retry_after)) == waited
+
+
+def test_no_attempt_is_made_that_has_no_time_left() -> None:
+    assert wait(LOST, remaining=0.9) is None
+    assert wait(LOST, remaining=1.1) == 0.5
+
+
+def test_jitter_spreads_the_waits() -> None:
+    hasty, slow = Patience(jitter=lambda: 0.0), Patience(jitter=lambda: 1.0)
+
+    def first(patience: Patience) -> float | None:
+        return wait_before_retry(READ, LOST, attempt=1, remaining=8, patience=patience)
+
+    assert (first(hasty), first(slow)) == (0.5, 1.0)
+    assert 0 <= Patience().jitter() <= 1

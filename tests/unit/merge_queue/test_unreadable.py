@@ -1,0 +1,40 @@
+"""What could not be read is told once, with a memory that does not grow without end."""
+
+from bot.domain.events import EventPage, UnreadableEvent
+from bot.domain.repository import RepositoryName
+from bot.merge_queue.statistics import Statistics
+from bot.merge_queue.unreadable import REMEMBERED, UnreadableEvents
+
+SITE = RepositoryName.parse("acme/site")
+OTHER = RepositoryName.parse("acme/other")
+
+
+def page(*events: UnreadableEvent) -> EventPage:
+    return EventPage((), unreadable=events)
+
+
+def nonsense(event_id: int | None = None, raw: str = "x") -> UnreadableEvent:
+    return UnreadableEvent(problem="id: missing", raw=raw, event_id=event_id)
+
+
+def test_each_is_counted_once_in_its_repository() -> None:
+    statistics = Statistics()
+    events = UnreadableEvents(statistics)
+
+    events.note(SITE, page(nonsense(1), nonsense(raw="a"), nonsense(raw="b")))
+    events.note(SITE, page(nonsense(1), nonsense(raw="b")))
+    events.note(OTHER, page(nonsense(1)))
+
+    assert statistics.unreadable_events == 4
+
+
+def test_oldest_are_forgotten() -> None:
+    statistics = Statistics()
+    events = UnreadableEvents(statistics)
+
+    events.note(SITE, page(*(nonsense(number) for number in range(REMEMBERED + 1))))
+    events.note(SITE, page(nonsense(REMEMBERED)))
+    assert statistics.unreadable_events == REMEMBERED + 1
+
+    events.note(SITE, page(nonsense(0)))
+    assert statistics.unreadable_events == REMEMBERED + 2
