@@ -45,7 +45,8 @@ def build_app(
         )
 
     app = AsyncApp(
-        client=client,
+        # Bolt gives each request a copy of this client, with the token that authorize returns.
+        client=AsyncWebClient(base_url=client.base_url, session=client.session, retry_handlers=[]),
         authorize=authorize,
         signing_secret=signing_secret or "unused in Socket Mode",
         process_before_response=True,

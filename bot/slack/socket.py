@@ -17,6 +17,13 @@ from bot.slack.failures import CREDENTIAL_CODES, read_failure
 
 logger = logging.getLogger(__name__)
 
+
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    # The SDK reports our own orderly close of a socket as an error.
+    return "1000 (OK)" not in record.getMessage()
+
+
+socket_logger = logging.getLogger("slack_bolt.socket")
 CONNECTIONS = 2
 """Slack hands each payload to any one connection; a second carries on while one is renewed."""
 
@@ -36,6 +43,7 @@ class SocketConnection:
         self._app_token = app_token
         self._clock = clock
         self._handlers: Sequence[AsyncSocketModeHandler] = ()
+        socket_logger.addFilter(_is_worth_logging)
 
     async def open(self) -> None:
         """Connect, trying again until Slack answers; raises TokenRefused."""
@@ -54,7 +62,7 @@ class SocketConnection:
         return AsyncSocketModeHandler(
             self._app,
             app_token=self._app_token,
-            logger=logging.getLogger("slack_bolt.socket"),
+            logger=socket_logger,
             web_client=self._web_client,
         )
 

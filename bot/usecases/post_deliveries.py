@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 
 from bot.domain import deliveries as states
@@ -78,7 +78,9 @@ class PostDeliveries:
             try:
                 after, parked = await self._attempt(delivery, messages.get(delivery.subject))
                 behind = (
-                    [] if after.state.is_settled else [_given_back(one) for one in run[index + 1 :]]
+                    []
+                    if after.state.is_settled
+                    else [_given_back(one, self.clock.now()) for one in run[index + 1 :]]
                 )
                 await self._record(lease, [after, *behind], parked)
             except LeaseLost:
@@ -101,8 +103,7 @@ class PostDeliveries:
                 return states.failed(delivery, "subject_missing", self.clock.now()), None
             wait = self.pace.wait(delivery.channel_id, self.clock.now())
             if wait:
-                due_at = self.clock.now() + wait
-                return replace(_given_back(delivery), due_at=due_at), None
+                return _given_back(delivery, self.clock.now() + wait), None
             return await self._post(delivery, message)
 
     async def _look(self, delivery: Delivery) -> Delivery:
@@ -179,10 +180,11 @@ class PostDeliveries:
                 await transaction.outbox.unpark(after[0].channel_id)
 
 
-def _given_back(delivery: Delivery) -> Delivery:
+def _given_back(delivery: Delivery, due_at: datetime) -> Delivery:
     """Claimed but not tried: as it was before the claim."""
     in_doubt = delivery.attempted_at is not None
-    return replace(delivery, state=DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING)
+    state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
+    return replace(delivery, state=state, due_at=due_at)
 
 
 def _fields(
