@@ -1,0 +1,48 @@
+"""A client of a scripted service, and what both talk about."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.domain.event_log import Window
+from bot.domain.repository import RepositoryName
+from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.retries import Patience
+from tests.support.samples import sample_bytes
+from tests.unit.merge_queue.patient_clock import PatientClock
+from tests.unit.merge_queue.scripted_service import (
+    ScriptedService,
+    answer,
+)
+
+SITE = RepositoryName.parse("acme/site")
+TOKEN = "app-key-very-secret"
+WINDOW = Window(datetime(2026, 7, 20, 10, tzinfo=UTC), datetime(2026, 7, 20, 12, tzinfo=UTC))
+PAUSE = json.dumps({"reason": "deploying", "paused_at": "2026-07-20T11:00:00Z"})
+OTHER_PAUSE = json.dumps({"reason": "another", "paused_at": "2026-07-20T11:00:00Z"})
+STATUS = sample_bytes("status")
+NOT_PAUSED = answer('{"detail": "not paused"}', status=404)
+BRIEF = Patience(connect=5, read=1.0, total=8, jitter=lambda: 0.0)
+"""Enough for a busy machine, and short for the tests in which nobody answers."""
+
+
+@asynccontextmanager
+async def client_of(
+    service: ScriptedService | str,
+    *,
+    patience: Patience = BRIEF,
+    clock: PatientClock | None = None,
+    **more: Any,
+) -> AsyncIterator[MergeQueueClient]:
+    async with MergeQueueClient(
+        base_url=service if isinstance(service, str) else service.base_url,
+        token=SecretStr(TOKEN),
+        clock=clock or PatientClock(),
+        patience=patience,
+        **more,
+    ) as client:
+        yield client

@@ -1,0 +1,175 @@
+"""The credential goes to one origin and shows nowhere; addresses and redirections."""
+
+import json
+import logging
+import traceback
+
+import pytest
+from pydantic import SecretStr
+
+from bot.domain.errors import (
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+)
+from bot.merge_queue.client import MergeQueueClient
+from tests.unit.merge_queue.client_under_test import NOT_PAUSED, SITE, STATUS, TOKEN, client_of
+from tests.unit.merge_queue.patient_clock import PatientClock
+from tests.unit.merge_queue.scripted_service import (
+    Behaviour,
+    ScriptedService,
+    answer,
+    drop,
+    hang,
+)
+
+
+class TestRedirections:
+    """The credential goes to one origin only."""
+
+    async def test_read_follows_within_the_origin(self) -> None:
+        moved = answer("", status=307, headers=(("Location", "/v1/elsewhere?x=1#top"),))
+        async with (
+            ScriptedService([moved, answer(STATUS)]) as service,
+            client_of(service) as client,
+        ):
+            assert (await client.status(SITE)).batches
+
+        assert service.arrivals[1].target == "/v1/elsewhere?x=1"
+
+    async def test_no_request_at_all_goes_to_another_host(self) -> None:
+        async with ScriptedService([]) as elsewhere:
+            moved = answer("", status=302, headers=(("Location", f"{elsewhere.base_url}/x"),))
+            async with ScriptedService([moved]) as service, client_of(service) as client:
+                with pytest.raises(MergeQueueProtocolError, match="redirection"):
+                    await client.status(SITE)
+
+        assert elsewhere.arrivals == []
+
+    @pytest.mark.parametrize("location", ["https://127.0.0.1/x", "//other.example/x", "http://["])
+    async def test_other_origins_and_non_addresses_are_errors(self, location: str) -> None:
+        moved = answer("", status=301, headers=(("Location", location),))
+        async with ScriptedService([moved]) as service, client_of(service) as client:
+            with pytest.raises(MergeQueueProtocolError):
+                await client.status(SITE)
+
+    async def test_going_in_circles_ends(self) -> None:
+        circle = answer("", status=302, headers=(("Location", "/v1/again"),))
+        async with ScriptedService([circle] * 4) as service, client_of(service) as client:
+            with pytest.raises(MergeQueueProtocolError, match="too many"):
+                await client.status(SITE)
+
+    async def test_write_is_never_sent_elsewhere(self) -> None:
+        moved = answer("", status=307, headers=(("Location", "/v1/elsewhere"),))
+        async with (
+            ScriptedService([moved, NOT_PAUSED, NOT_PAUSED]) as service,
+            client_of(service) as client,
+        ):
+            with pytest.raises(MergeQueueProtocolError):
+                await client.pause(SITE, "deploying")
+
+        assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET", "GET"]
+
+
+def _with_locals(error: BaseException) -> traceback.TracebackException:
+    """As a log would print it that shows local variables, without this test's own."""
+    assert error.__traceback__ is not None
+    return traceback.TracebackException(
+        type(error), error, error.__traceback__.tb_next, capture_locals=True
+    )
+
+
+class TestCredential:
+    """It is in no log, exception or repr."""
+
+    @pytest.mark.parametrize(
+        ("case", "script"),
+        [
+            ("refused", [answer(json.dumps({"detail": f"bad key {TOKEN}"}), status=401)]),
+            ("echoed", [answer(f"unknown: Bearer {TOKEN}", status=422, content_type="text/plain")]),
+            ("lost", [drop] * 3),
+            ("silent", [hang] * 3),
+            ("unreadable", [answer(f'{{"batches": "{TOKEN}"}}')]),
+        ],
+    )
+    async def test_nothing_tells_it(
+        self, case: str, script: list[Behaviour], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
+        async with ScriptedService(list(script)) as service, client_of(service) as client:
+            with pytest.raises(MergeQueueError) as caught:
+                await client.status(SITE)
+
+        told = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
+        told += "".join(_with_locals(caught.value).format())
+        told += "".join(f"{record.getMessage()} {vars(record)}" for record in caplog.records)
+        told += repr(client) + repr(vars(client)) + repr(client.statistics)
+        assert TOKEN not in told, case
+        assert caught.value.__cause__ is None
+
+    @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "naïve"])
+    def test_what_cannot_be_a_credential_is_refused_without_quoting_it(self, token: str) -> None:
+        with pytest.raises(ValueError, match="credential") as caught:
+            MergeQueueClient(
+                base_url="http://127.0.0.1/v1", token=SecretStr(token), clock=PatientClock()
+            )
+
+        assert not token or token not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "",
+        "queue.example/v1",
+        "ftp://queue.example/v1",
+        "http://",
+        "http://u:p@q.example/v1",
+        "https://queue.example/v1?x=1",
+        "http://[/v1",
+        "http://queue.example:99999/v1",
+        "http://queue.example:port/v1",
+    ],
+)
+def test_what_cannot_be_an_address_is_refused(base_url: str) -> None:
+    with pytest.raises(ValueError, match="address") as caught:
+        MergeQueueClient(base_url=base_url, token=SecretStr(TOKEN), clock=PatientClock())
+
+    assert "u:p" not in str(caught.value)
+
+
+async def test_slash_at_the_end_of_the_address_does_no_harm() -> None:
+    async with (
+        ScriptedService([answer(STATUS)]) as service,
+        client_of(f"{service.base_url}/") as client,
+    ):
+        await client.status(SITE)
+
+    assert service.arrivals[0].target == "/v1/repos/acme/site/merge-queue/status"
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+async def test_proxies_of_the_environment_are_for_other_machines(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ScriptedService([answer(STATUS)]) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        async with client_of("http://queue.example/v1") as client:
+            await client.status(SITE)
+        async with client_of(f"http://{host}:9/v1") as client:
+            with pytest.raises(MergeQueueUnavailable):
+                await client.status(SITE)
+
+    assert [arrival.target for arrival in proxy.arrivals] == [
+        "http://queue.example/v1/repos/acme/site/merge-queue/status"
+    ]
+
+
+async def test_service_on_this_machine_is_not_asked_through_a_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    async with ScriptedService([answer(STATUS)]) as service, client_of(service) as client:
+        assert (await client.status(SITE)).batches

@@ -1,0 +1,221 @@
+"""Pausing and unpausing, over both families of endpoints, with answers that are lost."""
+
+import httpx
+import pytest
+from typing_extensions import override
+
+from bot.domain.errors import (
+    MergeQueueUnavailable,
+    ResourceNotFound,
+)
+from tests.support.samples import sample_bytes
+from tests.unit.merge_queue.client_under_test import (
+    NOT_PAUSED,
+    OTHER_PAUSE,
+    PAUSE,
+    SITE,
+    STATUS,
+    client_of,
+)
+from tests.unit.merge_queue.patient_clock import PatientClock
+from tests.unit.merge_queue.scripted_service import (
+    Behaviour,
+    ScriptedService,
+    answer,
+    drop,
+    hang,
+)
+
+
+class TestLostAnswers:
+    """Writes: sent again only when they certainly did not arrive, else looked up."""
+
+    @pytest.mark.parametrize(
+        ("case", "lost"),
+        [
+            ("dropped", drop),
+            ("silent", hang),
+            ("500", answer("", status=500)),
+            ("504", answer("<html>", status=504, content_type="text/html")),
+            ("cut short", answer('{"reason": "dep')),
+            ("empty", answer("{}")),
+            ("accepted", answer("", status=202)),
+        ],
+    )
+    async def test_pause_that_was_set_is_found(self, case: str, lost: Behaviour) -> None:
+        async with ScriptedService([lost, answer(PAUSE)]) as service, client_of(service) as client:
+            pause = await client.pause(SITE, "deploying")
+
+        assert pause.reason == "deploying", case
+        assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET"]
+
+    async def test_pause_that_shows_late_is_found_at_the_second_look(self) -> None:
+        clock = PatientClock()
+        async with (
+            ScriptedService([drop, NOT_PAUSED, answer(PAUSE)]) as service,
+            client_of(service, clock=clock) as client,
+        ):
+            pause = await client.pause(SITE, "deploying")
+
+        assert pause.reason == "deploying"
+        assert clock.slept == [1.0]
+
+    @pytest.mark.parametrize("other", ["not paused", "paused by another"])
+    async def test_pause_that_was_not_set_is_an_error(self, other: str) -> None:
+        look = NOT_PAUSED if other == "not paused" else answer(OTHER_PAUSE)
+        async with ScriptedService([drop, look, look]) as service, client_of(service) as client:
+            with pytest.raises(MergeQueueUnavailable) as caught:
+                await client.pause(SITE, "deploying")
+
+        assert caught.value.arrived
+        assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET", "GET"]
+
+    async def test_pause_stays_in_doubt_when_the_look_fails_too(self) -> None:
+        async with (
+            ScriptedService([drop, answer("{}", status=403)]) as service,
+            client_of(service) as client,
+        ):
+            with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
+                await client.pause(SITE, "deploying")
+
+    async def test_pause_that_was_turned_away_is_neither_sent_again_nor_looked_up(self) -> None:
+        limited = answer("", status=429, headers=(("Retry-After", "1"),))
+        async with ScriptedService([limited]) as service, client_of(service) as client:
+            with pytest.raises(MergeQueueUnavailable) as caught:
+                await client.pause(SITE, "deploying")
+
+        assert caught.value.retry_after == 1.0
+
+    @pytest.mark.parametrize("look", ["404", "paused false"])
+    async def test_unpause_that_was_done_is_found(self, look: str) -> None:
+        seen = NOT_PAUSED if look == "404" else answer('{"paused": false}')
+        async with ScriptedService([drop, seen]) as service, client_of(service) as client:
+            assert await client.unpause(SITE) is True
+
+        assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
+
+    async def test_unpause_that_was_not_done_is_an_error(self) -> None:
+        async with (
+            ScriptedService([drop, answer(PAUSE), answer(PAUSE)]) as service,
+            client_of(service) as client,
+        ):
+            with pytest.raises(MergeQueueUnavailable):
+                await client.unpause(SITE)
+
+        assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET", "GET"]
+
+    async def test_write_that_could_not_be_sent_is_sent_again(self) -> None:
+        refusals = [httpx.ConnectError("refused"), httpx.ConnectTimeout("")]
+        async with ScriptedService([answer(PAUSE)]) as service:
+            transport = FailingFirst(refusals)
+            async with client_of(service, transport=transport) as client:
+                assert (await client.pause(SITE, "deploying")).reason == "deploying"
+
+        assert len(service.arrivals) == 1
+        assert client.statistics.retries == {"set_pause": 2}
+
+
+class FailingFirst(httpx.AsyncHTTPTransport):
+    """Fails as a transport does when nobody can be reached, then works."""
+
+    def __init__(self, failures: list[httpx.TransportError]) -> None:
+        super().__init__()
+        self._failures = failures
+
+    @override
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self._failures:
+            raise self._failures.pop(0)
+        return await super().handle_async_request(request)
+
+
+async def test_second_unpause_says_it_was_not_paused() -> None:
+    script = [answer("", status=204), NOT_PAUSED, answer(STATUS)]
+    async with ScriptedService(script) as service, client_of(service) as client:
+        assert await client.unpause(SITE) is True
+        assert await client.unpause(SITE) is False
+
+    assert [arrival.method for arrival in service.arrivals] == ["DELETE", "DELETE", "GET"]
+
+
+async def test_unpause_of_an_unknown_repository_says_so() -> None:
+    unknown = answer('{"detail": "no such repository"}', status=404)
+    async with ScriptedService([unknown, unknown]) as service, client_of(service) as client:
+        with pytest.raises(ResourceNotFound, match="no such repository"):
+            await client.unpause(SITE)
+
+
+@pytest.mark.parametrize(
+    ("case", "look"),
+    [
+        ("404", NOT_PAUSED),
+        ("false", answer('{"paused": false, "reason": null, "paused_at": null}')),
+        ("empty", answer("{}")),
+    ],
+)
+async def test_not_paused_is_none(case: str, look: Behaviour) -> None:
+    async with ScriptedService([look]) as service, client_of(service) as client:
+        assert await client.current_pause(SITE) is None, case
+
+
+class TestDeprecatedEndpoints:
+    """Endpoints 9 to 13."""
+
+    QUEUE_PAUSE = '{"queue_pause": [{"reason": "deploying", "pause_date": "2026-07-20T11:00:00Z"}]}'
+
+    async def test_pauses_go_over_the_deprecated_family_by_setting(self) -> None:
+        script = [answer(self.QUEUE_PAUSE), answer(self.QUEUE_PAUSE), answer("", status=204)]
+        async with (
+            ScriptedService(script) as service,
+            client_of(service, deprecated_pause_endpoints=True) as client,
+        ):
+            paused = await client.pause(SITE, "deploying")
+            assert paused == await client.current_pause(SITE)
+            assert await client.unpause(SITE) is True
+
+        assert [(arrival.method, arrival.target) for arrival in service.arrivals] == [
+            ("PUT", "/v1/repos/acme/site/queue/pause"),
+            ("GET", "/v1/repos/acme/site/queue/pause"),
+            ("DELETE", "/v1/repos/acme/site/queue/pause"),
+        ]
+
+    async def test_no_pause_may_be_an_empty_array(self) -> None:
+        async with (
+            ScriptedService([answer('{"queue_pause": []}')]) as service,
+            client_of(service, deprecated_pause_endpoints=True) as client,
+        ):
+            assert await client.current_pause(SITE) is None
+
+    async def test_post_takes_the_place_of_a_delete_that_is_not_allowed(self) -> None:
+        script = [answer("", status=405), answer("", status=204)]
+        async with (
+            ScriptedService(script) as service,
+            client_of(service, deprecated_pause_endpoints=True) as client,
+        ):
+            assert await client.unpause(SITE) is True
+
+        assert service.arrivals[1].method == "POST"
+        assert service.arrivals[1].target == "/v1/repos/acme/site/queue/pause/delete"
+
+    async def test_each_can_be_called_by_itself(self) -> None:
+        script = [
+            answer(self.QUEUE_PAUSE),
+            answer(self.QUEUE_PAUSE),
+            answer("", status=204),
+            answer("", status=204),
+            answer(sample_bytes("queues")),
+        ]
+        async with ScriptedService(script) as service, client_of(service) as client:
+            assert (await client.set_queue_pause(SITE, "deploying"))[0].reason == "deploying"
+            assert len(await client.queue_pauses(SITE)) == 1
+            await client.delete_queue_pause(SITE)
+            await client.post_queue_pause_delete(SITE)
+            assert (await client.queues(SITE))[0].branch.name == "main"
+
+        assert [arrival.method for arrival in service.arrivals] == [
+            "PUT",
+            "GET",
+            "DELETE",
+            "POST",
+            "GET",
+        ]
