@@ -179,6 +179,13 @@ class Settings(DatabaseSettings):
         validation_alias="MQBOT_OVERLAP_SECONDS",
         description="seconds that a look reaches back, for events that show late; 0 to 86400",
     )
+    backfill_minutes: float = Field(
+        default=0.0,
+        ge=0,
+        le=129_600,
+        validation_alias="MQBOT_BACKFILL_MINUTES",
+        description="minutes of history told when a repository is read for the first time; 0 to 129600",
+    )
     command: Annotated[str, BeforeValidator(_command)] = Field(
         default="/mq",
         validation_alias="MQBOT_COMMAND",

@@ -89,9 +89,9 @@ class ChannelDirectory(Protocol):
 
 
 class Nudge(Protocol):
-    """Tells the schedule that there is something to post now."""
+    """Tells the schedule that there is something to post, now or `after` so many seconds."""
 
-    def __call__(self) -> None: ...
+    def __call__(self, after: float = 0.0) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,8 @@ class _Jobs:
                 ports.merge_queue,
                 ports.clock,
                 self.nudge,
-                timedelta(seconds=settings.overlap_seconds),
+                overlap=timedelta(seconds=settings.overlap_seconds),
+                backfill=timedelta(minutes=settings.backfill_minutes),
             ),
             store=ports.store,
             clock=ports.clock,
@@ -173,8 +174,8 @@ class _Jobs:
         scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler = scheduler
 
-    def nudge(self) -> None:
-        self._post.nudge()
+    def nudge(self, after: float = 0.0) -> None:
+        self._post.nudge(after)
 
     async def drain(self) -> None:
         """Finish the polls and posts under way."""

@@ -21,16 +21,31 @@ class Job:
         self._wanted = False
         self._failing = False
         self._running: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
-    def nudge(self) -> None:
-        """Run now, or once more when the run under way ends."""
+    def nudge(self, after: float = 0.0) -> None:
+        """Run after so many seconds; if it runs then, once more when that run ends."""
+        if after > 0:
+            self._nudge_later(after)
+            return
         self._wanted = True
         if self._running is None:
             self._running = asyncio.create_task(self._run(), name=self.name)
             self._running.add_done_callback(self._ended)
 
+    def _nudge_later(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        at = loop.time() + seconds
+        if self._timer is not None and not self._timer.cancelled():
+            if loop.time() < self._timer.when() <= at:
+                return
+            self._timer.cancel()
+        self._timer = loop.call_at(at, self.nudge)
+
     async def drain(self) -> None:
         """Wait for the run under way."""
+        if self._timer is not None:
+            self._timer.cancel()
         while self._running is not None:
             await asyncio.wait([self._running])
 

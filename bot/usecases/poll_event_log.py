@@ -66,7 +66,8 @@ class LogReader:
 class PollEventLog:
     """Reads new events, stores them, and routes them when the walk is whole.
 
-    An unchanged log costs one request and no transaction.
+    An unchanged log costs one request and no transaction. `overlap`: how far a walk reaches back
+    for events that show late. `backfill`: how much history the very first walk tells.
     """
 
     store: Store
@@ -74,6 +75,7 @@ class PollEventLog:
     clock: Clock
     nudge: Nudge
     overlap: timedelta
+    backfill: timedelta = timedelta()
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError or StoreError; what was read until then is kept."""
@@ -105,10 +107,13 @@ class PollEventLog:
         probe = next_walk(first_position(repository, now), now, self.overlap)
         page, _ = await self._page(repository, probe, reader)
         served_at = page.served_at or now
-        position = first_position(repository, min(served_at, now + timedelta(days=1)))
+        origin = min(served_at, now + timedelta(days=1)) - self.backfill
+        position = first_position(repository, origin)
+        pull_requests = await self._queued(repository)
         async with self.store.begin() as transaction:
             await transaction.leases.require(lease, self.clock.now())
             await transaction.positions.save(position)
+            await transaction.pull_requests.save(pull_requests)
         reader.position = position
 
     async def _page(
@@ -192,12 +197,12 @@ class PollEventLog:
     async def _pull_requests(
         self, repository: RepositoryName, records: Sequence[EventRecord]
     ) -> list[PullRequestRecord]:
-        """Titles and addresses of pull requests that just entered: events carry only numbers.
+        """Titles and addresses of pull requests that just entered: events carry only numbers."""
+        entered = any(record.type == ENTER for record in records)
+        return await self._queued(repository) if entered else []
 
-        A post without a title is better than none, so a failing status read stops nothing.
-        """
-        if not any(record.type == ENTER for record in records):
-            return []
+    async def _queued(self, repository: RepositoryName) -> list[PullRequestRecord]:
+        """A post without a title is better than none, so a failing status read stops nothing."""
         try:
             status = await self.merge_queue.status(repository)
         except MergeQueueError as error:

@@ -29,8 +29,24 @@ PER_CHANNEL = 10
 REQUESTS_AT_ONCE = 8
 CLAIM = timedelta(seconds=60)
 LEASE = timedelta(seconds=60)
+LAST_SEND = timedelta(seconds=40)
+"""Nothing is sent later than this after the claim.
+
+A request lasts ten seconds at most, so that all are over well before another process may take
+the claim for abandoned and look whether the message is there.
+"""
+
 PARKED_RETRY = timedelta(minutes=2)
 """How often a channel that Slack refuses is tried again, so that it resumes by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What was claimed together: under which lease, and until when it may be sent."""
+
+    lease: Lease
+    messages: Mapping[Subject, Message]
+    send_until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +78,23 @@ class PostDeliveries:
                 per_channel=PER_CHANNEL,
             )
             messages = await load_messages(transaction, claimed)
+        batch = _Batch(leases["post"], messages, send_until=now + LAST_SEND)
         runs = [list(run) for _, run in groupby(claimed, key=lambda one: one.channel_id)]
-        await asyncio.gather(*(self._channel(run, messages, leases["post"]) for run in runs))
+        await asyncio.gather(*(self._channel(run, batch) for run in runs))
         if claimed:
             self.nudge()
 
-    async def _channel(
-        self,
-        run: Sequence[Delivery],
-        messages: Mapping[Subject, Message],
-        lease: Lease,
-    ) -> None:
+    async def _channel(self, run: Sequence[Delivery], batch: _Batch) -> None:
         """Post a channel's deliveries in order; give back those behind one that must wait."""
         for index, delivery in enumerate(run):
             try:
-                after, parked = await self._attempt(delivery, messages.get(delivery.subject))
+                after, parked = await self._attempt(delivery, batch)
                 behind = (
                     []
                     if after.state.is_settled
                     else [_given_back(one, self.clock.now()) for one in run[index + 1 :]]
                 )
-                await self._record(lease, [after, *behind], parked)
+                await self._record(batch.lease, [after, *behind], parked)
             except LeaseLost:
                 logger.warning(
                     "lease lost while posting",
@@ -93,17 +105,22 @@ class PostDeliveries:
                 return
 
     async def _attempt(
-        self, delivery: Delivery, message: Message | None
+        self, delivery: Delivery, batch: _Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
         async with self.gate:
+            now = self.clock.now()
+            if now >= batch.send_until:
+                return _given_back(delivery, now), None
             if delivery.attempted_at is not None:
                 return await self._look(delivery), None
+            message = batch.messages.get(delivery.subject)
             if message is None:
                 logger.error("nothing to post", extra=_fields("subject_missing", delivery))
-                return states.failed(delivery, "subject_missing", self.clock.now()), None
-            wait = self.pace.wait(delivery.channel_id, self.clock.now())
+                return states.failed(delivery, "subject_missing", now), None
+            wait = self.pace.wait(delivery.channel_id, now)
             if wait:
-                return _given_back(delivery, self.clock.now() + wait), None
+                self.nudge(wait.total_seconds())
+                return _given_back(delivery, now + wait), None
             return await self._post(delivery, message)
 
     async def _look(self, delivery: Delivery) -> Delivery:
