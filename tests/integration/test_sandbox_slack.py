@@ -245,6 +245,31 @@ async def test_an_answer_in_the_channel_shows_the_typed_command_first(bolt: Bolt
     ]
 
 
+async def test_an_empty_answer_in_the_channel_makes_the_typed_command_public(
+    bolt: BoltApp,
+) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any) -> None:
+        await ack({"response_type": "in_channel"})
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq status")
+    assert texts(bolt.sandbox, "U0BOB") == ["/mq status"]
+
+
+async def test_a_later_answer_in_the_channel_does_not_show_the_typed_command(
+    bolt: BoltApp,
+) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any, respond: Any) -> None:
+        await ack()
+        await respond(text="Paused", response_type="in_channel")
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq pause")
+    await eventually(lambda: texts(bolt.sandbox, "U0BOB") == ["Paused"])
+
+
 async def test_a_button_click_updates_its_message(bolt: BoltApp) -> None:
     @bolt.app.action("go")
     async def listener(ack: Any, body: Json, client: AsyncWebClient) -> None:

@@ -28,7 +28,7 @@ from bot.sandbox.slack.interaction_payloads import (
 )
 from bot.sandbox.slack.manifest import SlashCommand
 from bot.sandbox.slack.reach import NOT_CONNECTED, TIMEOUT, Outcome, ask
-from bot.sandbox.slack.response_urls import ResponseUrls
+from bot.sandbox.slack.response_urls import ResponseUrl, ResponseUrls
 from bot.sandbox.slack.standing import Standing
 from bot.sandbox.slack.views import View
 from bot.sandbox.slack.wire import ControlRefusal, Json, SlackRefusal
@@ -82,15 +82,12 @@ class Interactions:
         self, user: User, channel: Channel, command: SlashCommand, text: str
     ) -> Json:
         body = command_payload(self._installation, user, channel, command, text)
-        typed = f"{command.command} {body['text']}".strip()
-        url, target = self._response_urls.mint(user.id, channel.id, command_line=typed)
+        url, target = self._response_urls.mint(user.id, channel.id, is_of_command=True)
         payload = Payload("slash_commands", {**body, "response_url": url}, answerable=True)
         outcome = await ask(self._delivery, payload)
         if outcome.content:
-            try:
-                self._response_urls.respond(target, outcome.content)
-            except SlackRefusal as refusal:
-                outcome = Outcome(outcome.content, refusal.code)
+            typed = f"{command.command} {body['text']}".strip()
+            outcome = self._take_answer(target, typed, outcome)
         if outcome.error is not None:
             code = _COMMAND_ERRORS.get(outcome.error, outcome.error)
             sentence = f'{command.command} failed with the error "{code}"'
@@ -99,6 +96,24 @@ class Interactions:
             raise ControlRefusal(NOT_CONNECTED, "the app has no open connection")
         text_said = outcome.content.get("text")
         return outcome.body() | ({"ack_text": text_said} if text_said else {})
+
+    def _take_answer(self, target: ResponseUrl, typed: str, outcome: Outcome) -> Outcome:
+        """Show what the acknowledgement of a command carried.
+
+        An acknowledgement "in_channel", even an empty one, makes the typed command public; a
+        later answer through the response_url does not.
+        """
+        if outcome.content.get("response_type") == "in_channel":
+            workspace = self._installation.workspace
+            ts = workspace.new_ts()
+            workspace.post(Message(target.channel, ts, target.user, typed))
+            if set(outcome.content) == {"response_type"}:
+                return outcome
+        try:
+            self._response_urls.respond(target, outcome.content)
+        except SlackRefusal as refusal:
+            return Outcome(outcome.content, refusal.code)
+        return outcome
 
     async def action(self, user_id: str, request: Mapping[str, object]) -> Json:
         """Use an element of a message or view.

@@ -33,9 +33,8 @@ class ResponseUrl:
     channel: str
     minted_at: float
     source: Message | None = None
-    command_line: str | None = None
+    is_of_command: bool = False
     uses: int = 0
-    is_command_shown: bool = False
 
 
 class ResponseUrls:
@@ -60,11 +59,11 @@ class ResponseUrls:
         channel: str,
         *,
         source: Message | None = None,
-        command_line: str | None = None,
+        is_of_command: bool = False,
     ) -> tuple[str, ResponseUrl]:
         """Mint an address, given with what it stands for."""
         key = secrets.token_urlsafe(24)
-        minted = ResponseUrl(user, channel, self._monotonic(), source, command_line)
+        minted = ResponseUrl(user, channel, self._monotonic(), source, is_of_command)
         self._minted[key] = minted
         if len(self._minted) > _KEPT:
             self._minted.popitem(last=False)
@@ -92,7 +91,7 @@ class ResponseUrls:
             entry |= {"ok": False, "error": refusal.code}
             return web.json_response(refusal.body(), status=status)
         entry["ok"] = True
-        if target.command_line is not None:
+        if target.is_of_command:
             return web.Response(text="ok")
         return web.json_response({"ok": True})
 
@@ -152,10 +151,6 @@ class ResponseUrls:
         public = call.text("response_type") == "in_channel"
         if public and channel.is_archived:
             raise SlackRefusal("is_archived")
-        if public and target.command_line and not target.is_command_shown:
-            target.is_command_shown = True
-            typed = Message(channel.id, workspace.new_ts(), target.user, target.command_line)
-            workspace.post(typed)
         message = self._installation.new_message(
             channel.id, content.fallback, content.blocks, content.attachments
         )

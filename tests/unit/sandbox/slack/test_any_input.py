@@ -90,7 +90,7 @@ ARGUMENTS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(METHODS, ARGUMENTS)
 def test_every_call_is_answered(method: str, arguments: dict[str, Any]) -> None:
     desk = Desk(SlackSandbox(make_manifest(), rate_limits="off"))
@@ -107,7 +107,7 @@ ELEMENT_LIKE = st.sampled_from(sorted(ELEMENTS)).flatmap(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(ELEMENT_LIKE, min_size=1, max_size=3))
 def test_every_element_is_judged(parts: list[Json]) -> None:
     for sentence in find_problems(_blocks_of(parts), "message").sentences():

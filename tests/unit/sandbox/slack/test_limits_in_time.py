@@ -81,7 +81,7 @@ def shown(desk: Desk, user: str = "U0ALICE", channel: str = "C0MERGEQ") -> list[
 
 def test_a_response_to_a_command_is_always_new() -> None:
     urls, _, desk = make_urls()
-    _, target = urls.mint("U0ALICE", "C0MERGEQ", command_line="/mq")
+    _, target = urls.mint("U0ALICE", "C0MERGEQ", is_of_command=True)
     urls.respond(target, {"text": "One"})
     urls.respond(target, {"text": "Two", "replace_original": True})
     urls.respond(target, {"delete_original": True})
