@@ -184,7 +184,7 @@ class Settings(DatabaseSettings):
         ge=0,
         le=129_600,
         validation_alias="MQBOT_BACKFILL_MINUTES",
-        description="minutes of history told when a repository is read for the first time; 0 to 129600",
+        description="minutes of history told when a repository is first read; 0 to 129600",
     )
     command: Annotated[str, BeforeValidator(_command)] = Field(
         default="/mq",
