@@ -30,8 +30,8 @@ class AppEvents:
     def declares(self, name: str) -> bool:
         return name in self._installation.manifest.bot_events
 
-    def send(self, event: Json, channel: Channel | None = None) -> asyncio.Future[bool]:
-        """Send one event; the future says whether its first attempt was acknowledged."""
+    def send(self, event: Json, channel: Channel | None = None) -> asyncio.Future[str | None]:
+        """Send one event; the future gives the fate of its first attempt (see `Delivery`)."""
         installation = self._installation
         team_id = installation.workspace.team.id
         authorization = {

@@ -5,6 +5,7 @@ from aiohttp import web
 from bot.sandbox.slack.calls import CallLog
 from bot.sandbox.slack.control_requests import answering, body_of, flag_of, texts_of, viewer_of
 from bot.sandbox.slack.fault_control import FaultControl
+from bot.sandbox.slack.interactions import Interactions
 from bot.sandbox.slack.people import People
 from bot.sandbox.slack.sight import DEFAULT_LIMIT, Sight
 from bot.sandbox.slack.wire import ControlRefusal, Json
@@ -13,8 +14,16 @@ from bot.sandbox.slack.wire import ControlRefusal, Json
 class ControlApi:
     """Answers `/control/…`; every answer is `ok: true` or says what is wrong."""
 
-    def __init__(self, people: People, sight: Sight, faults: FaultControl, calls: CallLog) -> None:
+    def __init__(
+        self,
+        people: People,
+        interactions: Interactions,
+        sight: Sight,
+        faults: FaultControl,
+        calls: CallLog,
+    ) -> None:
         self._people = people
+        self._interactions = interactions
         self._sight = sight
         self._faults = faults
         self._calls = calls
@@ -80,18 +89,18 @@ class ControlApi:
 
     async def _action(self, request: web.Request) -> Json:
         body = await body_of(request)
-        texts_of(body, "user", "block_id", "action_id")
-        return await self._people.action(**body)
+        user, *_ = texts_of(body, "user", "block_id", "action_id")
+        return await self._interactions.action(user, body)
 
     async def _suggestions(self, request: web.Request) -> Json:
         body = await body_of(request)
-        texts_of(body, "user", "block_id", "action_id")
-        return await self._people.suggestions(**body)
+        user, *_ = texts_of(body, "user", "block_id", "action_id")
+        return await self._interactions.suggestions(user, body)
 
     async def _shortcut(self, request: web.Request) -> Json:
         body = await body_of(request)
-        texts_of(body, "user", "callback_id")
-        return await self._people.shortcut(**body)
+        user, _ = texts_of(body, "user", "callback_id")
+        return await self._interactions.shortcut(user, body)
 
     async def _home(self, request: web.Request) -> Json:
         body = await body_of(request)

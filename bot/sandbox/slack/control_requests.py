@@ -69,3 +69,9 @@ def flag_of(body: Json, name: str, *, default: bool) -> bool:
     if not isinstance(value, bool):
         raise ControlRefusal("invalid_field", f"{name} must be true or false")
     return value
+
+
+async def unknown_path(request: web.Request) -> Json:
+    """Refuse what the control API does not have, in its own words."""
+    detail = f"there is no {request.method} {request.path}"
+    raise ControlRefusal("unknown_path", detail, status=404)

@@ -6,6 +6,9 @@ from typing import Literal, Protocol
 
 from bot.sandbox.slack.wire import Json
 
+TIMEOUT = "operation_timeout"
+NOT_CONNECTED = "app_not_connected"
+
 PayloadKind = Literal["events_api", "slash_commands", "interactive"]
 
 
@@ -39,8 +42,9 @@ class Delivery(Protocol):
         Raises AppNotConnected, AcknowledgementMissed.
         """
 
-    def announce(self, payload: Payload) -> asyncio.Future[bool]:
+    def announce(self, payload: Payload) -> asyncio.Future[str | None]:
         """Send an event in the background, again when it is not acknowledged.
 
-        The future says whether the first attempt was.
+        The future gives the fate of the first attempt: None when it was acknowledged, else
+        NOT_CONNECTED or TIMEOUT.
         """

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from bot.sandbox.slack.builtin_commands import BUILTINS, run_builtin
-from bot.sandbox.slack.delivery import Delivery, Payload
+from bot.sandbox.slack.delivery import NOT_CONNECTED, TIMEOUT, Delivery, Payload
 from bot.sandbox.slack.form_state import (
     VALUE_FIELDS,
     ChoiceUnknown,
@@ -27,7 +27,7 @@ from bot.sandbox.slack.interaction_payloads import (
     view_action_payload,
 )
 from bot.sandbox.slack.manifest import SlashCommand
-from bot.sandbox.slack.reach import NOT_CONNECTED, TIMEOUT, Outcome, ask
+from bot.sandbox.slack.reach import Outcome, ask
 from bot.sandbox.slack.response_urls import ResponseUrl, ResponseUrls
 from bot.sandbox.slack.standing import Standing
 from bot.sandbox.slack.views import View

@@ -6,6 +6,7 @@ from bot.sandbox.slack.app_events import AppEvents
 from bot.sandbox.slack.installation import Installation
 from bot.sandbox.slack.interactions import Interactions
 from bot.sandbox.slack.mrkdwn import rich_text_from_person, text_from_person
+from bot.sandbox.slack.reach import Outcome
 from bot.sandbox.slack.standing import Standing
 from bot.sandbox.slack.submissions import Submissions
 from bot.sandbox.slack.wire import ControlRefusal, Json
@@ -101,5 +102,5 @@ class People:
         if tab == "home" and view is not None:
             event["view"] = self._installation.view_json(view)
         if not self._events.declares("app_home_opened"):
-            return {"ok": True, "acknowledged": False, "error": "event_not_declared"}
-        return {"ok": True, "acknowledged": await self._events.send(event)}
+            return Outcome(error="event_not_declared").body()
+        return Outcome(error=await self._events.send(event)).body()

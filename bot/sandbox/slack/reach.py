@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass, field
 
-from bot.sandbox.slack.delivery import AcknowledgementMissed, AppNotConnected, Delivery, Payload
+from bot.sandbox.slack.delivery import (
+    NOT_CONNECTED,
+    TIMEOUT,
+    AcknowledgementMissed,
+    AppNotConnected,
+    Delivery,
+    Payload,
+)
 from bot.sandbox.slack.wire import Json
-
-TIMEOUT = "operation_timeout"
-NOT_CONNECTED = "app_not_connected"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from bot.sandbox.slack.arrangement import Arrangement
 from bot.sandbox.slack.arrangement_api import ArrangementApi
 from bot.sandbox.slack.calls import Call, CallLog
 from bot.sandbox.slack.control import ControlApi
+from bot.sandbox.slack.control_requests import answering, unknown_path
 from bot.sandbox.slack.credentials import Credentials
 from bot.sandbox.slack.fault_control import FaultControl
 from bot.sandbox.slack.fault_effects import Striker
@@ -113,7 +114,7 @@ class SlackSandbox:
         self.sight = Sight(installation, delivery, standing)
         self._page = Page(installation.workspace, self.sight, standing)
         self.arrangement = Arrangement(installation)
-        self._control = ControlApi(self.people, self.sight, self.faults, self.calls)
+        self._control = ControlApi(self.people, interactions, self.sight, self.faults, self.calls)
 
     @property
     def url(self) -> str:
@@ -136,6 +137,7 @@ class SlackSandbox:
                 *self._control.routes(),
                 *ArrangementApi(self.arrangement).routes(),
                 *self._page.routes(),
+                web.route("*", "/control/{path:.*}", answering(unknown_path)),
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOP_SECONDS)

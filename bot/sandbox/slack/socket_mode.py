@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
 
-from bot.sandbox.slack.delivery import AcknowledgementMissed, AppNotConnected, Payload
+from bot.sandbox.slack.delivery import (
+    NOT_CONNECTED,
+    TIMEOUT,
+    AcknowledgementMissed,
+    AppNotConnected,
+    Payload,
+)
 from bot.sandbox.slack.faults import Faults
 from bot.sandbox.slack.wire import Json
 
@@ -169,25 +175,25 @@ class SocketMode:
             del self._waiting[envelope_id]
         return content if payload.answerable else {}
 
-    def announce(self, payload: Payload) -> asyncio.Future[bool]:
+    def announce(self, payload: Payload) -> asyncio.Future[str | None]:
         """Send an event in the background and up to three times more (see `Delivery`)."""
-        first: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        first: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._start(self._announce(payload, first))
         return first
 
-    async def _announce(self, payload: Payload, first: asyncio.Future[bool]) -> None:
+    async def _announce(self, payload: Payload, first: asyncio.Future[str | None]) -> None:
         extra: Json = {"retry_attempt": 0, "retry_reason": ""}
         for attempt, delay in enumerate((*self._event_retry_seconds, None), 1):
             try:
                 await self._send(payload, extra)
             except AppNotConnected:
-                reason = "connection_failed"
+                reason, error = "connection_failed", NOT_CONNECTED
             except AcknowledgementMissed:
-                reason = "timeout"
+                reason, error = "timeout", TIMEOUT
             else:
-                _settle(first, acknowledged=True)
+                _settle(first, None)
                 return
-            _settle(first, acknowledged=False)
+            _settle(first, error)
             if delay is None:
                 return
             await asyncio.sleep(delay)
@@ -238,6 +244,6 @@ class SocketMode:
             await connection.socket.close()
 
 
-def _settle(first: asyncio.Future[bool], *, acknowledged: bool) -> None:
+def _settle(first: asyncio.Future[str | None], error: str | None) -> None:
     if not first.done():
-        first.set_result(acknowledged)
+        first.set_result(error)

@@ -41,13 +41,13 @@ def _destination(installation: Installation, call: Call) -> Channel:
     """Find where a post goes: a channel id or name, or a person's id for their direct messages."""
     given = call.required("channel")
     workspace = installation.workspace
-    person = workspace.users.get(given)
-    if person is not None:
-        if not installation.manifest.messages_tab_enabled:
-            raise SlackRefusal("messages_tab_disabled")
-        return workspace.direct_channel(installation.bot_user_id, person.id)
-    named = workspace.channel_named(given)
-    channel = visible_channel(installation, named.id if named else given)
+    if given in workspace.users:
+        channel = workspace.direct_channel(installation.bot_user_id, given)
+    else:
+        named = workspace.channel_named(given)
+        channel = visible_channel(installation, named.id if named else given)
+    if channel.kind == "im" and not installation.manifest.messages_tab_enabled:
+        raise SlackRefusal("messages_tab_disabled")
     if channel.is_archived:
         raise SlackRefusal("is_archived")
     if not installation.is_member(channel) and "chat:write.public" not in call.token.scopes:
