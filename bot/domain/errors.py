@@ -26,6 +26,7 @@ BotError
 Sentences for people are made from these in `bot.messages.errors`, nowhere else.
 """
 
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -99,7 +100,10 @@ class MergeQueueUnavailable(MergeQueueError):
 
     `retry_after` is in seconds, as the service asked, or None. `status` is None when no answer
     came. `arrived` is False only when the request certainly did not reach the service.
+    `last_answer_at` is the time of the service's last good answer to this process.
     """
+
+    last_answer_at: datetime | None = None
 
     def __init__(
         self,

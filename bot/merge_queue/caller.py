@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from datetime import datetime
 from typing import TypeVar
 
 from bot.domain.errors import MergeQueueProtocolError, MergeQueueUnavailable
@@ -32,6 +33,7 @@ class Caller:
         self._clock = clock
         self.patience = patience
         self.statistics = statistics
+        self._last_answer_at: datetime | None = None
 
     async def call(
         self, request: Request, read: Callable[[Answer], T], *, total: float | None = None
@@ -42,7 +44,7 @@ class Caller:
         remaining, attempt = total, 1
         while True:
             try:
-                return read(await self._attempt(request, remaining))
+                read_answer = read(await self._attempt(request, remaining))
             except MergeQueueProtocolError as error:
                 self._note_unreadable(request, error)
                 raise
@@ -56,8 +58,12 @@ class Caller:
                     patience=self.patience,
                 )
                 if wait is None:
+                    error.last_answer_at = self._last_answer_at
                     raise
                 self._note_retry(request, error, attempt, wait)
+            else:
+                self._last_answer_at = self._clock.now()
+                return read_answer
             await self._clock.sleep(wait)
             remaining -= wait
             attempt += 1

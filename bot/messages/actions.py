@@ -14,6 +14,7 @@ REPLACE = "mq:replace"
 DISMISS = "mq:dismiss"
 REFRESH = "mq:refresh"
 SHARE = "mq:share"
+MORE = "mq:more"
 RETRY = "mq:retry"
 CHOOSE = "mq:choose"
 PAUSE_REPOSITORY = "mq:pause_repository"
@@ -32,6 +33,11 @@ REASON_ACTION = "reason"
 def unpause_value(repository: RepositoryName, paused_at: datetime) -> str:
     """What a *Resume queue* button carries: the pause it was drawn for."""
     return f"{repository} {paused_at.isoformat()}"
+
+
+def more_value(repository: RepositoryName, branch: str | None, first: int) -> str:
+    """What *Show more* carries: the queue shown, and the place of the first to show next."""
+    return f"{first} {repository} {branch or ''}".strip()
 
 
 @dataclass(frozen=True, slots=True)

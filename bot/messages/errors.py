@@ -19,7 +19,7 @@ from bot.domain.errors import (
 )
 from bot.domain.message import Message
 from bot.messages import actions, blocks
-from bot.messages.text import code, escape, quote
+from bot.messages.text import code, escape, quote, time_ago
 
 DETAIL_LIMIT = 300
 LISTED = 10
@@ -105,8 +105,10 @@ def invalid_reason(error: InvalidReason) -> str:
 
 
 @_say.register
-def _(_error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
-    return "The merge queue service does not answer. Nothing was changed that I know of."
+def _(error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
+    last = error.last_answer_at
+    good = f" (last good answer {time_ago(last)})" if last is not None else ""
+    return f"The merge queue service does not answer{good}. Nothing was changed that I know of."
 
 
 @_say.register
@@ -129,7 +131,7 @@ def _(_error: ResourceNotFound, _command: str, repository: str) -> str:
 
 @_say.register
 def _(_error: StateConflict, _command: str, repository: str) -> str:
-    return f"The queue of {repository} changed meanwhile. Look at it again before you act."
+    return f"The queue of {repository} changed meanwhile."
 
 
 @_say.register

@@ -89,11 +89,13 @@ def _failure(record: EventRecord) -> Post:
 
 def _dequeue(record: EventRecord) -> Post:
     why = leaving(_text(record, "code"), _text(record, "reason"))
+    by = _trigger(record)
+    asked = _text(record, "code") == "PR_MANUALLY_DEQUEUED" and by
     return Post(
         ":leftwards_arrow_with_hook:",
         "Removed from the queue",
-        f"{why.verdict} — {why.turn}",
-        facts=(_trigger(record), _time_in_queue(record)),
+        f"{by if asked else why.verdict} — {why.turn}",
+        facts=("" if asked else by, _time_in_queue(record)),
     )
 
 

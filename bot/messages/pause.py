@@ -80,6 +80,15 @@ def unpaused_reply(record: AuditRecord) -> Message:
     return _reply(f":arrow_forward: {escape(record.repository)} is unpaused.")
 
 
+def replaced(record: AuditRecord) -> Message:
+    """To the person whose pause was replaced by another's."""
+    return _reply(
+        f":double_vertical_bar: {quote(record.actor.name, NAME_LIMIT)} replaced your pause of "
+        f"{escape(record.repository)}. It now says: {quote(record.reason or '', REASON_LIMIT)} "
+        f"(before: {quote(record.previous_reason or '', REASON_LIMIT)})"
+    )
+
+
 def not_paused(repository: RepositoryName) -> Message:
     return _reply(f"{escape(repository)} is not paused. Nothing to do.")
 

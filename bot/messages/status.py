@@ -7,12 +7,21 @@ from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, Snapshot
 from bot.messages import blocks
-from bot.messages.actions import PAUSE, REFRESH, SHARE, UNPAUSE, unpause_value
+from bot.messages.actions import (
+    MORE,
+    PAUSE,
+    REFRESH,
+    SHARE,
+    UNPAUSE,
+    more_value,
+    unpause_value,
+)
 from bot.messages.text import clean, code, duration, link, local_time, plural, quote, utc_time
 
 SHOWN_BATCHES = 5
 SHOWN_IN_BATCH = 5
 SHOWN_WAITING = 10
+PAGE = 25
 TITLE_LIMIT = 80
 NAME_LIMIT = 60
 REASON_LIMIT = 255
@@ -44,6 +53,38 @@ def status(snapshot: Snapshot) -> Message:
         _buttons(snapshot),
     ]
     return Message(text=status_text(snapshot), blocks=tuple(shown))
+
+
+def waiting_page(snapshot: Snapshot, first: int) -> Message:
+    """A page of the waiting pull requests; `first` counts from 0."""
+    waiting = snapshot.status.waiting_pull_requests
+    page = waiting[first : first + PAGE]
+    last = first + len(page)
+    head = f"*{quote(snapshot.repository, 150)}*: waiting {first + 1} to {last} of {len(waiting):,}"
+    if not page:
+        return status(snapshot)
+    lines = [_place(place, one, snapshot.read_at) for place, one in enumerate(page, first + 1)]
+    half = len(lines) // 2
+    shown = [blocks.section(head)]
+    shown += [blocks.section("\n".join(some)) for some in (lines[:half], lines[half:]) if some]
+    value = _view_value(snapshot)
+    buttons = [blocks.button("Back", action_id=REFRESH, value=value)]
+    if last < len(waiting):
+        buttons.append(_more_button(snapshot, last))
+    return Message(text=head.replace("*", ""), blocks=(*shown, blocks.actions(buttons)))
+
+
+def _more_button(snapshot: Snapshot, first: int) -> blocks.Element:
+    value = more_value(snapshot.repository, snapshot.branch, first)
+    return blocks.button("Show more", action_id=MORE, value=value)
+
+
+def _view_value(snapshot: Snapshot) -> str:
+    return f"{snapshot.repository} {snapshot.branch or ''}".strip()
+
+
+def _place(place: int, one: QueuedPullRequest, now: datetime) -> str:
+    return f"{place}. {pull_request_link(one)} · {duration(now - one.queued_at)}{_priority(one)}"
 
 
 def status_text(snapshot: Snapshot) -> str:
@@ -132,10 +173,7 @@ def _waiting_blocks(waiting: tuple[QueuedPullRequest, ...], now: datetime) -> li
     if not waiting:
         return []
     lines = ["*Waiting*"]
-    lines += [
-        f"{place}. {pull_request_link(one)} · {duration(now - one.queued_at)}{_priority(one)}"
-        for place, one in enumerate(waiting[:SHOWN_WAITING], start=1)
-    ]
+    lines += [_place(place, one, now) for place, one in enumerate(waiting[:SHOWN_WAITING], 1)]
     left = len(waiting) - SHOWN_WAITING
     if left > 0:
         lines.append(f"and {left:,} more")
@@ -156,14 +194,15 @@ def _buttons(snapshot: Snapshot) -> Block:
     repository = snapshot.repository
     known = snapshot.pause
     state = resume_button(repository, known.pause.paused_at) if known else _pause_button(repository)
-    view_value = f"{repository} {snapshot.branch or ''}".strip()
-    return blocks.actions(
-        [
-            state,
-            blocks.button("Refresh", action_id=REFRESH, value=view_value),
-            blocks.button("Share in channel", action_id=SHARE, value=view_value),
-        ]
-    )
+    value = _view_value(snapshot)
+    buttons = [
+        state,
+        blocks.button("Refresh", action_id=REFRESH, value=value),
+        blocks.button("Share in channel", action_id=SHARE, value=value),
+    ]
+    if len(snapshot.status.waiting_pull_requests) > SHOWN_WAITING:
+        buttons.append(_more_button(snapshot, SHOWN_WAITING))
+    return blocks.actions(buttons)
 
 
 def _pause_button(repository: RepositoryName) -> blocks.Element:

@@ -72,6 +72,11 @@ def local_time(at: datetime) -> str:
     return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{utc_time(at)}>"
 
 
+def time_ago(at: datetime) -> str:
+    """How long ago a time is, as Slack tells it to each reader: "4 minutes ago"."""
+    return f"<!date^{int(at.timestamp())}^{{ago}}|{utc_time(at)}>"
+
+
 def utc_time(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 

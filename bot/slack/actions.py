@@ -9,9 +9,9 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Origin
-from bot.domain.message import Message
 from bot.domain.pauses import AlreadyPaused, Paused
 from bot.domain.repositories import Repositories
+from bot.domain.snapshots import Snapshot
 from bot.messages import actions, choice, pause, status
 from bot.slack.answers import Answers
 from bot.slack.conversation import Conversation, OpenedModal
@@ -59,6 +59,7 @@ class ActionListeners:
             actions.DISMISS: self._dismiss,
             actions.REFRESH: self._refresh,
             actions.SHARE: self._share,
+            actions.MORE: self._more,
             actions.RETRY: self._retry,
             actions.CHOOSE: self._choose,
             actions.PAUSE_REPOSITORY: self._choose_in_modal,
@@ -123,6 +124,7 @@ class ActionListeners:
         match outcome:
             case Paused(told=told):
                 await conversation.put_in_place(pause.paused_reply(told.act))
+                await self.answers.tell_replaced(outcome, conversation)
             case AlreadyPaused(known=known, reason=reason):
                 await conversation.put_in_place(
                     pause.already_paused(wanted.repository, known, reason)
@@ -134,16 +136,20 @@ class ActionListeners:
     async def _refresh(self, click: BlockActions, conversation: Conversation) -> None:
         if conversation.origin is Origin.HOME:
             return
-        await conversation.put_in_place(await self._status(click))
+        await conversation.put_in_place(status.status(await self._read(click.action.chosen)))
 
     async def _share(self, click: BlockActions, conversation: Conversation) -> None:
-        await conversation.tell_channel(await self._status(click))
+        await conversation.tell_channel(status.status(await self._read(click.action.chosen)))
 
-    async def _status(self, click: BlockActions) -> Message:
-        name, _, branch = click.action.chosen.partition(" ")
+    async def _more(self, click: BlockActions, conversation: Conversation) -> None:
+        first, _, queue = click.action.chosen.partition(" ")
+        message = status.waiting_page(await self._read(queue), int(first))
+        await conversation.put_in_place(message)
+
+    async def _read(self, value: str) -> Snapshot:
+        name, _, branch = value.partition(" ")
         repository = self.repositories.allowed(name)
-        snapshot = await self.answers.use_cases.show_status.run(repository, branch or None)
-        return status.status(snapshot)
+        return await self.answers.use_cases.show_status.run(repository, branch or None)
 
     async def _retry(self, click: BlockActions, conversation: Conversation) -> None:
         await self.answers.run(click.action.chosen, conversation)

@@ -121,12 +121,18 @@ class Answers:
             )
         )
         match outcome:
-            case Paused(told=told) if not told.posted_here:
-                await conversation.tell_channel(pause.act(told.act))
-            case Paused():
-                return
+            case Paused(told=told):
+                await self.tell_replaced(outcome, conversation)
+                if not told.posted_here:
+                    await conversation.tell_channel(pause.act(told.act))
             case AlreadyPaused(known=known, reason=wanted):
                 await conversation.tell_actor(pause.already_paused(repository, known, wanted))
+
+    async def tell_replaced(self, paused: Paused, conversation: Conversation) -> None:
+        """Whoever's pause was replaced by somebody else hears of it."""
+        before = paused.previous.actor if paused.previous is not None else None
+        if before is not None and before.user_id != conversation.actor.user_id:
+            await conversation.tell_person(before.user_id, pause.replaced(paused.told.act))
 
     async def unpause(self, request: UnpauseRequest, conversation: Conversation) -> None:
         outcome = await self.use_cases.unpause_queue.run(request)

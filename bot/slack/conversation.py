@@ -53,6 +53,10 @@ class Conversation:
         else:
             await self._direct(message)
 
+    async def tell_person(self, user_id: str, message: Message) -> None:
+        """A direct message to somebody else."""
+        await self._direct(message, user_id)
+
     async def take_away(self) -> None:
         """The message that the actor acted on goes."""
         if self.response_url is not None:
@@ -71,10 +75,13 @@ class Conversation:
         view = pause.result_modal(message)
         await self.client.views_update(view_id=self.view_id, view=dict(view.view))
 
-    async def _direct(self, message: Message) -> None:
+    async def _direct(self, message: Message, user_id: str | None = None) -> None:
         blocks = [dict(block) for block in message.blocks] or None
         await self.client.chat_postMessage(
-            channel=self.actor.user_id, text=message.text, blocks=blocks, unfurl_links=False
+            channel=user_id or self.actor.user_id,
+            text=message.text,
+            blocks=blocks,
+            unfurl_links=False,
         )
 
 
