@@ -1,0 +1,134 @@
+"""A manifest, a real Bolt app and what the tests of the local workspace share."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+from slack_bolt.adapter.socket_mode.websockets import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.wire import Json
+
+MANIFEST: dict[str, object] = {
+    "display_information": {"name": "Merge Queue"},
+    "features": {
+        "app_home": {"home_tab_enabled": True, "messages_tab_enabled": True},
+        "bot_user": {"display_name": "merge-queue"},
+        "slash_commands": [
+            {"command": "/mq", "description": "Merge queue", "should_escape": True},
+            {"command": "/raw", "description": "Unescaped", "should_escape": False},
+        ],
+        "shortcuts": [
+            {"name": "Pause", "type": "global", "callback_id": "pause", "description": "Pause"},
+            {"name": "Ask", "type": "message", "callback_id": "ask", "description": "Ask"},
+        ],
+    },
+    "oauth_config": {
+        "scopes": {
+            "bot": [
+                "app_mentions:read",
+                "channels:history",
+                "channels:join",
+                "channels:read",
+                "chat:write",
+                "chat:write.public",
+                "commands",
+                "groups:history",
+                "groups:read",
+            ]
+        }
+    },
+    "settings": {
+        "event_subscriptions": {
+            "bot_events": ["app_home_opened", "app_mention", "message.channels"]
+        },
+        "interactivity": {"is_enabled": True},
+        "socket_mode_enabled": True,
+    },
+}
+
+
+BUTTON: Json = {
+    "type": "button",
+    "action_id": "go",
+    "text": {"type": "plain_text", "text": "Go"},
+    "value": "v1",
+}
+
+
+ACTIONS: Json = {"type": "actions", "block_id": "row", "elements": [BUTTON]}
+
+
+MODAL: Json = {
+    "type": "modal",
+    "callback_id": "reason",
+    "notify_on_close": True,
+    "title": {"type": "plain_text", "text": "Pause"},
+    "submit": {"type": "plain_text", "text": "Pause"},
+    "blocks": [
+        {
+            "type": "input",
+            "block_id": "why",
+            "label": {"type": "plain_text", "text": "Reason"},
+            "element": {"type": "plain_text_input", "action_id": "text", "max_length": 20},
+        }
+    ],
+}
+
+
+CHANNEL = "C0MERGEQ"
+
+
+ALICE = "U0ALICE"
+
+
+async def eventually(condition: Callable[[], object], seconds: float = 5.0) -> None:
+    """Wait until the condition holds; fail when it does not within the seconds given."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - the condition belongs to code that sets no event
+            await asyncio.sleep(0.01)
+
+
+class BoltApp:
+    """A real Bolt app, connected over Socket Mode, that remembers what it was sent."""
+
+    def __init__(self, sandbox: SlackSandbox) -> None:
+        self.sandbox = sandbox
+        client = AsyncWebClient(
+            token=sandbox.bot_token, base_url=sandbox.api_url, retry_handlers=[]
+        )
+        self.app = AsyncApp(client=client)
+        self.received: list[Any] = []
+        self.handlers: list[AsyncSocketModeHandler] = []
+
+    async def connect(self) -> AsyncSocketModeHandler:
+        handler = AsyncSocketModeHandler(self.app, self.sandbox.app_token)
+        self.handlers.append(handler)
+        await handler.connect_async()  # type: ignore[no-untyped-call]  # Bolt's own
+        await eventually(lambda: self.sandbox.socket_mode.connections >= len(self.handlers))
+        return handler
+
+    async def close(self) -> None:
+        for handler in self.handlers:
+            await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt's own
+
+
+def seen(sandbox: SlackSandbox, user: str = ALICE, channel: str = CHANNEL) -> list[Json]:
+    messages: list[Json] = sandbox.sight.messages(user, channel)["messages"]
+    return messages
+
+
+def texts(sandbox: SlackSandbox, user: str = ALICE, channel: str = CHANNEL) -> list[str]:
+    return [each["text"] for each in seen(sandbox, user, channel)]
+
+
+async def open_socket(
+    http: aiohttp.ClientSession, sandbox: SlackSandbox
+) -> aiohttp.ClientWebSocketResponse:
+    headers = {"Authorization": f"Bearer {sandbox.app_token}"}
+    async with http.post(f"{sandbox.api_url}apps.connections.open", headers=headers) as answer:
+        address = (await answer.json())["url"]
+    return await http.ws_connect(address)

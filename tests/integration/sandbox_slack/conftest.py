@@ -1,0 +1,56 @@
+"""The workspace running on a port of its own, with an app connected to it."""
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from bot.sandbox.slack.server import SlackSandbox
+from tests.integration.sandbox_slack.clients import (
+    MANIFEST,
+    BoltApp,
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[SlackSandbox]:
+    running = SlackSandbox(MANIFEST, event_retry_seconds=(0.0, 0.05, 0.05))
+    await running.start()
+    yield running
+    await running.stop()
+
+
+@pytest.fixture
+async def impatient() -> AsyncIterator[SlackSandbox]:
+    """A workspace that waits a third of a second for acknowledgements."""
+    running = SlackSandbox(MANIFEST, ack_seconds=0.3, event_retry_seconds=(0.0, 0.05, 0.05))
+    await running.start()
+    yield running
+    await running.stop()
+
+
+@pytest.fixture
+async def bolt(sandbox: SlackSandbox) -> AsyncIterator[BoltApp]:
+    app = BoltApp(sandbox)
+    yield app
+    await app.close()
+
+
+@pytest.fixture
+async def slow_bolt(impatient: SlackSandbox) -> AsyncIterator[BoltApp]:
+    app = BoltApp(impatient)
+    yield app
+    await app.close()
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session

@@ -1,0 +1,187 @@
+import json
+from typing import Any
+
+import pytest
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.wire import ControlRefusal, Json
+from tests.integration.sandbox_slack.clients import (
+    ALICE,
+    CHANNEL,
+    BoltApp,
+    eventually,
+    seen,
+    texts,
+)
+
+
+async def test_a_command_is_acknowledged_and_answered_through_its_response_url(
+    bolt: BoltApp,
+) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any, respond: Any, command: Json) -> None:
+        await ack("On it")
+        await respond(text="Everything runs", response_type="ephemeral")
+        bolt.received.append(command)
+
+    await bolt.connect()
+    answer = await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq status acme/site")
+
+    assert answer == {"ok": True, "acknowledged": True, "ack_text": "On it"}
+    await eventually(lambda: len(seen(bolt.sandbox)) == 2)
+    assert sorted(texts(bolt.sandbox)) == ["Everything runs", "On it"]
+    assert all(each["ephemeral"] for each in seen(bolt.sandbox))
+    assert seen(bolt.sandbox, "U0BOB") == []
+    await eventually(lambda: bolt.received)
+    assert {name: bolt.received[0][name] for name in ("command", "text", "user_name")} == {
+        "command": "/mq",
+        "text": "status acme/site",
+        "user_name": "alice",
+    }
+
+
+async def test_a_command_carries_every_field_that_slack_sends(bolt: BoltApp) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any, body: Json) -> None:
+        bolt.received.append(body)
+        await ack()
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, "C0INCIDENT", "/mq pause <x> & @bob #general")
+
+    body = bolt.received[0]
+    assert set(body) == {
+        "token",
+        "team_id",
+        "team_domain",
+        "channel_id",
+        "channel_name",
+        "user_id",
+        "user_name",
+        "command",
+        "text",
+        "api_app_id",
+        "is_enterprise_install",
+        "response_url",
+        "trigger_id",
+    }
+    assert body["channel_name"] == "privategroup"
+    assert body["text"] == "pause &lt;x&gt; &amp; <@U0BOB> <#C0GENERAL|general>"
+
+
+async def test_text_is_not_turned_into_ids_when_the_manifest_does_not_ask(bolt: BoltApp) -> None:
+    @bolt.app.command("/raw")
+    async def listener(ack: Any, command: Json) -> None:
+        bolt.received.append(command["text"])
+        await ack()
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/raw @bob https://a.example/b")
+
+    assert bolt.received == ["@bob https://a.example/b"]
+
+
+async def test_an_answer_in_the_channel_shows_the_typed_command_first(bolt: BoltApp) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any) -> None:
+        await ack(text="The queue is paused", response_type="in_channel")
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq pause it burns")
+
+    shown = seen(bolt.sandbox, "U0BOB")
+    assert [(each["user"], each["text"]) for each in shown] == [
+        (ALICE, "/mq pause it burns"),
+        ("U0MQBOT", "The queue is paused"),
+    ]
+
+
+async def test_an_empty_answer_in_the_channel_makes_the_typed_command_public(
+    bolt: BoltApp,
+) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any) -> None:
+        await ack({"response_type": "in_channel"})
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq status")
+    assert texts(bolt.sandbox, "U0BOB") == ["/mq status"]
+
+
+async def test_a_later_answer_in_the_channel_does_not_show_the_typed_command(
+    bolt: BoltApp,
+) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any, respond: Any) -> None:
+        await ack()
+        await respond(text="Paused", response_type="in_channel")
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq pause")
+    await eventually(lambda: texts(bolt.sandbox, "U0BOB") == ["Paused"])
+
+
+async def test_a_command_without_a_connected_app_fails_visibly(sandbox: SlackSandbox) -> None:
+    notices: list[str | None] = []
+    sandbox.installation.workspace.on_change(
+        lambda change: notices.append(change.text) if change.kind == "notice" else None
+    )
+    with pytest.raises(ControlRefusal) as refusal:
+        await sandbox.people.command(ALICE, CHANNEL, "/mq status")
+    assert refusal.value.code == "app_not_connected"
+    assert notices == ['/mq failed with the error "dispatch_failed"']
+
+
+async def test_a_missed_acknowledgement_is_told_to_the_person(slow_bolt: BoltApp) -> None:
+    @slow_bolt.app.command("/mq")
+    async def listener() -> None:
+        slow_bolt.received.append("got it, said nothing")
+
+    notices: list[str | None] = []
+    slow_bolt.sandbox.installation.workspace.on_change(
+        lambda change: notices.append(change.text) if change.kind == "notice" else None
+    )
+    await slow_bolt.connect()
+    answer = await slow_bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+
+    assert answer == {"ok": True, "acknowledged": False, "error": "operation_timeout"}
+    assert notices == ['/mq failed with the error "operation_timeout"']
+    assert slow_bolt.received
+
+
+async def test_a_response_url_serves_five_times(bolt: BoltApp) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any, command: Json) -> None:
+        bolt.received.append(command["response_url"])
+        await ack()
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+    webhook = AsyncWebhookClient(bolt.received[0])
+    statuses = [(await webhook.send(text=f"Answer {n}")).status_code for n in range(6)]
+    last = await webhook.send(text="again")
+
+    assert statuses == [200, 200, 200, 200, 200, 404]
+    assert json.loads(last.body) == {"ok": False, "error": "used_url"}
+    assert len(seen(bolt.sandbox)) == 5
+    unknown = AsyncWebhookClient(f"{bolt.sandbox.url}response/unknown")
+    assert json.loads((await unknown.send(text="x")).body)["error"] == "expired_url"
+
+
+async def test_faults_strike_a_response_url_too_and_its_calls_are_logged(bolt: BoltApp) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any, command: Json) -> None:
+        bolt.received.append(command["response_url"])
+        await ack()
+
+    await bolt.connect()
+    await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+    bolt.sandbox.faults.arm({"name": "http_500", "method": "response_url"})
+    webhook = AsyncWebhookClient(bolt.received[0])
+    assert (await webhook.send(text="lost")).status_code == 500
+    assert (await webhook.send(text="told")).status_code == 200
+    assert texts(bolt.sandbox) == ["told"]
+    logged = [e for e in bolt.sandbox.calls.since(0) if e["method"] == "response_url"]
+    assert [each["ok"] for each in logged] == [False, True]
+    assert logged[1]["arguments"]["text"] == "told"

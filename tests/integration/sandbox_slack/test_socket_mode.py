@@ -1,0 +1,164 @@
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.wire import Json
+from tests.integration.sandbox_slack.clients import (
+    ALICE,
+    CHANNEL,
+    MANIFEST,
+    BoltApp,
+    eventually,
+    open_socket,
+)
+
+
+@pytest.mark.parametrize("reason", ["refresh_requested", "too_many_websockets"])
+async def test_a_disconnected_client_comes_back_with_a_new_ticket(
+    bolt: BoltApp, reason: str
+) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any) -> None:
+        await ack("Still here")
+
+    await bolt.connect()
+    answer = bolt.sandbox.faults.arm({"name": "disconnect", "reason": reason})
+    assert answer["connections"] == 1
+
+    def reopened() -> bool:
+        opened = [e for e in bolt.sandbox.calls.since(0) if e["method"] == "apps.connections.open"]
+        return len(opened) == 2 and bolt.sandbox.socket_mode.connections == 1
+
+    await eventually(reopened)
+    done = await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+    assert done["ack_text"] == "Still here"
+
+
+async def test_payloads_reach_two_connections_of_one_app(bolt: BoltApp) -> None:
+    @bolt.app.command("/mq")
+    async def listener(ack: Any) -> None:
+        await ack()
+
+    counts: dict[int, int] = {}
+    for handler in (await bolt.connect(), await bolt.connect()):
+
+        async def count(client: Any, message: Json, _raw: str | None) -> None:
+            if message.get("type") == "slash_commands":
+                counts[id(client)] = counts.get(id(client), 0) + 1
+
+        handler.client.message_listeners.append(count)
+
+    for _ in range(30):
+        assert (await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"]
+    await eventually(lambda: sum(counts.values()) == 30)
+    assert len(counts) == 2
+
+
+async def test_hello_tells_how_many_connections_are_open(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    first = await open_socket(http, sandbox)
+    second = await open_socket(http, sandbox)
+    assert (await first.receive_json())["num_connections"] == 1
+    hello = await second.receive_json()
+    assert hello["type"] == "hello"
+    assert hello["num_connections"] == 2
+    assert hello["debug_info"]["approximate_connection_time"] > 0
+    assert hello["connection_info"] == {"app_id": "A0MQBOT"}
+
+
+async def test_an_eleventh_connection_is_sent_away(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    first_ten = [await open_socket(http, sandbox) for _ in range(10)]
+    for each in first_ten:
+        await each.receive_json()
+    eleventh = await open_socket(http, sandbox)
+    frame = await eleventh.receive_json()
+    assert (frame["type"], frame["reason"]) == ("disconnect", "too_many_websockets")
+    assert sandbox.socket_mode.connections == 10
+
+
+async def test_a_ticket_opens_one_connection_only(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    headers = {"Authorization": f"Bearer {sandbox.app_token}"}
+    async with http.post(f"{sandbox.api_url}apps.connections.open", headers=headers) as answer:
+        address = (await answer.json())["url"]
+    await http.ws_connect(address)
+    with pytest.raises(aiohttp.WSServerHandshakeError):
+        await http.ws_connect(address)
+
+
+async def test_a_refused_handshake_is_refused_once(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    sandbox.faults.arm({"name": "refuse_handshake"})
+    with pytest.raises(aiohttp.WSServerHandshakeError):
+        await open_socket(http, sandbox)
+    assert (await (await open_socket(http, sandbox)).receive_json())["type"] == "hello"
+
+
+async def test_an_unacknowledged_event_comes_again_with_the_same_event_id(
+    impatient: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    socket = await open_socket(http, impatient)
+    await socket.receive_json()
+    impatient.people.message(ALICE, CHANNEL, "Hello")
+
+    frames = [await socket.receive_json(timeout=5) for _ in range(2)]
+    await socket.send_json({"envelope_id": frames[1]["envelope_id"]})
+
+    assert [each["retry_attempt"] for each in frames] == [0, 1]
+    assert frames[1]["retry_reason"] == "timeout"
+    assert frames[0]["payload"]["event_id"] == frames[1]["payload"]["event_id"]
+    assert frames[0]["envelope_id"] != frames[1]["envelope_id"]
+    event = frames[0]["payload"]["event"]
+    assert event.items() >= {"type": "message", "text": "Hello", "channel_type": "channel"}.items()
+    with pytest.raises(TimeoutError):
+        await socket.receive_json(timeout=0.6)
+
+
+async def test_an_event_of_a_time_without_connections_is_delivered_by_its_retry(
+    http: aiohttp.ClientSession,
+) -> None:
+    slow = SlackSandbox(MANIFEST, event_retry_seconds=(0.3,))
+    await slow.start()
+    slow.people.message(ALICE, CHANNEL, "Anybody?")
+    socket = await open_socket(http, slow)
+    await socket.receive_json()
+    frame = await socket.receive_json(timeout=5)
+    assert (frame["retry_attempt"], frame["retry_reason"]) == (1, "connection_failed")
+    await socket.close()
+    await slow.stop()
+
+
+async def test_dropped_connections_are_opened_again_by_the_client(bolt: BoltApp) -> None:
+    await bolt.connect()
+    bolt.sandbox.faults.arm({"name": "drop_connections"})
+    assert bolt.sandbox.socket_mode.connections == 0
+    await bolt.handlers[0].client.connect_to_new_endpoint(force=True)
+    await eventually(lambda: bolt.sandbox.socket_mode.connections == 1)
+
+
+async def test_stopping_gives_the_port_back_while_pages_and_sockets_are_open(
+    http: aiohttp.ClientSession,
+) -> None:
+    sandbox = SlackSandbox(MANIFEST)
+    await sandbox.start()
+    port = int(sandbox.url.rsplit(":", 1)[1].strip("/"))
+    socket = await open_socket(http, sandbox)
+    stream = await http.get(f"{sandbox.url}control/stream", params={"user": ALICE})
+    async with asyncio.timeout(5):
+        await sandbox.stop()
+        await sandbox.stop()
+    with suppress(aiohttp.ClientError):
+        await stream.read()
+    await socket.close()
+    again = SlackSandbox(MANIFEST)
+    await again.start(port=port)
+    await again.stop()
