@@ -1,16 +1,18 @@
 """Engines for the two databases, with transactions that lose no update."""
 
+import asyncio
 import sqlite3
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import aiosqlite
 from sqlalchemy import URL, event
-from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
+from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
 
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 SQLITE_MINIMUM = (3, 35, 0)
 """The first with RETURNING, https://www.sqlite.org/lang_returning.html."""
 
-WAIT_SECONDS = 10
+WAIT_SECONDS = 5
 """How long a transaction waits for another process's before it gives up."""
+
+COMMAND_SECONDS = 8
+"""How long one statement may take before its server is taken for gone; PostgreSQL only."""
 
 IDLE_SECONDS = 15
 """PostgreSQL ends a transaction whose process has been silent for so long.
@@ -35,7 +40,11 @@ _SQLITE_PREFIX = "sqlite:///"
 
 
 def create_engine(
-    url: str, *, wait_seconds: float = WAIT_SECONDS, idle_seconds: float = IDLE_SECONDS
+    url: str,
+    *,
+    wait_seconds: float = WAIT_SECONDS,
+    idle_seconds: float = IDLE_SECONDS,
+    command_seconds: float | None = COMMAND_SECONDS,
 ) -> AsyncEngine:
     """The engine for `sqlite:///path` or `postgresql://user:password@host/database`.
 
@@ -46,7 +55,7 @@ def create_engine(
         return _sqlite(sqlite_path(url), wait_seconds)
     scheme, _, rest = url.partition("://")
     if scheme in _POSTGRESQL_SCHEMES:
-        return _postgresql(f"postgresql://{rest}", wait_seconds, idle_seconds)
+        return _postgresql(f"postgresql://{rest}", wait_seconds, idle_seconds, command_seconds)
     raise ValueError("a database address starts with sqlite:/// or postgresql://")
 
 
@@ -63,37 +72,69 @@ def _sqlite(path: Path, wait_seconds: float) -> AsyncEngine:
         raise StoreUnavailable(
             f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
         )
+
+    async def connect() -> aiosqlite.Connection:
+        connection = _SqliteConnection(partial(_open_file, path, wait_seconds), 64)
+        # Or a connection that nobody closed would keep the program from ending.
+        connection._thread.daemon = True  # noqa: SLF001  # SQLAlchemy's own creator does the same
+        try:
+            return await connection
+        except BaseException:
+            await connection.has_stopped()
+            raise
+
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
-        connect_args={"timeout": wait_seconds},
+        async_creator=connect,
         # The store lets one transaction run at a time; more connections would only be locked out.
         pool_size=1,
         max_overflow=1,
         hide_parameters=True,
     )
-    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_immediate)
     return engine
 
 
-def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+class _SqliteConnection(aiosqlite.Connection):
+    """A connection whose thread can be waited for when opening the file fails.
+
+    Else the thread reports its end to an event loop that may be closed by then, and prints a
+    traceback.
+    """
+
+    _stopping: "asyncio.Future[Any] | None" = None
+
+    @override
+    def stop(self) -> "asyncio.Future[Any] | None":
+        self._stopping = super().stop()
+        return self._stopping
+
+    async def has_stopped(self) -> None:
+        if self._stopping is not None:
+            await self._stopping
+
+
+def _open_file(path: Path, wait_seconds: float) -> sqlite3.Connection:
     # Left on, the driver opens transactions late and as readers: two of them then read the same
     # row, and one of the two updates is lost without an error.
-    connection.isolation_level = None
-    cursor = connection.cursor()
+    connection = sqlite3.connect(path, timeout=wait_seconds, isolation_level=None)
     try:
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.execute("PRAGMA foreign_keys=ON")
-    finally:
-        cursor.close()
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _begin_immediate(connection: "Connection") -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> AsyncEngine:
+def _postgresql(
+    dsn: str, wait_seconds: float, idle_seconds: float, command_seconds: float | None
+) -> AsyncEngine:
     if find_spec("asyncpg") is None:
         raise StoreUnavailable("PostgreSQL needs asyncpg: install mqbot with its extra 'postgres'")
     _refuse_ambiguous(dsn)
@@ -103,6 +144,7 @@ def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> AsyncEngi
         return await asyncpg.connect(
             dsn,
             timeout=wait_seconds,
+            command_timeout=command_seconds,
             server_settings={
                 "application_name": "mqbot",
                 "lock_timeout": f"{wait_seconds * 1000:.0f}ms",

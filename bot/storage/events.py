@@ -1,5 +1,6 @@
 """Events as kept, from their arrival to their pruning."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -67,18 +68,22 @@ class SqlEvents(ports.Events):
 
     @override
     async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
-        wanted = sorted(
-            {(s.repository, s.subject_id) for s in subjects if s.kind is SubjectKind.EVENT}
-        )
+        wanted: dict[RepositoryName, set[int]] = defaultdict(set)
+        for subject in subjects:
+            if subject.kind is SubjectKind.EVENT:
+                wanted[subject.repository].add(subject.subject_id)
         found: dict[Subject, EventRecord] = {}
-        for some in slices(wanted):
-            rows = await self._statements.run(
-                select(events).where(tuple_(events.c.repository, events.c.event_id).in_(some))
-            )
-            found |= {
-                Subject(SubjectKind.EVENT, row.repository, row.event_id): _record(row)
-                for row in rows
-            }
+        # One repository at a time: SQLite reads the whole table for pairs in a list.
+        for repository, event_ids in wanted.items():
+            for some in slices(sorted(event_ids)):
+                rows = await self._statements.run(
+                    select(events).where(
+                        events.c.repository == repository, events.c.event_id.in_(some)
+                    )
+                )
+                for row in rows:
+                    subject = Subject(SubjectKind.EVENT, repository, row.event_id)
+                    found[subject] = _record(row)
         return found
 
     @override

@@ -1,5 +1,6 @@
 """What went wrong in the database, in the words of the exception tree."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -20,7 +21,13 @@ if find_spec("asyncpg") is not None:
     _asyncpg = import_module("asyncpg")
     _DRIVER_ERRORS = (_asyncpg.PostgresError, _asyncpg.InterfaceError)
 
-_OUTSIDE: tuple[type[Exception], ...] = (SQLAlchemyError, OSError, TimeoutError, *_DRIVER_ERRORS)
+_OUTSIDE: tuple[type[Exception], ...] = (
+    SQLAlchemyError,
+    sqlite3.Error,
+    OSError,
+    TimeoutError,
+    *_DRIVER_ERRORS,
+)
 """Drivers let errors of the operating system through when they connect and when they read."""
 
 

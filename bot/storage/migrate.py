@@ -60,7 +60,8 @@ async def is_current(url: str) -> bool:
 
 @asynccontextmanager
 async def _open(url: str) -> AsyncIterator[AsyncConnection]:
-    engine = create_engine(url)
+    # A migration takes the time it takes.
+    engine = create_engine(url, command_seconds=None)
     try:
         with as_store_errors():
             # On SQLite a transaction begins IMMEDIATE, which is the lock between processes.

@@ -8,6 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.storage.failures import as_store_errors
+from bot.storage.uncancelled import to_its_end
 
 SLICE = 500
 """How many values one statement names; far below both databases' limit of 32,766."""
@@ -32,7 +33,7 @@ class Statements:
     ) -> Result:
         """Execute; with `parameters`, once for each of them."""
         with as_store_errors():
-            return await self._connection.execute(statement, parameters)
+            return await to_its_end(self._connection.execute(statement, parameters))
 
     def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
         """An INSERT that can say what to do with a row that exists."""

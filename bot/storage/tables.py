@@ -114,7 +114,7 @@ destinations = Table(
         "(parked_at IS NULL) = (retry_at IS NULL) AND (parked_at IS NULL) = (parked_code IS NULL)",
         name="parked_whole",
     ),
-    Index("ix_destinations_claimable_at", "claimable_at"),
+    Index("ix_destinations_claimable", "claimable_at", "channel_id"),
 )
 """One row a channel: where its outbox starts and when its first delivery can be claimed.
 

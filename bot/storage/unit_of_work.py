@@ -1,10 +1,10 @@
 """Transactions: commit on a clean exit, roll back otherwise."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 from typing_extensions import override
 
 from bot import ports
@@ -17,6 +17,7 @@ from bot.storage.positions import SqlPositions
 from bot.storage.pull_requests import SqlPullRequests
 from bot.storage.statements import Statements
 from bot.storage.subscriptions import SqlSubscriptions
+from bot.storage.uncancelled import to_its_end
 
 
 class SqlTransaction(ports.Transaction):
@@ -84,47 +85,22 @@ class SqlStore(ports.Store):
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[SqlTransaction]:
         async with self._turn:
-            with as_store_errors():
-                connection = await self._engine.connect()
+            connection = self._engine.connect()
             try:
                 with as_store_errors():
-                    transaction = await connection.begin()
-                try:
-                    yield SqlTransaction(Statements(connection))
-                except BaseException:
-                    await _roll_back(connection)
-                    raise
+                    _ = await to_its_end(connection.start())
+                    transaction = connection.begin()
+                    _ = await to_its_end(transaction.start())
+                yield SqlTransaction(Statements(connection))
                 with as_store_errors():
-                    await _finish(transaction.commit())
+                    await to_its_end(transaction.commit())
             finally:
-                with as_store_errors():
-                    await _finish(connection.close())
+                # Rolls back what was not committed.
+                if connection.sync_connection is not None:
+                    with as_store_errors():
+                        await to_its_end(connection.close())
 
     async def close(self) -> None:
         """Close all connections; the store can be used again afterwards."""
         with as_store_errors():
             await self._engine.dispose()
-
-
-async def _roll_back(connection: AsyncConnection) -> None:
-    if connection.invalidated:
-        return
-    with as_store_errors():
-        await _finish(connection.rollback())
-
-
-async def _finish(step: Coroutine[object, object, None]) -> None:
-    """Let `step` end even when this task is cancelled meanwhile; then be cancelled.
-
-    A commit or rollback cut in two would leave a connection nobody knows the state of.
-    """
-    task = asyncio.create_task(step)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled from task.exception()
-    task.result()

