@@ -1,28 +1,24 @@
 """Control over HTTP, for the demo and for tests in another process; loopback names only."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, fields
-from datetime import datetime
-from typing import Any, TypeVar
+from dataclasses import asdict
 
 from aiohttp import web
 
-from bot.sandbox.merge_queue.controls import (
-    Controls,
-    FreezeTerms,
-    NewPullRequest,
-    SentEvent,
+from bot.sandbox.merge_queue.control_bodies import (
+    guard,
+    made,
+    number,
+    optional_text,
+    read_body,
+    text,
+    with_times,
 )
+from bot.sandbox.merge_queue.controls import Controls, FreezeTerms, NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Refusal
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.moments import rfc3339
 
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _REPOSITORY = "/sandbox/repositories/{owner}/{repository}"
-
-Body = dict[str, Any]
-Made = TypeVar("Made", Fault, NewPullRequest, FreezeTerms, SentEvent)
 
 
 class ControlApi:
@@ -40,8 +36,8 @@ class ControlApi:
             web.get("/sandbox/requests", self.list_requests),
             web.post("/sandbox/advance", self.advance),
             web.post(f"{_REPOSITORY}/pull-requests", self.enqueue),
-            web.post(f"{_REPOSITORY}/pull-requests/{{number}}/fail", self.fail),
-            web.post(f"{_REPOSITORY}/pull-requests/{{number}}/dequeue", self.dequeue),
+            web.post(f"{_REPOSITORY}/pull-requests/{{number:[0-9]{{1,18}}}}/fail", self.fail),
+            web.post(f"{_REPOSITORY}/pull-requests/{{number:[0-9]{{1,18}}}}/dequeue", self.dequeue),
             web.post(f"{_REPOSITORY}/pause", self.pause),
             web.delete(f"{_REPOSITORY}/pause", self.unpause),
             web.post(f"{_REPOSITORY}/freezes", self.freeze),
@@ -51,7 +47,7 @@ class ControlApi:
         ]
 
     async def describe(self, request: web.Request) -> web.Response:
-        _guard(request)
+        guard(request)
         self._controls.catch_up()
         return _done(
             now=rfc3339(self._controls.service.now),
@@ -62,70 +58,71 @@ class ControlApi:
         )
 
     async def list_faults(self, request: web.Request) -> web.Response:
-        _guard(request)
+        guard(request)
         return _done(faults=[asdict(fault) for fault in self._controls.faults.armed])
 
     async def arm_fault(self, request: web.Request) -> web.Response:
-        fault = _made(Fault, await _body(request))
+        fault = made(Fault, await read_body(request))
         self._controls.faults.arm(fault)
         return _done()
 
     async def disarm_faults(self, request: web.Request) -> web.Response:
-        _guard(request)
+        guard(request)
         self._controls.faults.disarm()
         return _done()
 
     async def list_requests(self, request: web.Request) -> web.Response:
-        _guard(request)
+        guard(request)
         seen = [asdict(one) for one in self._controls.requests]
         return _done(count=self._controls.request_count, requests=seen)
 
     async def advance(self, request: web.Request) -> web.Response:
-        body = await _body(request)
+        body = await read_body(request)
         try:
-            events = self._controls.advance(_number(body, "seconds"))
+            events = self._controls.advance(number(body, "seconds"))
         except RuntimeError as error:
             raise Refusal(409, str(error)) from error
         return _done(now=rfc3339(self._controls.service.now), events=len(events))
 
     async def enqueue(self, request: web.Request) -> web.Response:
-        new = _made(NewPullRequest, await _body(request))
+        new = made(NewPullRequest, await read_body(request))
         return _done(number=self._controls.enqueue(self._name(request), new))
 
     async def fail(self, request: web.Request) -> web.Response:
-        check, name = (await _body(request)).get("check"), self._name(request)
+        check, name = optional_text(await read_body(request), "check"), self._name(request)
         with _Lookup():
             self._controls.make_checks_fail(name, int(request.match_info["number"]), check)
         return _done()
 
     async def dequeue(self, request: web.Request) -> web.Response:
-        by, name = (await _body(request)).get("by", "alice"), self._name(request)
+        by, name = text(await read_body(request), "by", "alice"), self._name(request)
         with _Lookup():
             self._controls.dequeue(name, int(request.match_info["number"]), by)
         return _done()
 
     async def pause(self, request: web.Request) -> web.Response:
-        body = await _body(request)
-        reason, by = str(body.get("reason", "")), str(body.get("by", "carol"))
-        made = self._controls.pause(self._name(request), reason, by)
-        return _done(reason=made.reason, paused_at=rfc3339(made.paused_at))
+        body = await read_body(request)
+        reason, by = text(body, "reason", ""), text(body, "by", "carol")
+        pause = self._controls.pause(self._name(request), reason, by)
+        return _done(reason=pause.reason, paused_at=rfc3339(pause.paused_at))
 
     async def unpause(self, request: web.Request) -> web.Response:
-        _guard(request)
+        guard(request)
         removed = self._controls.unpause(self._name(request), request.query.get("by", "carol"))
         return _done(was_paused=removed)
 
     async def freeze(self, request: web.Request) -> web.Response:
-        body = await _body(request)
-        by = str(body.pop("by", "carol"))
-        terms = _made(FreezeTerms, _with_times(body, "start", "end"))
+        body = await read_body(request)
+        by = text(body, "by", "carol")
+        body.pop("by", None)
+        terms = made(FreezeTerms, with_times(body, "start", "end"))
         try:
             return _done(id=self._controls.freeze(self._name(request), terms, by))
         except ValueError as error:
             raise Refusal(400, str(error)) from error
 
     async def unfreeze(self, request: web.Request) -> web.Response:
-        _guard(request)
+        guard(request)
         query, freeze_id = request.query, request.match_info["freeze_id"]
         with _Lookup():
             self._controls.unfreeze(
@@ -137,11 +134,11 @@ class ControlApi:
         return _done()
 
     async def emit(self, request: web.Request) -> web.Response:
-        sent = _made(SentEvent, _with_times(await _body(request), "received_at"))
+        sent = made(SentEvent, with_times(await read_body(request), "received_at"))
         return _done(id=self._controls.emit(self._name(request), sent))
 
     async def break_configuration(self, request: web.Request) -> web.Response:
-        problem = (await _body(request)).get("problem")
+        problem = optional_text(await read_body(request), "problem")
         self._controls.break_configuration(self._name(request), problem)
         return _done()
 
@@ -165,55 +162,3 @@ class _Lookup:
 
 def _done(**fields_of_answer: object) -> web.Response:
     return web.json_response({"ok": True} | fields_of_answer)
-
-
-def _guard(request: web.Request) -> None:
-    """Refuse who does not call this machine by a loopback name, or comes from a foreign page."""
-    host = request.host.rpartition(":")[0] if request.host[-1:].isdigit() else request.host
-    if request.host in _LOOPBACK:
-        host = request.host
-    origin = request.headers.get("Origin")
-    if host not in _LOOPBACK or origin not in (None, f"http://{request.host}"):
-        raise Refusal(403, "Only by a loopback name, from this machine")
-
-
-async def _body(request: web.Request) -> Body:
-    _guard(request)
-    if request.content_type != "application/json":
-        raise Refusal(400, "Content-Type must be application/json")
-    try:
-        body = json.loads(await request.read())
-    except ValueError as error:
-        raise Refusal(400, "not valid JSON") from error
-    if not isinstance(body, dict):
-        raise Refusal(400, "a JSON object is required")
-    return body
-
-
-def _number(body: Body, name: str) -> float:
-    value = body.get(name)
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
-        raise Refusal(400, f"{name}: a number, not negative, is required")
-    return value
-
-
-def _with_times(body: Body, *names: str) -> Body:
-    try:
-        times = {name: datetime.fromisoformat(body[name]) for name in names if body.get(name)}
-    except (TypeError, ValueError) as error:
-        raise Refusal(400, "a time is an RFC 3339 date-time") from error
-    if any(when.tzinfo is None for when in times.values()):
-        raise Refusal(400, "a time needs its offset")
-    return body | times
-
-
-def _made(kind: type[Made], body: Mapping[str, Any]) -> Made:
-    """Build a dataclass from a body; refuse fields it has not and values it does not take."""
-    known = {one.name for one in fields(kind)} - {"hits"}
-    unknown = sorted(set(body) - known)
-    if unknown:
-        raise Refusal(400, f"unknown fields: {', '.join(unknown)}")
-    try:
-        return kind(**body)
-    except (TypeError, ValueError) as error:
-        raise Refusal(400, str(error)) from error

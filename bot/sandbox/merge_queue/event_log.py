@@ -7,9 +7,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from sys import intern
+from typing import TypeVar
 
 from bot.sandbox.merge_queue.moments import Moment
 
+Name = TypeVar("Name")
 Key = tuple[Moment, int]
 """Where an event stands in the log: when it was received, then its id."""
 
@@ -53,9 +55,8 @@ class EventLog:
 
     def __init__(self, limit: int = 100_000) -> None:
         self._limit = limit
-        self._clear()
-
-    def _clear(self) -> None:
+        # A row keeps its number for ever; columns hold the rows from `_first_row` on.
+        self._first_row = 0
         self._ids = array("q")
         self._received = array("q")
         self._pulls = array("q")
@@ -77,12 +78,12 @@ class EventLog:
         """Add an event whose id is higher than all others."""
         metadata = json.dumps(event.metadata, separators=(",", ":")).encode()
         self._add(event, metadata)
-        # Trimming rebuilds the indexes, so it is done once for each tenth of the limit.
-        if len(self._order) > self._limit + max(self._limit // 10, 1):
+        # Cutting costs a pass over the indexes, so it is done once for each twentieth.
+        if len(self._order) > self._limit + max(self._limit // 20, 1):
             self._forget_oldest()
 
     def _add(self, event: Event, metadata: bytes) -> None:
-        row = len(self._ids)
+        row = self._first_row + len(self._ids)
         kind = intern(event.type)
         base_ref = None if event.base_ref is None else intern(event.base_ref)
         pull = _NO_PULL_REQUEST if event.pull_request is None else event.pull_request
@@ -108,25 +109,46 @@ class EventLog:
             index.insert(bisect_left(index, key, key=self._key), row)
 
     def _forget_oldest(self) -> None:
-        kept = sorted(self._order[-self._limit :])
-        events = [(self._event(row, {}), self._metadata[row]) for row in kept]
-        self._clear()
-        for event, metadata in events:
-            self._add(event, metadata)
+        cut = self._key(self._order[-self._limit])
+        self._order = self._order[-self._limit :]
+        self._cut(self._by_pull, cut)
+        self._cut(self._by_type, cut)
+        self._cut(self._by_base, cut)
+        self._cut(self._by_type_and_base, cut)
+        # A late arrival may be forgotten before older rows: columns are cut up to the first
+        # row that is still in use.
+        dead = min(self._order) - self._first_row
+        self._first_row += dead
+        for column in (self._ids, self._received, self._pulls):
+            del column[:dead]
+        for texts in (self._types, self._triggers, self._base_refs, self._metadata):
+            del texts[:dead]
+
+    def _cut(self, indexes: "dict[Name, array[int]]", cut: Key) -> None:
+        for name, index in list(indexes.items()):
+            if self._key(index[0]) < cut:
+                del index[: bisect_left(index, cut, key=self._key)]
+                if not index:
+                    del indexes[name]
 
     def _key(self, row: int) -> Key:
-        return (self._received[row], self._ids[row])
+        place = row - self._first_row
+        return (self._received[place], self._ids[place])
 
-    def _event(self, row: int, metadata: Mapping[str, object]) -> Event:
-        pull = self._pulls[row]
+    def _received_at(self, row: int) -> Moment:
+        return self._received[row - self._first_row]
+
+    def _event(self, row: int) -> Event:
+        place = row - self._first_row
+        pull = self._pulls[place]
         return Event(
-            id=self._ids[row],
-            received_at=self._received[row],
-            trigger=self._triggers[row],
+            id=self._ids[place],
+            received_at=self._received[place],
+            trigger=self._triggers[place],
             pull_request=None if pull == _NO_PULL_REQUEST else pull,
-            base_ref=self._base_refs[row],
-            type=self._types[row],
-            metadata=metadata,
+            base_ref=self._base_refs[place],
+            type=self._types[place],
+            metadata=json.loads(self._metadata[place]),
         )
 
     def _indexes(self, selection: Selection) -> "list[array[int]]":
@@ -147,14 +169,15 @@ class EventLog:
         # Only the index of a pull request leaves filters to apply, and it is short.
         if selection.pull_request is None:
             return lambda _row: True
+        first, types, base_ref = self._first_row, selection.types, selection.base_ref
         return lambda row: (
-            (not selection.types or self._types[row] in selection.types)
-            and selection.base_ref in (None, self._base_refs[row])
+            (not types or self._types[row - first] in types)
+            and base_ref in (None, self._base_refs[row - first])
         )
 
     def _bounds(self, index: "array[int]", selection: Selection) -> tuple[int, int]:
-        low = bisect_left(index, selection.received_from, key=self._received.__getitem__)
-        high = bisect_right(index, selection.received_to, key=self._received.__getitem__)
+        low = bisect_left(index, selection.received_from, key=self._received_at)
+        high = bisect_right(index, selection.received_to, key=self._received_at)
         return low, high
 
     def _newer(self, index: "array[int]", selection: Selection, after: Key | None) -> Iterator[int]:
@@ -186,7 +209,7 @@ class EventLog:
 
     def _read(self, rows: Iterator[int], selection: Selection) -> Iterator[Event]:
         matches = self._matches(selection)
-        return (self._event(row, json.loads(self._metadata[row])) for row in rows if matches(row))
+        return (self._event(row) for row in rows if matches(row))
 
     def count(self, selection: Selection) -> int:
         """Count what is selected; by bisection unless one pull request is asked for."""

@@ -16,7 +16,8 @@ _RFC3339 = re.compile(
 
 def rfc3339(moment: Moment) -> str:
     """Write a moment as the service does: RFC 3339, UTC, microseconds, `Z`."""
-    return (_EPOCH + timedelta(microseconds=moment)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    when = _EPOCH + timedelta(microseconds=moment)
+    return f"{when.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def optional_rfc3339(moment: Moment | None) -> str | None:
@@ -27,7 +28,7 @@ def parse_rfc3339(text: str) -> Moment:
     """Read an RFC 3339 date-time with its offset; raise ValueError for anything else."""
     matched = _RFC3339.fullmatch(text)
     if matched is None:
-        raise ValueError(text)
+        raise ValueError(f"not an RFC 3339 date-time: {text!r}")
     fraction, zulu, sign = matched[7] or "", matched[8], matched[9]
     year, month, day, hour, minute, second = (int(matched[part]) for part in range(1, 7))
     # RFC 3339 allows a leap second, which no datetime can hold: it counts as the next second.

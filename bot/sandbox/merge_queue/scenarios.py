@@ -28,19 +28,19 @@ _CHECKS = (
     CheckPlan("end-to-end tests", 60, 120),
 )
 _RULES = (
-    QueueRule("hotfix", batch_size=1, batch_max_wait=0, checks_timeout=600),
-    QueueRule("release", batch_size=1, batch_max_wait=0, checks_timeout=600),
-    QueueRule("default", batch_size=3, batch_max_wait=30, checks_timeout=600),
+    QueueRule("hotfix", batch_size=1, batch_max_wait=0, checks_timeout=240),
+    QueueRule("release", batch_size=1, batch_max_wait=0, checks_timeout=240),
+    QueueRule("default", batch_size=3, batch_max_wait=30, checks_timeout=240),
 )
 _PRIORITY_RULES = (
     PriorityRule("hotfixes first", "hotfix", 3000, interrupts=True),
     PriorityRule("dependencies last", "dependencies", 1000),
 )
 _LIVELY = Tempo(
-    arrival=22,
+    arrival=25,
     checks=_CHECKS,
-    broken=0.12,
-    hanging=0.01,
+    broken=0.1,
+    hanging=0.005,
     conflicting=0.03,
     flaky=0.01,
     urgent=0.04,
@@ -122,7 +122,7 @@ def prologue(turn: Turn, scenario: str) -> None:
 def _pull_request(turn: Turn, base_ref: str, broken: str | None = None) -> PullRequest:
     pull = authorship.write_pull_request(turn)
     pull.base_ref, pull.broken_check, pull.hangs, pull.conflict = base_ref, broken, False, None
-    pull.labels = tuple(label for label in pull.labels if label != "hotfix")
+    pull.labels = ("enhancement",)
     return pull
 
 

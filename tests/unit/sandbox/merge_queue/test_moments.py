@@ -1,0 +1,63 @@
+"""Moments: written as the service writes them, read as RFC 3339 allows."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bot.sandbox.merge_queue.moments import (
+    from_datetime,
+    hour_of_day,
+    next_hour,
+    parse_rfc3339,
+    rfc3339,
+)
+
+offsets = st.integers(-23 * 60, 23 * 60).map(lambda m: timezone(timedelta(minutes=m)))
+
+
+@given(st.datetimes(timezones=offsets))
+def test_what_datetime_writes_is_read_as_the_same_moment(when: datetime) -> None:
+    assert parse_rfc3339(when.isoformat()) == from_datetime(when)
+
+
+@given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)))  # noqa: DTZ001  (hypothesis takes naive bounds)
+def test_what_is_written_is_read_back(when: datetime) -> None:
+    moment = from_datetime(when.replace(tzinfo=UTC))
+    assert parse_rfc3339(rfc3339(moment)) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "like"),
+    [
+        ("2026-03-02t09:00:00z", "2026-03-02T09:00:00Z"),
+        ("2026-03-02 09:00:00Z", "2026-03-02T09:00:00Z"),
+        ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"),
+        ("2026-03-02T09:00:00.1234567Z", "2026-03-02T09:00:00.123456Z"),
+    ],
+)
+def test_rare_spellings(text: str, like: str) -> None:
+    assert parse_rfc3339(text) == parse_rfc3339(like)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2026-03-02",
+        "2026-03-02T09:00:00",
+        "2026-02-30T09:00:00Z",
+        "1772442000",
+        "٢026-03-02T09:00:00Z",
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"RFC 3339|out of range"):
+        parse_rfc3339(text)
+
+
+def test_hours_for_schedules() -> None:
+    moment = from_datetime(datetime(2026, 3, 2, 9, 59, 59, tzinfo=UTC))
+    assert hour_of_day(moment) == 9
+    assert next_hour(moment) - moment == 1_000_000
+    assert next_hour(next_hour(moment)) - next_hour(moment) == 3_600_000_000

@@ -1,0 +1,185 @@
+"""Scenarios: what a person sees at the start, and after hours."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.sandbox.merge_queue import scenarios
+from bot.sandbox.merge_queue.controls import Controls
+from bot.sandbox.merge_queue.event_log import Event
+from bot.sandbox.merge_queue.vocabulary import BATCH_STATUS_CODES, event_types
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def start(scenario: str, seed: int = 1, speed: float = 1.0) -> Controls:
+    return Controls(
+        repositories={"acme/site": scenario},
+        seed=seed,
+        speed=speed,
+        real_time=False,
+        start_at=NOW,
+    )
+
+
+def kinds(events: list[Event]) -> Counter[str]:
+    counted = Counter(event.type.removeprefix("action.queue.") for event in events)
+    counted["failure"] = sum(
+        event.type == "action.queue.leave" and not event.metadata["merged"] for event in events
+    )
+    return counted
+
+
+def queued(controls: Controls) -> int:
+    lines = controls.repository("acme/site").lines.values()
+    return sum(1 for line in lines for _ in line.queued())
+
+
+@pytest.mark.parametrize("seed", range(1, 13))
+def test_busy_shows_entries_merges_and_failures_within_ten_seconds_at_speed_20(seed: int) -> None:
+    counted = kinds(start("busy", seed, speed=20).advance(10))
+    assert counted["enter"]
+    assert counted["merged"]
+    assert counted["failure"]
+
+
+def test_busy_starts_in_full_swing_with_a_past_to_read() -> None:
+    controls = start("busy")
+    assert queued(controls) > 0
+    assert len(controls.events("acme/site")) > 100
+
+
+def test_busy_goes_on_for_hours_without_growing() -> None:
+    controls = start("busy", seed=4)
+    repository = controls.repository("acme/site")
+    for _ in range(12):
+        counted = kinds(controls.advance(1_800))
+        assert counted["enter"] > 40
+        assert counted["merged"] > 20
+        assert queued(controls) <= repository.tempo.queue_limit + 10
+        assert len(repository.plans) < 60
+        assert sum(len(line.gone) for line in repository.lines.values()) < 20
+
+
+def test_calm_is_quieter_than_busy() -> None:
+    calm = kinds(start("calm").advance(7_200))
+    assert 0 < calm["enter"] < kinds(start("busy").advance(7_200))["enter"] / 5
+
+
+def test_failing_fails_often() -> None:
+    counted = kinds(start("failing").advance(7_200))
+    assert counted["failure"] > counted["merged"] / 2 > 0
+
+
+def test_bisecting_finds_a_culprit() -> None:
+    controls = start("bisecting")
+    counted = kinds(controls.advance(900))
+    assert counted["batch_bisection_start"] >= 1
+    assert counted["batch_bisection_end"] >= 1
+
+
+def test_paused_takes_pull_requests_in_and_lets_none_out() -> None:
+    controls = start("paused")
+    counted = kinds(controls.advance(3_600))
+    assert counted["enter"] > 10
+    assert (counted["merged"], counted["checks_start"]) == (0, 0)
+    pause = controls.repository("acme/site").pause
+    assert pause is not None
+    assert pause.reason
+    assert queued(controls) <= controls.repository("acme/site").tempo.queue_limit + 5
+
+
+def test_frozen_merges_only_what_the_freeze_leaves_alone() -> None:
+    controls = start("frozen")
+    codes: set[str] = set()
+    merged: list[Event] = []
+    for _ in range(60):
+        events = controls.advance(60)
+        merged += [event for event in events if event.type == "action.queue.merged"]
+        codes |= {batch.code for batch in controls.repository("acme/site").line("main").batches}
+    assert "frozen" in codes
+    assert {event.base_ref for event in merged} >= {"release/4.2"}
+    on_main = [event for event in merged if event.base_ref == "main"]
+    assert {event.metadata["queue_name"] for event in on_main} <= {"hotfix"}
+
+
+@pytest.mark.parametrize("name", ["quiet", "empty"])
+def test_quiet_has_nothing_until_somebody_acts(name: str) -> None:
+    controls = start(name)
+    assert controls.advance(86_400) == []
+    number = controls.enqueue("acme/site")
+    controls.advance(600)
+    assert [event.pull_request for event in controls.events("acme/site")].count(number) > 4
+
+
+def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="unknown scenario 'wild'; choose one of calm, busy"):
+        start("wild")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"repositories": {}}, "at least one repository"),
+        ({"speed": 0}, "speed must be positive"),
+        ({"dialect": "klingon"}, "unknown dialect"),
+        ({"metadata": "some"}, "unknown metadata"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, object], sentence: str) -> None:
+    given = {"repositories": {"acme/site": "quiet"}} | options
+    with pytest.raises(ValueError, match=sentence):
+        Controls(**given)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_the_same_seed_tells_the_same_story_and_another_one_another() -> None:
+    first, again, other = (start("busy", seed) for seed in (7, 7, 8))
+    told = [controls.advance(600) for controls in (first, again, other)]
+    assert told[0] == told[1] != told[2]
+
+
+def test_speed_divides_durations_and_leaves_the_clock_true() -> None:
+    slow, fast = start("quiet"), start("quiet", speed=20)
+    for controls, seconds in ((slow, 200), (fast, 10)):
+        number = controls.enqueue("acme/site")
+        events = controls.advance(seconds)
+        assert [event.pull_request for event in events if "merged" in event.type] == [number]
+        assert max(event.received_at for event in events) <= controls.service.now
+    assert fast.service.now - slow.service.now == -190_000_000
+
+
+def test_repositories_live_side_by_side_with_growing_ids() -> None:
+    controls = Controls(
+        repositories={"acme/site": "busy", "acme/api": "calm"},
+        real_time=False,
+        start_at=NOW,
+    )
+    events = controls.advance(3_600)
+    ids = [event.id for event in events]
+    assert ids == sorted(set(ids))
+    times = [event.received_at for event in events]
+    assert times == sorted(set(times))
+    assert len(controls.events("acme/site")) > len(controls.events("acme/api")) > 0
+
+
+def test_between_them_the_scenarios_show_nearly_every_batch_code() -> None:
+    seen: set[str] = set()
+    for scenario in ("busy", "failing", "bisecting", "frozen"):
+        controls = start(scenario, seed=2)
+        for _ in range(400):
+            controls.advance(3)
+            for line in controls.repository("acme/site").lines.values():
+                for batch in (*line.gone, *line.batches):
+                    seen |= {batch.code, *(part.code for part in batch.sub_batches or ())}
+    # A schedule needs a rule with merging hours, which no scenario has.
+    assert seen == set(BATCH_STATUS_CODES) - {"waiting_schedule"}
+
+
+def test_every_event_is_of_a_documented_type() -> None:
+    known = set(event_types("github"))
+    assert len(known) == 47
+    for scenario in scenarios.NAMES:
+        controls = start(scenario)
+        controls.advance(3_600)
+        assert {event.type for event in controls.events("acme/site")} <= known
