@@ -1,0 +1,382 @@
+"""BotTester: the real bot in this process on both local services, with the verbs of people."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from typing_extensions import override
+
+from bot.config import load_settings
+from bot.runtime import build_runtime
+from bot.sandbox.merge_queue.controls import NewPullRequest
+from bot.sandbox.merge_queue.credentials import Credential
+from bot.sandbox.merge_queue.event_log import Event
+from bot.sandbox.merge_queue.faults import Fault
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.server import Sandbox
+from bot.sandbox.slack.rate_limits import RateLimits
+from bot.sandbox.slack.server import SlackSandbox
+from tests.support.shown import Blocks, Json, Shown, ShownView, message_shown, view_shown
+from tests.support.waiting import until
+
+MANIFEST = Path(__file__).parents[2] / "manifest.yml"
+REPOSITORY = "acme/site"
+ALICE, BOB, CAROL, DAVE = "U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"
+MERGE_QUEUE, RELEASES, GENERAL, INCIDENTS = "C0MERGEQ", "C0RELEASE", "C0GENERAL", "C0INCIDENT"
+
+
+class LogKeeper(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[logging.LogRecord] = []
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        root = logging.getLogger()
+        level = root.level
+        root.addHandler(self)
+        root.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            root.setLevel(level)
+            root.removeHandler(self)
+
+    def actions(self) -> list[str]:
+        return [str(getattr(record, "action", None)) for record in self.records]
+
+    def errors(self) -> list[str]:
+        """The actions of errors, or their texts where they have none."""
+        return [
+            str(getattr(record, "action", record.getMessage()))
+            for record in self.records
+            if record.levelno >= logging.ERROR
+        ]
+
+
+@dataclass
+class BotTester:
+    """A workspace with people, a merge queue service, and the bot between them.
+
+    It is strict: when it ends, every message of the bot must have been read by the test, every
+    error in the log and every refused call to Slack must have been expected.
+    """
+
+    database_url: str
+    repositories: Mapping[str, str] = field(default_factory=lambda: {REPOSITORY: "quiet"})
+    channels: str = "acme/site=C0RELEASE:freeze"
+    speed: float = 200.0
+    rate_limits: RateLimits = "off"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    credentials: tuple[Credential, ...] = ()
+    expected_errors: set[str] = field(default_factory=set)
+    expected_refusals: set[str] = field(default_factory=set)
+    log: LogKeeper = field(default_factory=LogKeeper, init=False)
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
+    _bot: AbstractAsyncContextManager[None] | None = field(default=None, init=False)
+    _read: set[tuple[str, str]] = field(default_factory=set, init=False)
+
+    async def __aenter__(self) -> Self:
+        self.merge_queue = MergeQueueSandbox(
+            repositories=self.repositories, speed=self.speed, credentials=self.credentials
+        )
+        self.slack = SlackSandbox(
+            MANIFEST, rate_limits=self.rate_limits, event_retry_seconds=(0.0,)
+        )
+        sandbox = Sandbox(self.merge_queue, self.slack)
+        self.addresses = (await self._stack.enter_async_context(sandbox)).addresses
+        self._stack.enter_context(self.log.listening())
+        try:
+            await self.start_bot()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            await self.stop_bot()
+            if exc_type is None:
+                self.assert_nothing_unexpected()
+        finally:
+            await self._stack.aclose()
+
+    def settings_environment(self) -> dict[str, str]:
+        """What `mqbot run` would find in its environment."""
+        return {
+            "MQBOT_API_URL": self.addresses.api_url,
+            "MQBOT_API_TOKEN": self.addresses.api_token,
+            "MQBOT_REPOSITORIES": ",".join(self.repositories),
+            "MQBOT_CHANNELS": self.channels,
+            "MQBOT_POLL_SECONDS": "1",
+            "SLACK_BOT_TOKEN": self.addresses.slack_bot_token,
+            "SLACK_APP_TOKEN": self.addresses.slack_app_token,
+            "SLACK_API_URL": self.addresses.slack_api_url,
+            "DATABASE_URL": self.database_url,
+            **self.environment,
+        }
+
+    async def start_bot(self) -> None:
+        """Start the bot and wait until it has found its place in every event log."""
+        is_first = not self.merge_queue.requests
+        self._bot = build_runtime(load_settings(self.settings_environment()))
+        await self._bot.__aenter__()
+        await until(lambda: self.slack.socket_mode.connections, "a connection of the bot")
+        if is_first:
+            await until(self._has_begun, "the first look at every event log")
+
+    def _has_begun(self) -> bool:
+        # The first walk of a repository ends with a look at its titles.
+        asked = {one.path.partition("?")[0] for one in self.merge_queue.requests if one.status}
+        return all(
+            any(path.endswith(f"/repos/{name}/merge-queue/status") for path in asked)
+            for name in self.repositories
+        )
+
+    async def stop_bot(self) -> None:
+        bot, self._bot = self._bot, None
+        if bot is not None:
+            await bot.__aexit__(None, None, None)
+
+    # What people do
+
+    async def type(self, text: str, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> None:
+        """Type a slash command; it must be acknowledged."""
+        answer = await self.slack.people.command(by, channel, text)
+        assert answer["acknowledged"], answer
+
+    async def ask(self, text: str, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> Shown:
+        """Type a slash command and read the answer that only this person sees."""
+        await self.type(text, by=by, channel=channel)
+        return await self.wait_for_reply(by=by, channel=channel)
+
+    async def click(self, shown: Blocks, label: str, *, by: str = ALICE) -> None:
+        """Press a button, confirming what Slack may ask."""
+        element = shown.element(label)
+        answer = await self._act(shown, element.block_id, element.body, by)
+        assert answer["acknowledged"], answer
+
+    async def choose(self, shown: Blocks, option: str, *, by: str = ALICE, menu: str) -> None:
+        """Choose an option of a menu."""
+        element = shown.element(menu)
+        body = {**element.body, "selected_option": element.option(option)}
+        answer = await self._act(shown, element.block_id, body, by)
+        assert answer["acknowledged"], answer
+
+    async def _act(self, shown: Blocks, block_id: str, element: Json, by: str) -> Json:
+        container: Json
+        if isinstance(shown, ShownView):
+            container = {"type": "view", "view_id": shown.view_id}
+        else:
+            assert isinstance(shown, Shown)
+            container = {"type": "message", "channel": shown.channel, "ts": shown.ts}
+        given = {name: element[name] for name in ("selected_option",) if name in element}
+        return await self.slack.people.action(
+            by,
+            container=container,
+            block_id=block_id,
+            action_id=element["action_id"],
+            **given,
+        )
+
+    async def submit(
+        self, view: ShownView, *, by: str = ALICE, repository: str | None = None, **inputs: str
+    ) -> Json:
+        """Submit the modal on top; the inputs are named by their blocks."""
+        values: Json = {
+            name: {name: {"type": "plain_text_input", "value": value}}
+            for name, value in inputs.items()
+        }
+        if repository is not None:
+            menu = view.element("Choose a repository")
+            values[menu.block_id] = {
+                menu.body["action_id"]: {
+                    "type": "static_select",
+                    "selected_option": menu.option(repository),
+                }
+            }
+        return await self.slack.people.submit(by, view.view_id, values)
+
+    async def open_home(self, *, by: str = ALICE) -> None:
+        answer = await self.slack.people.home(by)
+        assert answer["acknowledged"], answer
+
+    async def shortcut(self, *, by: str = ALICE) -> None:
+        answer = await self.slack.people.shortcut(by, "pause_queue")
+        assert answer["acknowledged"], answer
+
+    # What people see
+
+    def _bot_messages(self, viewer: str, channel: str) -> list[Shown]:
+        found = self.slack.sight.messages(viewer, channel, limit=1000)["messages"]
+        return [message_shown(one) for one in found if one["is_bot"] and not one.get("deleted")]
+
+    def replies(self, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> list[Shown]:
+        """What only this person sees, oldest first; all of it counts as read."""
+        return self._reading([one for one in self._bot_messages(by, channel) if one.ephemeral])
+
+    def posts(self, channel: str = MERGE_QUEUE, *, by: str = ALICE) -> list[Shown]:
+        """What everybody in the channel sees of the bot, oldest first; it counts as read."""
+        return self._reading([one for one in self._bot_messages(by, channel) if not one.ephemeral])
+
+    def _reading(self, found: list[Shown]) -> list[Shown]:
+        self._read.update((one.channel, one.ts) for one in found)
+        return found
+
+    async def wait_for_reply(
+        self, containing: str = "", *, by: str = ALICE, channel: str = MERGE_QUEUE
+    ) -> Shown:
+        """The oldest reply to this person that was not read before."""
+        return await self._unread(containing, by, channel, ephemeral=True)
+
+    async def wait_for_post(
+        self, containing: str = "", channel: str = MERGE_QUEUE, *, by: str = ALICE
+    ) -> Shown:
+        """The oldest post in the channel that was not read before."""
+        return await self._unread(containing, by, channel, ephemeral=False)
+
+    async def _unread(self, containing: str, by: str, channel: str, *, ephemeral: bool) -> Shown:
+        def look() -> Shown | None:
+            for one in self._bot_messages(by, channel):
+                fits = one.ephemeral is ephemeral and containing in one
+                if fits and (channel, one.ts) not in self._read:
+                    return one
+            return None
+
+        kind = "reply" if ephemeral else "post"
+        found = await until(look, f"an unread {kind} with “{containing}” for {by} in {channel}")
+        assert found is not None
+        self._read.add((channel, found.ts))
+        return found
+
+    async def wait_for_change(self, shown: Shown, containing: str, *, by: str = ALICE) -> Shown:
+        """The same message once it contains the words."""
+
+        def look() -> Shown | None:
+            found = self.now(shown, by=by)
+            return found if found is not None and containing in found else None
+
+        found = await until(look, f"“{containing}” in place of “{shown.line}”")
+        assert found is not None
+        return found
+
+    def now(self, shown: Shown, *, by: str = ALICE) -> Shown | None:
+        """The message as it is now, None when it has gone."""
+        found = self._bot_messages(by, shown.channel)
+        return next((one for one in found if one.ts == shown.ts), None)
+
+    async def wait_until_gone(self, shown: Shown, *, by: str = ALICE) -> None:
+        await until(lambda: self.now(shown, by=by) is None, f"“{shown.line}” taken away")
+
+    async def modal(self, containing: str = "", *, by: str = ALICE) -> ShownView:
+        """The modal on top of this person's screen, once it contains the words."""
+
+        def look() -> ShownView | None:
+            views = self.slack.sight.views(by)["views"]
+            top = view_shown(views[-1]) if views else None
+            return top if top is not None and containing in top else None
+
+        found = await until(look, f"a modal with “{containing}” for {by}")
+        assert found is not None
+        return found
+
+    def open_modals(self, *, by: str = ALICE) -> list[ShownView]:
+        return [view_shown(one) for one in self.slack.sight.views(by)["views"]]
+
+    async def home(self, containing: str = "", *, by: str = ALICE) -> ShownView:
+        """This person's Home tab, once it contains the words."""
+
+        def look() -> ShownView | None:
+            body = self.slack.sight.views(by)["home"]
+            found = view_shown(body) if body else None
+            return found if found is not None and containing in found else None
+
+        found = await until(look, f"a Home tab with “{containing}” for {by}")
+        assert found is not None
+        return found
+
+    # The merge queue
+
+    def enqueue(self, repository: str = REPOSITORY, **pull_request: Any) -> int:
+        """Let a pull request enter the queue; the keywords are those of NewPullRequest."""
+        return self.merge_queue.enqueue(repository, NewPullRequest(**pull_request))
+
+    async def merge(self, repository: str = REPOSITORY, **pull_request: Any) -> int:
+        """Let a pull request enter and wait until the service has merged it."""
+        number = self.enqueue(repository, **pull_request)
+        await self.happens("action.queue.merged", number, repository)
+        return number
+
+    async def happens(
+        self, event_type: str, pull_request: int | None = None, repository: str = REPOSITORY
+    ) -> Event:
+        """Wait until the service's log has such an event."""
+
+        def look() -> Event | None:
+            for event in self.events(repository):
+                if event.type == event_type and pull_request in {None, event.pull_request}:
+                    return event
+            return None
+
+        found = await until(look, f"{event_type} of {pull_request}")
+        assert found is not None
+        return found
+
+    def events(self, repository: str = REPOSITORY) -> list[Event]:
+        """The service's whole log, oldest first."""
+        return self.merge_queue.events(repository)
+
+    def pause_reason(self, repository: str = REPOSITORY) -> str | None:
+        """The reason the service holds, None when the queue is not paused."""
+        pause = self.merge_queue.repository(repository).pause
+        return pause.reason if pause is not None else None
+
+    def break_service(self, kind: str, *, path: str = "", **how: Any) -> None:
+        """Arm a fault of the merge queue service, for good unless `times` is given."""
+        self.merge_queue.faults.arm(Fault(kind, path=path, **{"times": None, **how}))
+
+    def mend_service(self) -> None:
+        self.merge_queue.faults.disarm()
+
+    def break_slack(self, name: str, method: str, **how: object) -> None:
+        """Arm a fault of Slack, for one call unless `times` is given."""
+        self.slack.faults.arm({"name": name, "method": method, **how})
+
+    def calls(self, method: str, *, since: Callable[[Json], bool] | None = None) -> list[Json]:
+        """The calls of a Web API method that Slack received."""
+        made = [one for one in self.slack.calls.since(0) if one["method"] == method]
+        return [one for one in made if since is None or since(one)]
+
+    # The end
+
+    def assert_nothing_unexpected(self) -> None:
+        """Fail for messages the test did not read, errors and refusals it did not expect."""
+        unread = [
+            (viewer, one.line)
+            for viewer in (ALICE, BOB, CAROL, DAVE)
+            for channel in self.slack.sight.workspace(viewer)["channels"]
+            for one in self._bot_messages(viewer, channel["id"])
+            if (one.channel, one.ts) not in self._read
+        ]
+        assert unread == []
+        unexpected = [one for one in self.log.errors() if one not in self.expected_errors]
+        assert unexpected == []
+        refused = {
+            f"{one['method']} {one['error']}" for one in self.slack.calls.since(0) if one["error"]
+        }
+        assert refused <= self.expected_refusals

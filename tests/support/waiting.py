@@ -1,0 +1,22 @@
+"""Waiting for a condition, with a deadline; never for time."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+LOOK_SECONDS = 0.01
+
+Found = TypeVar("Found")
+
+
+async def until(condition: Callable[[], Found], what: str, seconds: float = 20.0) -> Found:
+    """The first true value of `condition`; fails, naming `what` is waited for, at the deadline."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not (found := condition()):
+        if loop.time() > deadline:
+            msg = f"{what}: not within {seconds:g} seconds"
+            raise AssertionError(msg)
+        # What is waited for is done by code that sets no event for us.
+        await asyncio.sleep(LOOK_SECONDS)
+    return found
