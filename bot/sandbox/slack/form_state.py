@@ -105,8 +105,8 @@ def offered(element: Json, chosen: object) -> list[Json]:
     if not isinstance(chosen, list):
         raise ChoiceUnknown("the choice must be a list of options")
     known = {each["value"]: each for each in options_of(element) if "value" in each}
-    values = [each.get("value") if isinstance(each, dict) else each for each in chosen]
-    unknown = [str(each) for each in values if each not in known]
+    values = [str(each.get("value") if isinstance(each, dict) else each) for each in chosen]
+    unknown = [each for each in values if each not in known]
     if unknown:
         raise ChoiceUnknown(f"not among the options: {', '.join(unknown)}")
     return [known[each] for each in values]

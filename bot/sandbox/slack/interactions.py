@@ -142,7 +142,7 @@ class Interactions:
 
     def _source(self, user: User, request: Mapping[str, object]) -> Message | View:
         container = request.get("container")
-        if not isinstance(container, dict) or container.get("type") not in {"message", "view"}:
+        if not isinstance(container, dict) or container.get("type") not in ("message", "view"):
             detail = "container is an object of type message or view"
             raise ControlRefusal("invalid_container", detail)
         if container["type"] == "view":

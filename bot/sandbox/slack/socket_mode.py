@@ -131,8 +131,9 @@ class SocketMode:
         """Take an acknowledgement, on whichever connection it comes; ignore anything else."""
         with contextlib.suppress(ValueError):
             frame = json.loads(text)
-            if isinstance(frame, dict) and frame.get("envelope_id") in self._waiting:
-                _, answer = self._waiting[frame["envelope_id"]]
+            envelope_id = frame.get("envelope_id") if isinstance(frame, dict) else None
+            if isinstance(envelope_id, str) and envelope_id in self._waiting:
+                _, answer = self._waiting[envelope_id]
                 content = frame.get("payload")
                 if not answer.done():
                     answer.set_result(content if isinstance(content, dict) else {})
@@ -182,6 +183,13 @@ class SocketMode:
         return first
 
     async def _announce(self, payload: Payload, first: asyncio.Future[str | None]) -> None:
+        try:
+            await self._try_to_announce(payload, first)
+        finally:
+            # The workspace may stop before the first attempt had an end.
+            _settle(first, NOT_CONNECTED)
+
+    async def _try_to_announce(self, payload: Payload, first: asyncio.Future[str | None]) -> None:
         extra: Json = {"retry_attempt": 0, "retry_reason": ""}
         for attempt, delay in enumerate((*self._event_retry_seconds, None), 1):
             try:

@@ -1,7 +1,6 @@
 """What people do with modals: fill and submit them, or close them."""
 
 import asyncio
-import json
 
 from bot.sandbox.slack.delivery import Delivery, Payload
 from bot.sandbox.slack.form_state import VALUE_FIELDS, ChoiceUnknown, merged, refusals
@@ -76,7 +75,7 @@ class Submissions:
             element = block["element"]
             ids = {"block_id": block["block_id"], "action_id": element["action_id"]}
             entry = view.values[ids["block_id"]][ids["action_id"]]
-            channel_id = entry.get(VALUE_FIELDS[element["type"]][0])
+            channel_id = str(entry.get(VALUE_FIELDS[element["type"]][0]))
             if channel_id in self._installation.workspace.channels:
                 url, _ = self._response_urls.mint(user.id, channel_id)
                 urls.append({**ids, "channel_id": channel_id, "response_url": url})
@@ -93,11 +92,8 @@ class Submissions:
             return {"response_action": "errors", "errors": _read_errors(view, content)}
         if action == "clear":
             views.clear(view.user)
-        elif action in {"update", "push"}:
-            given = content.get("view")
-            if isinstance(given, str):
-                given = json.loads(given)
-            new = accepted_view(given, "modal", self._installation.chance)
+        elif action in ("update", "push"):
+            new = accepted_view(content.get("view"), "modal", self._installation.chance)
             if action == "update":
                 views.update(view, new)
             else:

@@ -1,15 +1,21 @@
+import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.sandbox.slack.wire import Json
+from bot.sandbox.slack.wire import ControlRefusal, Json
 from tests.integration.sandbox_slack.clients import (
+    ACTIONS,
     ALICE,
     CHANNEL,
+    MODAL,
     BoltApp,
+    eventually,
 )
 
 
@@ -109,3 +115,119 @@ async def test_the_control_api_arranges_the_workspace(
     assert found["bot_is_member"] is True
     assert (await post("users", kind="member"))["error"] == "missing_field"
     assert (await post("channels/C0NONE", topic="x"))["error"] == "channel_not_found"
+
+
+async def _kinds(stream: aiohttp.ClientResponse, until: str) -> list[str]:
+    kinds: list[str] = []
+    while until not in kinds:
+        block = (await stream.content.readuntil(b"\n\n")).decode()
+        told = [each for each in block.splitlines() if each.startswith("data: ")]
+        kinds += [json.loads(each.removeprefix("data: "))["kind"] for each in told]
+    return kinds
+
+
+async def test_the_stream_names_every_kind_of_change(
+    bolt: BoltApp, http: aiohttp.ClientSession
+) -> None:
+    client = bolt.app.client
+    address = f"{bolt.sandbox.url}control/stream"
+    async with http.get(address, params={"user": ALICE}) as stream:
+        await stream.content.readuntil(b"\n\n")
+        posted = await client.chat_postMessage(channel=CHANNEL, text="x")
+        await client.chat_update(channel=CHANNEL, ts=posted["ts"], text="y")
+        await client.chat_delete(channel=CHANNEL, ts=posted["ts"])
+        await client.chat_postEphemeral(channel=CHANNEL, user=ALICE, text="z")
+        await client.chat_postEphemeral(channel=CHANNEL, user="U0BOB", text="not alice's")
+        await client.views_publish(user_id=ALICE, view={"type": "home", "blocks": []})
+        await client.conversations_join(channel="C0RELEASE")
+        with suppress(ControlRefusal):
+            await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+        async with asyncio.timeout(5):
+            kinds = await _kinds(stream, "notice")
+    assert kinds == [
+        "message",
+        "message_changed",
+        "message_deleted",
+        "ephemeral",
+        "home",
+        "channel",
+        "notice",
+    ]
+
+
+async def test_a_stream_starts_with_a_person(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    async with http.get(f"{sandbox.url}control/stream") as answer:
+        assert answer.status == 404
+        assert (await answer.json())["error"] == "user_not_found"
+
+
+async def test_a_permalink_leads_to_the_page(bolt: BoltApp, http: aiohttp.ClientSession) -> None:
+    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="x")
+    link = await bolt.app.client.chat_getPermalink(channel=CHANNEL, message_ts=posted["ts"])
+    async with http.get(link["permalink"], allow_redirects=False) as answer:
+        assert answer.status == 302
+        assert answer.headers["Location"].endswith(f"/?channel={CHANNEL}&ts={posted['ts']}")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "error"),
+    [
+        ("GET", "nothing", 404, "unknown_path"),
+        ("DELETE", "messages", 404, "unknown_path"),
+        ("GET", "views", 400, "missing_user"),
+        ("GET", "channels/C0MERGEQ/messages?user=U0ALICE&limit=x", 400, "invalid_limit"),
+        ("GET", "calls?since=x", 400, "invalid_since"),
+    ],
+)
+async def test_a_wrong_control_request_is_told_what_is_wrong(
+    sandbox: SlackSandbox,
+    http: aiohttp.ClientSession,
+    method: str,
+    path: str,
+    status: int,
+    error: str,
+) -> None:
+    async with http.request(method, f"{sandbox.url}control/{path}") as answer:
+        assert answer.status == status
+        assert (await answer.json())["error"] == error
+
+
+async def test_the_whole_conversation_works_over_http_alone(
+    bolt: BoltApp, http: aiohttp.ClientSession
+) -> None:
+    @bolt.app.action("go")
+    async def go(ack: Any, body: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=body["trigger_id"], view=MODAL)
+
+    @bolt.app.view("reason")
+    async def submission(ack: Any) -> None:
+        await ack()
+
+    async def post(path: str, **body: object) -> Json:
+        async with http.post(f"{bolt.sandbox.url}control/{path}", json=body) as answer:
+            content: Json = await answer.json()
+        return content
+
+    async def views() -> list[Json]:
+        address = f"{bolt.sandbox.url}control/views"
+        async with http.get(address, params={"user": ALICE}) as answer:
+            found: list[Json] = (await answer.json())["views"]
+        return found
+
+    await bolt.connect()
+    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Go?", blocks=[ACTIONS])
+    container = {"type": "message", "channel": CHANNEL, "ts": posted["ts"]}
+    click = {"user": ALICE, "container": container, "block_id": "row", "action_id": "go"}
+    assert await post("actions", **click) == {"ok": True, "acknowledged": True}
+    await eventually(lambda: bolt.sandbox.sight.views(ALICE)["views"])
+    (view,) = await views()
+    values = {"why": {"text": {"type": "plain_text_input", "value": "it burns"}}}
+    done = await post(f"views/{view['id']}/submit", user=ALICE, values=values)
+    assert done == {"ok": True, "acknowledged": True}
+    assert await views() == []
+    assert (await post(f"views/{view['id']}/close", user=ALICE))["error"] == "view_not_found"
+    assert (await post("home", user=ALICE))["acknowledged"] is False
+    assert (await post("faults", name="nothing"))["error"] == "unknown_fault"

@@ -4,6 +4,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import Json
@@ -162,3 +163,53 @@ async def test_stopping_gives_the_port_back_while_pages_and_sockets_are_open(
     again = SlackSandbox(MANIFEST)
     await again.start(port=port)
     await again.stop()
+
+
+async def test_a_warned_connection_still_carries_payloads(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    socket = await open_socket(http, sandbox)
+    await socket.receive_json()
+    sandbox.faults.arm({"name": "disconnect", "reason": "warning"})
+    frame = await socket.receive_json(timeout=5)
+    assert (frame["type"], frame["reason"]) == ("disconnect", "warning")
+    sandbox.people.message(ALICE, CHANNEL, "Still there?")
+    assert (await socket.receive_json(timeout=5))["type"] == "events_api"
+    assert sandbox.socket_mode.connections == 1
+
+
+async def test_a_connection_asked_to_be_short_says_so(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    client = AsyncWebClient(base_url=sandbox.api_url)
+    opened = await client.apps_connections_open(app_token=sandbox.app_token)
+    socket = await http.ws_connect(f"{opened['url']}&debug_reconnects=true")
+    hello = await socket.receive_json()
+    assert hello["debug_info"]["approximate_connection_time"] == 360
+
+
+async def test_what_is_no_acknowledgement_is_ignored(
+    impatient: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    socket = await open_socket(http, impatient)
+    await socket.receive_json()
+    asking = asyncio.ensure_future(impatient.people.command(ALICE, CHANNEL, "/mq"))
+    frame = await socket.receive_json(timeout=5)
+    for nonsense in ("{", "[]", '"x"', '{"envelope_id": "other"}', '{"envelope_id": []}'):
+        await socket.send_str(nonsense)
+    await socket.send_json({"envelope_id": frame["envelope_id"], "payload": {"text": "At last"}})
+    assert (await asking)["ack_text"] == "At last"
+
+
+async def test_an_acknowledgement_on_another_connection_counts(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    first = await open_socket(http, sandbox)
+    await first.receive_json()
+    asking = asyncio.ensure_future(sandbox.people.command(ALICE, CHANNEL, "/mq"))
+    frame = await first.receive_json(timeout=5)
+    second = await open_socket(http, sandbox)
+    await second.receive_json()
+    await second.send_json({"envelope_id": frame["envelope_id"]})
+    assert (await asking)["acknowledged"] is True
+    assert frame["accepts_response_payload"] is True

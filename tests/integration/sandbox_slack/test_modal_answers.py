@@ -1,0 +1,199 @@
+from typing import Any
+
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.slack.wire import ControlRefusal, Json
+from tests.integration.sandbox_slack.clients import (
+    ALICE,
+    CHANNEL,
+    MODAL,
+    BoltApp,
+    eventually,
+    seen,
+)
+
+SECOND: Json = {**MODAL, "callback_id": "second", "title": {"type": "plain_text", "text": "Second"}}
+GOOD: Json = {"why": {"text": {"type": "plain_text_input", "value": "it burns"}}}
+
+
+def _titles(bolt: BoltApp) -> list[str]:
+    views = bolt.sandbox.sight.views(ALICE)["views"]
+    return [each["title"]["text"] for each in views]
+
+
+def _top(bolt: BoltApp) -> str:
+    view_id: str = bolt.sandbox.sight.views(ALICE)["views"][-1]["id"]
+    return view_id
+
+
+async def _open(bolt: BoltApp, view: Json = MODAL) -> None:
+    @bolt.app.shortcut("pause")
+    async def shortcut(ack: Any, body: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.views_open(trigger_id=body["trigger_id"], view=view)
+
+    await bolt.connect()
+    await bolt.sandbox.people.shortcut(ALICE, "pause")
+    await eventually(lambda: _titles(bolt))
+
+
+def _answer_with(bolt: BoltApp, **answer: Any) -> None:
+    @bolt.app.view("reason")
+    async def submission(ack: Any, body: Json) -> None:
+        bolt.received.append(body)
+        await ack(**answer)
+
+
+async def test_a_submission_may_push_a_second_modal_and_clear_them_all(bolt: BoltApp) -> None:
+    _answer_with(bolt, response_action="push", view=SECOND)
+
+    @bolt.app.view("second")
+    async def second(ack: Any) -> None:
+        await ack(response_action="clear")
+
+    await _open(bolt)
+    pushed = await bolt.sandbox.people.submit(ALICE, _top(bolt), GOOD)
+    assert pushed["response_action"] == "push"
+    assert _titles(bolt) == ["Pause", "Second"]
+    cleared = await bolt.sandbox.people.submit(ALICE, _top(bolt), GOOD)
+    assert cleared["response_action"] == "clear"
+    assert _titles(bolt) == []
+
+
+async def test_a_submission_may_update_its_modal(bolt: BoltApp) -> None:
+    _answer_with(bolt, response_action="update", view=SECOND)
+    await _open(bolt)
+    before = _top(bolt)
+    answer = await bolt.sandbox.people.submit(ALICE, before, GOOD)
+    assert answer["response_action"] == "update"
+    assert _titles(bolt) == ["Second"]
+    assert _top(bolt) == before
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ({"response_action": "dance"}, "invalid_response_action"),
+        ({"response_action": ["push"]}, "invalid_response_action"),
+        ({"response_action": "errors", "errors": {"nowhere": "x"}}, "invalid_response_action"),
+        ({"response_action": "errors", "errors": {}}, "invalid_response_action"),
+        ({"response_action": "update", "view": {"type": "modal"}}, "invalid_arguments"),
+    ],
+)
+async def test_an_answer_slack_cannot_read_keeps_the_modal_open(
+    bolt: BoltApp, answer: Json, error: str
+) -> None:
+    @bolt.app.view("reason")
+    async def submission(ack: Any) -> None:
+        await ack(answer)
+
+    await _open(bolt)
+    result = await bolt.sandbox.people.submit(ALICE, _top(bolt), GOOD)
+    assert (result["acknowledged"], result["error"]) == (False, error)
+    assert _titles(bolt) == ["Pause"]
+
+
+async def test_a_submission_that_is_not_acknowledged_keeps_the_modal_open(
+    slow_bolt: BoltApp,
+) -> None:
+    @slow_bolt.app.view("reason")
+    async def submission() -> None:
+        slow_bolt.received.append("said nothing")
+
+    await _open(slow_bolt)
+    result = await slow_bolt.sandbox.people.submit(ALICE, _top(slow_bolt), GOOD)
+    assert result["error"] == "operation_timeout"
+    assert _titles(slow_bolt) == ["Pause"]
+
+
+async def test_a_chosen_channel_brings_a_response_url_when_its_menu_asks(bolt: BoltApp) -> None:
+    _answer_with(bolt)
+    menu = {
+        "type": "conversations_select",
+        "action_id": "where",
+        "response_url_enabled": True,
+        "default_to_current_conversation": True,
+    }
+    label = {"type": "plain_text", "text": "Where"}
+    block = {"type": "input", "block_id": "place", "label": label, "element": menu}
+    await _open(bolt, {**MODAL, "blocks": [block]})
+    values = {"place": {"where": {"selected_conversation": CHANNEL}}}
+    await bolt.sandbox.people.submit(ALICE, _top(bolt), values)
+
+    (url,) = bolt.received[0]["response_urls"]
+    assert url.items() >= {"block_id": "place", "action_id": "where", "channel_id": CHANNEL}.items()
+
+
+async def test_an_input_is_kept_and_sent_only_where_its_block_dispatches(bolt: BoltApp) -> None:
+    @bolt.app.action("text")
+    async def typed(ack: Any, body: Json) -> None:
+        bolt.received.append(body)
+        await ack()
+
+    quiet = MODAL["blocks"][0]
+    loud = {**quiet, "block_id": "loud", "dispatch_action": True}
+    await _open(bolt, {**MODAL, "blocks": [quiet, loud]})
+    container = {"type": "view", "view_id": _top(bolt)}
+    people = bolt.sandbox.people
+    kept = await people.action(
+        ALICE, container=container, block_id="why", action_id="text", value="half a reason"
+    )
+    sent = await people.action(
+        ALICE,
+        container=container,
+        block_id="loud",
+        action_id="text",
+        value="now",
+        state={"values": {"why": {"text": {"value": "a whole reason"}}}},
+    )
+
+    assert kept == {"ok": True, "acknowledged": True, "sent": False}
+    assert sent == {"ok": True, "acknowledged": True}
+    body = bolt.received[0]
+    assert body["container"] == container
+    assert body["actions"][0]["value"] == "now"
+    assert body["view"]["state"]["values"]["why"]["text"]["value"] == "a whole reason"
+    assert "response_url" not in body
+    assert "channel" not in body
+
+
+async def test_an_external_menu_asks_the_app_for_its_options(bolt: BoltApp) -> None:
+    option = {"text": {"type": "plain_text", "text": "acme/site"}, "value": "acme/site"}
+
+    @bolt.app.options("repository")
+    async def options(ack: Any, payload: Json) -> None:
+        bolt.received.append(payload["value"])
+        await ack(options=[option])
+
+    menu = {"type": "external_select", "action_id": "repository", "min_query_length": 0}
+    row = {"type": "actions", "block_id": "row", "elements": [menu]}
+    await bolt.connect()
+    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Pick", blocks=[row])
+    where: Json = {
+        "container": {"type": "message", "channel": CHANNEL, "ts": posted["ts"]},
+        "block_id": "row",
+        "action_id": "repository",
+    }
+    answer = await bolt.sandbox.people.suggestions(ALICE, **where, value="acm")
+    assert answer == {"ok": True, "acknowledged": True, "options": [option]}
+    assert bolt.received == ["acm"]
+
+
+async def test_a_message_shortcut_brings_its_message(bolt: BoltApp) -> None:
+    @bolt.app.shortcut("ask")
+    async def ask(ack: Any, body: Json, respond: Any) -> None:
+        await ack()
+        bolt.received.append(body)
+        await respond("Seen")
+
+    await bolt.connect()
+    posted = await bolt.app.client.chat_postMessage(channel=CHANNEL, text="Look")
+    await bolt.sandbox.people.shortcut(ALICE, "ask", channel=CHANNEL, ts=posted["ts"])
+    await eventually(lambda: len(seen(bolt.sandbox)) == 2)
+    assert bolt.received[0]["type"] == "message_action"
+    assert bolt.received[0]["message"]["text"] == "Look"
+    assert seen(bolt.sandbox)[1]["ephemeral"] is True
+    with pytest.raises(ControlRefusal) as refusal:
+        await bolt.sandbox.people.shortcut(ALICE, "undeclared")
+    assert refusal.value.code == "unknown_shortcut"
