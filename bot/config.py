@@ -116,7 +116,11 @@ class DatabaseSettings(BaseSettings):
     """What is needed to reach the database, and nothing else."""
 
     model_config = SettingsConfigDict(
-        frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True
+        frozen=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        populate_by_name=True,
+        validate_default=False,
     )
 
     database_url: SecretStr = Field(
@@ -272,7 +276,7 @@ def _load(settings: type[Loaded], environ: Mapping[str, str]) -> Loaded:
     try:
         return with_file(**given)
     except ValidationError as error:
-        raise ConfigurationError(dict(map(_problem, error.errors()))) from None
+        raise ConfigurationError(dict([_problem(one) for one in error.errors()])) from None
     except ValueError as error:  # the TOML file itself
         raise ConfigurationError({CONFIG_FILE: f"{path} is not valid TOML: {error}"}) from None
 
