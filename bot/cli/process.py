@@ -19,22 +19,47 @@ def complain(error: ConfigurationError) -> None:
         click.echo(f"mqbot: {name}: {redact(problem)}", err=True)
 
 
+class Stop:
+    """SIGINT or SIGTERM: asked for once, it ends the wait, or the start if that still goes on."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+        self._main = asyncio.current_task()
+        self._waiting = False
+
+    @property
+    def is_asked(self) -> bool:
+        return self._asked.is_set()
+
+    async def wait(self) -> None:
+        self._waiting = True
+        await self._asked.wait()
+
+    def ask(self) -> None:
+        self._asked.set()
+        if self._main is not None and not self._waiting:
+            self._main.cancel()
+
+
 @asynccontextmanager
-async def until_stopped() -> AsyncIterator[asyncio.Event]:
-    """An event that SIGINT and SIGTERM set; a second signal ends the process at once."""
-    stopped = asyncio.Event()
+async def until_stopped() -> AsyncIterator[Stop]:
+    """Listen to SIGINT and SIGTERM; a second signal ends the process at once."""
+    stop = Stop()
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
 
-    def stop() -> None:
-        stopped.set()
+    def asked() -> None:
+        stop.ask()
         for one in signals:
             loop.remove_signal_handler(one)
 
     for one in signals:
-        loop.add_signal_handler(one, stop)
+        loop.add_signal_handler(one, asked)
     try:
-        yield stopped
+        yield stop
+    except asyncio.CancelledError:
+        if not stop.is_asked:
+            raise
     finally:
         for one in signals:
             loop.remove_signal_handler(one)
