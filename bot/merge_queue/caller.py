@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from bot.domain.errors import MergeQueueProtocolError, MergeQueueUnavailable
@@ -39,22 +39,21 @@ class Caller:
         self, request: Request, read: Callable[[Answer], T], *, total: float | None = None
     ) -> T:
         """Raise only MergeQueueError. `total` is in seconds, that of `patience` by default."""
-        started_at = self._clock.now()
-        total = self.patience.total if total is None else total
-        remaining, attempt = total, 1
+        seconds = self.patience.total if total is None else total
+        deadline = self._clock.now() + timedelta(seconds=seconds)
+        attempt = 1
         while True:
             try:
-                read_answer = read(await self._attempt(request, remaining))
+                read_answer = read(await self._attempt(request, self._seconds_until(deadline)))
             except MergeQueueProtocolError as error:
                 self._note_unreadable(request, error)
                 raise
             except MergeQueueUnavailable as error:
-                remaining = total - max(0.0, (self._clock.now() - started_at).total_seconds())
                 wait = wait_before_retry(
                     request,
                     error,
                     attempt=attempt,
-                    remaining=remaining,
+                    remaining=self._seconds_until(deadline),
                     patience=self.patience,
                 )
                 if wait is None:
@@ -65,8 +64,10 @@ class Caller:
                 self._last_answer_at = self._clock.now()
                 return read_answer
             await self._clock.sleep(wait)
-            remaining -= wait
             attempt += 1
+
+    def _seconds_until(self, deadline: datetime) -> float:
+        return (deadline - self._clock.now()).total_seconds()
 
     async def wait(self, seconds: float) -> None:
         await self._clock.sleep(seconds)

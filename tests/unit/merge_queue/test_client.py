@@ -6,7 +6,9 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import httpx
 import pytest
+from typing_extensions import override
 
 from bot.domain.errors import (
     CredentialRefused,
@@ -221,6 +223,39 @@ async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> 
 
     assert service.most_at_once == 8
     assert service.connections == 8
+
+
+class CountingTransport(httpx.AsyncBaseTransport):
+    """Has no limit of its own; answers when it is let go."""
+
+    def __init__(self) -> None:
+        self.at_once = 0
+        self.most_at_once = 0
+        self.full = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    @override
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        if self.at_once == 8:
+            self.full.set()
+        await self.go_on.wait()
+        self.at_once -= 1
+        return httpx.Response(200, content=STATUS)
+
+
+async def test_requests_wait_before_they_reach_the_transport() -> None:
+    transport = CountingTransport()
+    async with client_of("http://queue.example/v1", transport=transport) as client:
+        calls = [asyncio.create_task(client.status(SITE)) for _ in range(30)]
+        async with asyncio.timeout(10):
+            await transport.full.wait()
+            await asyncio.sleep(0)
+            transport.go_on.set()
+            await asyncio.gather(*calls)
+
+    assert transport.most_at_once == 8
 
 
 async def test_connection_is_kept_for_the_next_poll() -> None:

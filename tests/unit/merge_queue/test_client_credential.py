@@ -3,6 +3,7 @@
 import json
 import logging
 import traceback
+from dataclasses import replace
 
 import pytest
 from pydantic import SecretStr
@@ -13,7 +14,14 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
 )
 from bot.merge_queue.client import MergeQueueClient
-from tests.unit.merge_queue.client_under_test import NOT_PAUSED, SITE, STATUS, TOKEN, client_of
+from tests.unit.merge_queue.client_under_test import (
+    BRIEF,
+    NOT_PAUSED,
+    SITE,
+    STATUS,
+    TOKEN,
+    client_of,
+)
 from tests.unit.merge_queue.patient_clock import PatientClock
 from tests.unit.merge_queue.scripted_service import (
     Behaviour,
@@ -88,7 +96,7 @@ class TestCredential:
             ("refused", [answer(json.dumps({"detail": f"bad key {TOKEN}"}), status=401)]),
             ("echoed", [answer(f"unknown: Bearer {TOKEN}", status=422, content_type="text/plain")]),
             ("lost", [drop] * 3),
-            ("silent", [hang] * 3),
+            ("silent", [hang]),
             ("unreadable", [answer(f'{{"batches": "{TOKEN}"}}')]),
         ],
     )
@@ -96,7 +104,11 @@ class TestCredential:
         self, case: str, script: list[Behaviour], caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.DEBUG)
-        async with ScriptedService(list(script)) as service, client_of(service) as client:
+        patience = replace(BRIEF, attempts=len(script))
+        async with (
+            ScriptedService(list(script)) as service,
+            client_of(service, patience=patience) as client,
+        ):
             with pytest.raises(MergeQueueError) as caught:
                 await client.status(SITE)
 

@@ -1,5 +1,8 @@
 """Pausing and unpausing, over both families of endpoints, with answers that are lost."""
 
+import asyncio
+from dataclasses import replace
+
 import httpx
 import pytest
 from typing_extensions import override
@@ -10,6 +13,7 @@ from bot.domain.errors import (
 )
 from tests.support.samples import sample_bytes
 from tests.unit.merge_queue.client_under_test import (
+    BRIEF,
     NOT_PAUSED,
     OTHER_PAUSE,
     PAUSE,
@@ -74,6 +78,16 @@ class TestLostAnswers:
         async with (
             ScriptedService([drop, answer("{}", status=403)]) as service,
             client_of(service) as client,
+        ):
+            with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
+                await client.pause(SITE, "deploying")
+
+    async def test_look_does_not_take_longer_than_its_own_patience(self) -> None:
+        patience = replace(BRIEF, read=30, read_back=0.3)
+        async with (
+            ScriptedService([drop, hang]) as service,
+            client_of(service, patience=patience) as client,
+            asyncio.timeout(10),
         ):
             with pytest.raises(MergeQueueUnavailable, match="connection was lost"):
                 await client.pause(SITE, "deploying")
