@@ -197,6 +197,20 @@ async def test_another_channel_shows_how_much_is_unread_and_where_it_begins(
     await expect(sidebar(page).get_by_role("button", name="releases", exact=True)).to_be_visible()
 
 
+async def test_a_click_arrives_although_the_page_changes_while_the_button_is_held(
+    page: Page, app: ScriptedApp
+) -> None:
+    await sidebar(page).get_by_role("button", name="releases").hover()
+    await page.mouse.down()
+    await app.post("while the button is held", channel="C0GENERAL")
+    await page.wait_for_function(
+        "import('/static/state.js').then((state) => state.conversation('C0GENERAL').unread === 1)"
+    )
+    await page.mouse.up()
+    await expect(page.get_by_role("heading", name="releases").first).to_be_visible()
+    await expect(sidebar(page).get_by_role("button", name="general, 1 new")).to_be_visible()
+
+
 async def test_thousands_of_messages_stay_usable(
     page: Page, app: ScriptedApp, sandbox: SlackSandbox
 ) -> None:
@@ -209,6 +223,7 @@ async def test_thousands_of_messages_stay_usable(
     await type_command(page, "/mq status")
     await expect(message(page, "You asked for “status”")).to_be_in_viewport()
     assert asyncio.get_running_loop().time() - started < 3
+    assert await messages(page).count() <= 601
     assert app.heard == [("command", "status")]
 
 

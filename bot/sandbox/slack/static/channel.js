@@ -10,6 +10,9 @@ import { changed, channelMessages, conversation, goTo, isReply, loadEarlier, not
 import { examplesOf } from "./suggestions.js";
 import { explain } from "./surface.js";
 
+const ROWS_MOST = 600;
+const ROWS_KEPT = 300;
+
 const list = el("ol", { class: "messages", role: "list" });
 const earlier = el("button", { type: "button", class: "earlier button", hidden: true }, "Show earlier messages");
 const empty = el("div", { class: "channel-start" });
@@ -55,7 +58,16 @@ jump.addEventListener("click", () => {
 });
 earlier.addEventListener("click", async () => {
   const below = scroller.scrollHeight - scroller.scrollTop;
-  await loadEarlier(openChannel());
+  const kept = conversation(openChannel());
+  const all = channelMessages(openChannel());
+  const start = startOf(all, kept);
+  kept.from = all[Math.max(0, start - ROWS_KEPT)].ts;
+  messages.setPinned(false);
+  changed("messages");
+  if (start === 0) {
+    kept.from = null;
+    await loadEarlier(openChannel());
+  }
   // The rows stand after the next frame; what was read stays where it was.
   requestAnimationFrame(() => requestAnimationFrame(() => (scroller.scrollTop = scroller.scrollHeight - below)));
 });
@@ -99,14 +111,15 @@ export function openShortcuts(anchor = bolt) {
   openMenu(anchor, "Shortcuts", items.length ? [{ label: "Shortcuts" }, ...items] : [{ label: "This app declares no shortcuts." }]);
 }
 
-/** Goes to one message, wherever it is shown, and marks it for a moment. */
+/** Goes to one message, wherever it is shown, and marks it for a moment. False when it is not shown. */
 export function showMessage(ts) {
   const row = [...document.querySelectorAll(".message")].reverse().find((node) => node.dataset.ts === ts);
-  if (!row) return;
+  if (!row) return false;
   messages.setPinned(false);
   row.scrollIntoView({ block: "center" });
   row.classList.add("message-shown");
   row.focus({ preventScroll: true });
+  return true;
 }
 
 function drawTips() {
@@ -123,19 +136,37 @@ function drawTips() {
     el(
       "section",
       { class: "tips", "aria-label": "What to try" },
-      el("div", { class: "tips-words" }, el("strong", {}, "New here?"), " Try"),
-      examplesOf(app.commands ?? []).map(type),
-      app.home_tab_enabled && el("button", { type: "button", class: "try", on: { click: () => goTo({ kind: "home" }) } }, icon("home"), "Open Home"),
-      el("div", { class: "tips-words" }, "and press the buttons in the answers."),
+      el(
+        "div",
+        { class: "tips-words" },
+        el("span", {}, el("strong", {}, "New here?"), " Try"),
+        examplesOf(app.commands ?? []).map(type),
+        app.home_tab_enabled && el("button", { type: "button", class: "try", on: { click: () => goTo({ kind: "home" }) } }, icon("home"), "Open Home"),
+        el("span", {}, "and press the buttons in the answers."),
+      ),
       iconButton("close", "Dismiss this tip", away),
     ),
   );
 }
 
-function drawStart(channel) {
+function startOf(all, kept) {
+  return kept.from ? Math.max(0, all.findIndex((message) => Number(message.ts) >= Number(kept.from))) : 0;
+}
+
+/** The rows that stand: at the end of a long channel only its last ones, so that thousands cost nothing. */
+function rowsOf(all, kept) {
+  let start = startOf(all, kept);
+  if (messages.pinned && all.length - start > ROWS_MOST) {
+    start = all.length - ROWS_KEPT;
+    kept.from = all[start].ts;
+  }
+  return all.slice(start);
+}
+
+function drawStart(channel, hasEarlier) {
   const kept = conversation(channel.id);
-  earlier.hidden = !kept.more;
-  empty.hidden = kept.more || !kept.loaded;
+  earlier.hidden = !hasEarlier;
+  empty.hidden = hasEarlier || !kept.loaded;
   fill(
     empty,
     el("h2", {}, `${channel.kind === "public" || channel.kind === "private" ? "#" : ""}${channel.name}`),
@@ -166,8 +197,10 @@ function draw() {
   list.setAttribute("aria-label", `Messages in ${name}`);
   composer.text.placeholder = channel.is_archived ? `${name} is archived` : `Message ${name}, or type / for commands`;
   composer.text.disabled = Boolean(channel.is_archived);
-  drawStart(channel);
-  messages.update(channelMessages(id), state.directory, { firstUnread: kept.line });
+  const all = channelMessages(id);
+  const rows = rowsOf(all, kept);
+  drawStart(channel, kept.more || rows.length < all.length);
+  messages.update(rows, state.directory, { firstUnread: kept.line });
 }
 
 watch(["messages", "place", "directory"], draw);

@@ -1,6 +1,6 @@
 // Speaks to the workspace's control API; every refusal becomes a ControlError with a code and a sentence.
 
-export class ControlError extends Error {
+class ControlError extends Error {
   constructor(code, detail) {
     super(detail || code);
     this.code = code;

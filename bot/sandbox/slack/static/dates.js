@@ -27,7 +27,7 @@ function daysFromToday(date, now) {
 
 const relative = (date, now) => ({ "-1": "yesterday", 0: "today", 1: "tomorrow" })[daysFromToday(date, now)];
 
-export function ago(date, now = new Date()) {
+function ago(date, now = new Date()) {
   const seconds = Math.round((now - date) / 1000);
   const units = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60]];
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? [];

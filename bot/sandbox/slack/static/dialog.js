@@ -52,6 +52,6 @@ export function openDialog({ label, className, role = "dialog", content, escaped
 }
 
 export function focusFirst(dialog) {
-  const target = dialog.querySelector("[data-first]") ?? dialog.querySelector(".dialog-body input, .dialog-body textarea, .dialog-body button, .dialog-body [tabindex='0']") ?? focusable(dialog)[0];
+  const target = dialog.querySelector("[data-first]") ?? dialog.querySelector(".dialog-body input, .dialog-body textarea, .dialog-body button, .dialog-body [tabindex='0']") ?? [...dialog.querySelectorAll(".dialog-buttons button:not(:disabled)")].at(-1) ?? focusable(dialog)[0];
   target?.focus();
 }

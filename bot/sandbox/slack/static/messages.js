@@ -153,7 +153,8 @@ export class MessageList {
     const author = authorOf(message, directory);
     const time = el("time", { datetime: momentOf(message.ts).toISOString(), title: fullTime(momentOf(message.ts)) }, clockTime(message.ts));
     const head = el("div", { class: "message-head" }, el("span", { class: "author" }, author.name), author.isApp && el("span", { class: "badge" }, "APP"), time);
-    const side = grouped ? el("span", { class: "message-side" }, time.cloneNode(true)) : el("span", { class: "message-side" }, avatar(author));
+    const short = el("span", { class: "side-time", title: time.title }, clockTime(message.ts).replace(/ [AP]M$/, ""));
+    const side = grouped ? el("span", { class: "message-side", "aria-hidden": "true" }, short) : el("span", { class: "message-side" }, avatar(author));
     return el(
       "li",
       { class: `message ${grouped ? "message-grouped" : ""} ${message.ephemeral ? "message-ephemeral" : ""}`, tabindex: -1, dataset: { ts: message.ts, focus: `message:${message.ts}` } },

@@ -26,15 +26,15 @@ function draw() {
   const another = open.view?.id !== view.id;
   open.shown = `${view.id}/${view.hash}/${state.views.length}`;
   open.view = view;
-  keepFocus(open.dialog, () => fillFrame(view), () => open.dialog.querySelector(".modal-title"));
-  if (another) focusFirst(open.dialog);
+  keepFocus(open.dialog, () => fillFrame(view));
+  if (another || !open.dialog.contains(document.activeElement)) focusFirst(open.dialog);
 }
 
 function makeFrame() {
   const frame = openDialog({
     label: "Modal",
     className: "dialog modal",
-    content: ({ titleId }) => el("h2", { class: "modal-title", id: titleId, tabindex: -1 }),
+    content: ({ titleId }) => el("h2", { class: "modal-title", id: titleId }),
     // The view leaves the stack first; the dialog follows the stack.
     escaped: () => {
       leave();
@@ -84,7 +84,7 @@ function fillFrame(view) {
       { class: "modal-head" },
       deep && iconButton("back", "Back", leave),
       el("span", { class: "avatar avatar-app avatar-small tint-7", "aria-hidden": "true" }, [...state.directory.app.name][0]),
-      el("h2", { class: "modal-title", id: open.titleId, tabindex: -1 }, plain(view.title, "")),
+      el("h2", { class: "modal-title", id: open.titleId }, plain(view.title, "")),
       iconButton("close", "Close", leave),
     ),
     form,

@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 import { emojiNode, EMOJI_PATTERN } from "./emoji.js";
 
 /** Slack escapes exactly these three characters, once. */
-export function decode(text) {
+function decode(text) {
   return text.replace(/&(lt|gt|amp);/g, (_, name) => ({ lt: "<", gt: ">", amp: "&" })[name]);
 }
 
@@ -93,7 +93,7 @@ function readAngle(text, at, { directory }) {
   return node && { node, end: close + 1 };
 }
 
-export function angleNode(inside, directory) {
+function angleNode(inside, directory) {
   const bar = inside.indexOf("|");
   const target = bar < 0 ? inside : inside.slice(0, bar);
   const label = bar < 0 ? "" : decode(inside.slice(bar + 1));

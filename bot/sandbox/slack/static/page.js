@@ -10,7 +10,7 @@ import { authorOf } from "./messages.js";
 import { renderMrkdwn } from "./mrkdwn.js";
 import { applyTheme, recallHere, toggleTheme } from "./preferences.js";
 import { openPeople, places, samePlace, startSidebar } from "./sidebar.js";
-import { become, changed, goTo, isAppChannel, loadMessages, onArrival, openChannel, openThread, state, watch } from "./state.js";
+import { become, changed, goTo, isAppChannel, loadEarlier, loadMessages, onArrival, openChannel, openThread, state, watch } from "./state.js";
 import { startThread } from "./thread.js";
 
 applyTheme();
@@ -132,7 +132,12 @@ async function followLink() {
   const thread = link.get("thread_ts");
   if (thread && thread !== ts) await openThread(channel, thread);
   else await loadMessages(channel);
-  requestAnimationFrame(() => requestAnimationFrame(() => showMessage(ts)));
+  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  await drawn();
+  if (showMessage(ts)) return;
+  await loadEarlier(channel);
+  await drawn();
+  showMessage(ts);
 }
 
 setInterval(() => document.hidden || refreshAgo(), 20_000);

@@ -8,8 +8,13 @@ import { shownTheme, toggleTheme } from "./preferences.js";
 import { become, conversation, goTo, isAppChannel, state, watch } from "./state.js";
 
 export function startSidebar(root, { openHelp, leave }) {
+  let drawn = null;
   const draw = () => {
     if (!state.directory) return;
+    const unread = state.directory.channels.map((channel) => conversation(channel.id).unread);
+    const signature = JSON.stringify([state.directory, state.place, state.online, unread, shownTheme()]);
+    if (signature === drawn) return;
+    drawn = signature;
     keepFocus(root, () => fill(root, top(), body(leave), bottom(openHelp, draw)));
   };
   watch(["directory", "place", "connection"], draw);

@@ -29,10 +29,20 @@ export function watch(topics, watcher) {
   watchers.set(watcher, topics);
 }
 
+// A click needs the same node under the pointer when it goes down and up: nothing is drawn anew in between.
+const HELD_MILLISECONDS = 2000;
+let pressedAt = -Infinity;
+addEventListener("pointerdown", () => (pressedAt = performance.now()), true);
+for (const released of ["pointerup", "pointercancel"]) addEventListener(released, () => (pressedAt = -Infinity), true);
+
 export function changed(...topics) {
   for (const topic of topics) stale.add(topic);
   if (frame) return;
   const flush = () => {
+    if (performance.now() - pressedAt < HELD_MILLISECONDS) {
+      frame = setTimeout(flush, 30);
+      return;
+    }
     frame = 0;
     const now = new Set(stale);
     stale.clear();
@@ -43,7 +53,7 @@ export function changed(...topics) {
 }
 
 export function conversation(channel) {
-  if (!state.conversations.has(channel)) state.conversations.set(channel, { messages: new Map(), limit: PAGE, loaded: false, more: false, unread: 0, firstUnread: null, arrived: null });
+  if (!state.conversations.has(channel)) state.conversations.set(channel, { messages: new Map(), limit: PAGE, loaded: false, more: false, unread: 0, firstUnread: null, from: null, arrived: null });
   return state.conversations.get(channel);
 }
 
@@ -97,7 +107,7 @@ export async function loadEarlier(channel) {
   await loadMessages(channel);
 }
 
-export async function loadDirectory() {
+async function loadDirectory() {
   const answer = await control.workspace(state.user);
   const viewer = typeof answer.viewer === "string" ? answer.users.find((user) => user.id === answer.viewer) : answer.viewer;
   // Rows of messages are drawn again only when a name they may show has changed.

@@ -3,7 +3,7 @@
 import { findEmoji } from "./emoji.js";
 
 /** The alternatives of a usage hint such as "status | pause [reason] | help": their verb and what follows it. */
-export function verbsOf(command) {
+function verbsOf(command) {
   const pieces = (command.usage_hint ?? "").replace(/^\[|\]$/g, "").split("|").map((piece) => piece.trim());
   return pieces.filter((piece) => /^[a-z][\w-]*(\s|$)/i.test(piece)).map((piece) => {
     const [verb, ...rest] = piece.split(/\s+/);
