@@ -8,6 +8,13 @@ from bot.domain.repository import RepositoryName
 WIDEST_WINDOW = timedelta(days=93)
 """The service refuses a wider window with 422."""
 
+SLICE = timedelta(hours=6)
+"""A position that is far behind is brought forward in windows of this length.
+
+Each is stored and routed before the next is read, so that a backlog of any size starts to be
+told at once, is kept in little memory, and loses little when it is interrupted.
+"""
+
 CLOCK_ALLOWANCE = timedelta(hours=1)
 """How far ahead of ours a service's clock may run before its newest events are read late."""
 
@@ -74,8 +81,17 @@ def next_walk(position: Position, now: datetime, overlap: timedelta) -> Walk:
         return position.walk
     received_from = max(position.watermark - overlap, position.origin)
     received_to = max(now, position.watermark) + CLOCK_ALLOWANCE
-    received_to = min(received_to, received_from + WIDEST_WINDOW)
+    if is_behind(position, now):
+        received_to = position.watermark + SLICE
     return Walk(window=Window(received_from, received_to))
+
+
+def is_behind(position: Position, now: datetime) -> bool:
+    """Whether the position is brought forward by a slice that lies wholly in the past.
+
+    By the service's clock too, so long as that is within CLOCK_ALLOWANCE of ours.
+    """
+    return position.watermark + SLICE + CLOCK_ALLOWANCE < now
 
 
 def turn_page(walk: Walk, newest_on_page: datetime | None, next_cursor: str) -> Walk:
@@ -83,16 +99,18 @@ def turn_page(walk: Walk, newest_on_page: datetime | None, next_cursor: str) -> 
 
 
 def finish_walk(
-    position: Position, walk: Walk, newest_on_page: datetime | None, now: datetime
+    position: Position, walk: Walk, newest_on_page: datetime | None, begun_at: datetime | None
 ) -> Position:
     """The position after the last page of `walk`.
 
-    A window that was cut to the widest the service takes, and so ended in the past, moves the
-    watermark to its end even when it held nothing: otherwise it would be read for ever.
+    A window that lay in the past when the walk was begun, at `begun_at`, moves the watermark to
+    its end even when it held nothing: otherwise it would be read for ever. A walk that was
+    interrupted and gone on with has no `begun_at`: its first pages may have been read before
+    the end of its window had come.
     """
     newest = _newest(walk.newest, newest_on_page)
     reached = max(position.watermark, newest) if newest is not None else position.watermark
-    if walk.window.received_to < now:
+    if begun_at is not None and walk.window.received_to + CLOCK_ALLOWANCE < begun_at:
         reached = max(reached, walk.window.received_to)
     return replace(position, watermark=reached, walk=None)
 

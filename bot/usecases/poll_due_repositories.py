@@ -16,6 +16,10 @@ from bot.usecases.poll_event_log import LogReader, PollEventLog
 
 logger = logging.getLogger(__name__)
 
+LEASE_INTERVALS = 3
+LEASE_FLOOR = timedelta(seconds=15)
+"""A lease outlives a few missed ticks, and a poll that takes its time."""
+
 
 @dataclass(slots=True)
 class _Schedule:
@@ -26,6 +30,12 @@ class _Schedule:
     reader: LogReader | None = None
     failures: int = 0
     running: bool = False
+    leased_until: datetime | None = None
+
+    def wears_out(self, now: datetime) -> bool:
+        """Whether a poll goes on so long that its lease has to be renewed."""
+        until = self.leased_until
+        return self.running and until is not None and until - now < LEASE_FLOOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +59,12 @@ class PollDueRepositories:
         """Start the polls that are due; they end on their own."""
         now = self.clock.now()
         due = [name for name in self.repositories if self._is_due(name, now)]
-        if not due:
+        renewed = [name for name, schedule in self.schedules.items() if schedule.wears_out(now)]
+        if not due and not renewed:
             return
-        leases, positions, subscriptions = await self._prepare(due, now)
+        leases, positions, subscriptions = await self._prepare(due, renewed, now)
+        for name in renewed:
+            self.schedules[name].leased_until = now + self._lifetime
         for name in due:
             schedule = self.schedules[name]
             lease = leases.get(_lease_name(name))
@@ -62,7 +75,12 @@ class PollDueRepositories:
                 schedule.reader = LogReader(positions.get(name), ())
                 schedule.token = lease.token
             schedule.reader.subscriptions = subscriptions[name]
+            schedule.leased_until = lease.expires_at
             self._start(name, lease, schedule, schedule.reader)
+
+    @property
+    def _lifetime(self) -> timedelta:
+        return LEASE_INTERVALS * self.interval + LEASE_FLOOR
 
     async def drain(self) -> None:
         """Wait for the polls under way."""
@@ -74,7 +92,7 @@ class PollDueRepositories:
         return schedule.due_at <= now and not schedule.running
 
     async def _prepare(
-        self, due: Sequence[RepositoryName], now: datetime
+        self, due: Sequence[RepositoryName], renewed: Sequence[RepositoryName], now: datetime
     ) -> tuple[
         Mapping[str, Lease],
         Mapping[RepositoryName, Position],
@@ -82,10 +100,10 @@ class PollDueRepositories:
     ]:
         async with self.store.begin() as transaction:
             leases = await transaction.leases.claim(
-                [_lease_name(name) for name in due],
+                [_lease_name(name) for name in (*due, *renewed)],
                 holder=self.holder,
                 now=now,
-                lifetime=LEASE_INTERVALS * self.interval + LEASE_FLOOR,
+                lifetime=self._lifetime,
             )
             positions = await transaction.positions.load(due)
             subscriptions = {
@@ -135,11 +153,6 @@ class PollDueRepositories:
                 "failures": schedule.failures,
             },
         )
-
-
-LEASE_INTERVALS = 3
-LEASE_FLOOR = timedelta(seconds=15)
-"""A lease outlives a few missed ticks, and a poll that takes its time."""
 
 
 def _lease_name(name: RepositoryName) -> str:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from bot.domain.classification import PAUSE_TYPES, event_types_for
 from bot.domain.errors import (
@@ -17,6 +17,7 @@ from bot.domain.event_log import (
     Walk,
     finish_walk,
     first_position,
+    is_behind,
     next_walk,
     turn_page,
 )
@@ -31,6 +32,7 @@ from bot.usecases.route_events import route_events
 logger = logging.getLogger(__name__)
 
 ENTER = "action.queue.enter"
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -57,9 +59,8 @@ class LogReader:
     def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
         """Keep the ids that the next walk's overlap will show again."""
         self.seen.update((record.event_id, record.received_at) for record in records)
-        if self.position is not None:
-            kept_from = self.position.watermark - overlap
-            self.seen = {key: at for key, at in self.seen.items() if at >= kept_from}
+        kept_from = max(self.seen.values(), default=NEVER) - overlap
+        self.seen = {key: at for key, at in self.seen.items() if at >= kept_from}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +83,26 @@ class PollEventLog:
         if reader.position is None:
             await self._begin(repository, lease, reader)
             return
-        walk = next_walk(reader.position, self.clock.now(), self.overlap)
+        await self._walk(reader.position, lease, reader)
+        while is_behind(_known(reader.position), self.clock.now()):
+            await self._walk(_known(reader.position), lease, reader)
+
+    async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> None:
+        repository, now = position.repository, self.clock.now()
+        begun_at = now if position.walk is None else None
+        walk = next_walk(position, now, self.overlap)
         cursors: set[str] = set()
         while True:
             page, walk = await self._page(repository, walk, reader)
             records = [
                 keep(event, repository)
                 for event in page.events
-                if event.id not in reader.seen and event.received_at >= reader.position.origin
+                if event.id not in reader.seen and event.received_at >= position.origin
             ]
             newest = max((event.received_at for event in page.events), default=None)
             if page.next_cursor is None:
-                await self._finish(reader, walk, lease, records, newest)
+                finished = finish_walk(position, walk, newest, begun_at)
+                await self._finish(reader, finished, lease, records)
                 return
             if page.next_cursor in cursors:
                 raise MergeQueueProtocolError("the event log repeats a cursor")
@@ -157,18 +166,16 @@ class PollEventLog:
             await self._keep(transaction, lease, position, records)
         reader.position = position
         reader.waiting += len(records)
-        reader.seen.update((record.event_id, record.received_at) for record in records)
+        reader.remember(records, self.overlap)
 
     async def _finish(
         self,
         reader: LogReader,
-        walk: Walk,
+        position: Position,
         lease: Lease,
         records: Sequence[EventRecord],
-        newest: datetime | None,
     ) -> None:
         before = _known(reader.position)
-        position = finish_walk(before, walk, newest, self.clock.now())
         if not records and not reader.waiting and position == before:
             return
         pull_requests = await self._pull_requests(before.repository, records)
