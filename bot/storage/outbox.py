@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, literal, select, update
+from sqlalchemy import delete, func, literal, select, update
 from typing_extensions import override
 
 from bot import ports
@@ -14,51 +14,11 @@ from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
 from bot.ports import OutboxSummary, ParkedChannel
 from bot.storage.column_types import UtcTime
+from bot.storage.delivery_rows import FIELDS, RECORD_OUTCOME, delivery_of, numbered, outcome_values
 from bot.storage.destinations import Destination, Destinations
 from bot.storage.events import PRUNE_SLICE
-from bot.storage.statements import ResultRow, Statements, slices
+from bot.storage.statements import Statements, slices
 from bot.storage.tables import deliveries, destinations
-
-_FIELDS = (
-    deliveries.c.delivery_id,
-    deliveries.c.channel_id,
-    deliveries.c.subject_kind,
-    deliveries.c.repository,
-    deliveries.c.subject_id,
-    deliveries.c.sequence,
-    deliveries.c.created_at,
-    deliveries.c.due_at,
-    deliveries.c.state,
-    deliveries.c.attempts,
-    deliveries.c.attempted_at,
-    deliveries.c.looks,
-    deliveries.c.message_ts,
-    deliveries.c.error,
-    deliveries.c.settled_at,
-)
-
-_RECORD = (
-    update(deliveries)
-    .where(
-        deliveries.c.delivery_id == bindparam("of_delivery"),
-        deliveries.c.attempts == bindparam("of_attempt"),
-        deliveries.c.state == DeliveryState.SENDING,
-    )
-    .values(
-        {
-            name: bindparam(name)
-            for name in (
-                "state",
-                "due_at",
-                "attempted_at",
-                "looks",
-                "message_ts",
-                "error",
-                "settled_at",
-            )
-        }
-    )
-)
 
 
 class SqlOutbox(ports.Outbox):
@@ -78,7 +38,7 @@ class SqlOutbox(ports.Outbox):
         if not deliveries:
             return 0
         locked = await self._destinations.lock_or_add(new.channel_id for new in deliveries)
-        rows = _numbered(deliveries, locked)
+        rows = numbered(deliveries, locked)
         added = await self._insert(rows)
         changed: dict[str, Destination] = {}
         for row in rows:
@@ -139,7 +99,7 @@ class SqlOutbox(ports.Outbox):
     ) -> list[Delivery]:
         by_channel: dict[str, list[Delivery]] = defaultdict(list)
         rows = await self._statements.run(
-            select(*_FIELDS)
+            select(*FIELDS)
             .join_from(destinations, deliveries)
             .where(
                 destinations.c.channel_id.in_([head.channel_id for head in heads]),
@@ -150,7 +110,7 @@ class SqlOutbox(ports.Outbox):
             .order_by(deliveries.c.channel_id, deliveries.c.sequence)
         )
         for row in rows:
-            by_channel[row.channel_id].append(_delivery(row))
+            by_channel[row.channel_id].append(delivery_of(row))
         runs: list[Delivery] = []
         for head in heads:
             limit = per_channel if head.parked_at is None else 1
@@ -174,21 +134,21 @@ class SqlOutbox(ports.Outbox):
         await self._destinations.lock(channel_ids)
         stored = await self._stored([delivery.delivery_id for delivery in deliveries])
         changes = [
-            _change(delivery, stored[delivery.delivery_id])
+            outcome_values(delivery, stored[delivery.delivery_id])
             for delivery in deliveries
             if _is_open(delivery, stored.get(delivery.delivery_id))
         ]
         if changes:
-            await self._statements.run(_RECORD, changes)
+            await self._statements.run(RECORD_OUTCOME, changes)
             await self._destinations.find_heads(channel_ids)
 
     async def _stored(self, delivery_ids: Sequence[str]) -> dict[str, Delivery]:
         stored: dict[str, Delivery] = {}
         for some in slices(delivery_ids):
             rows = await self._statements.run(
-                select(*_FIELDS).where(deliveries.c.delivery_id.in_(some))
+                select(*FIELDS).where(deliveries.c.delivery_id.in_(some))
             )
-            stored |= {row.delivery_id: _delivery(row) for row in rows}
+            stored |= {row.delivery_id: delivery_of(row) for row in rows}
         return stored
 
     @override
@@ -216,7 +176,7 @@ class SqlOutbox(ports.Outbox):
     @override
     async def get(self, channel_id: str, subject: Subject) -> Delivery | None:
         rows = await self._statements.run(
-            select(*_FIELDS).where(
+            select(*FIELDS).where(
                 deliveries.c.subject_kind == subject.kind,
                 deliveries.c.repository == subject.repository,
                 deliveries.c.subject_id == subject.subject_id,
@@ -224,18 +184,18 @@ class SqlOutbox(ports.Outbox):
             )
         )
         row = rows.first()
-        return None if row is None else _delivery(row)
+        return None if row is None else delivery_of(row)
 
     @override
     async def in_doubt(self, limit: int) -> Sequence[Delivery]:
         """The oldest first."""
         rows = await self._statements.run(
-            select(*_FIELDS)
+            select(*FIELDS)
             .where(deliveries.c.settled_at.is_(None), deliveries.c.state == DeliveryState.IN_DOUBT)
             .order_by(deliveries.c.created_at, deliveries.c.delivery_id)
             .limit(limit)
         )
-        return [_delivery(row) for row in rows]
+        return [delivery_of(row) for row in rows]
 
     @override
     async def summary(self) -> OutboxSummary:
@@ -278,30 +238,6 @@ class SqlOutbox(ports.Outbox):
         return deleted.rowcount
 
 
-def _numbered(added: Sequence[NewDelivery], locked: dict[str, Destination]) -> list[dict[str, Any]]:
-    """Rows with the numbers that follow; one left out later leaves a gap, which is harmless."""
-    following = {channel_id: each.next_sequence for channel_id, each in locked.items()}
-    rows: list[dict[str, Any]] = []
-    for new in added:
-        rows.append(
-            {
-                "delivery_id": new.delivery_id,
-                "channel_id": new.channel_id,
-                "sequence": following[new.channel_id],
-                "subject_kind": new.subject.kind,
-                "repository": new.subject.repository,
-                "subject_id": new.subject.subject_id,
-                "created_at": new.due_at,
-                "due_at": new.due_at,
-                "state": DeliveryState.PENDING,
-                "attempts": 0,
-                "looks": 0,
-            }
-        )
-        following[new.channel_id] += 1
-    return rows
-
-
 def _appended(destination: Destination, row: dict[str, Any]) -> Destination:
     if destination.claimable_at is None:
         destination = destination.with_head(row["sequence"], row["due_at"])
@@ -312,25 +248,3 @@ def _is_open(delivery: Delivery, stored: Delivery | None) -> bool:
     if stored is None or stored.attempts != delivery.attempts:
         raise LeaseLost(delivery.delivery_id)
     return stored.state is DeliveryState.SENDING
-
-
-def _change(delivery: Delivery, stored: Delivery) -> dict[str, object]:
-    attempted_at = delivery.attempted_at
-    if attempted_at is None and delivery.state is not DeliveryState.PENDING:
-        attempted_at = stored.attempted_at
-    return {
-        "of_delivery": delivery.delivery_id,
-        "of_attempt": delivery.attempts,
-        "state": delivery.state,
-        "due_at": delivery.due_at,
-        "attempted_at": attempted_at,
-        "looks": delivery.looks,
-        "message_ts": delivery.message_ts,
-        "error": delivery.error,
-        "settled_at": delivery.settled_at,
-    }
-
-
-def _delivery(row: ResultRow) -> Delivery:
-    delivery_id, channel_id, kind, repository, subject_id, *rest = row
-    return Delivery(delivery_id, channel_id, Subject(kind, repository, subject_id), *rest)

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from typing_extensions import override
 
 from bot import ports
+from bot.domain.errors import StoreUnavailable
 from bot.storage.audit import SqlAudit
 from bot.storage.events import SqlEvents
 from bot.storage.failures import as_store_errors
@@ -77,6 +78,7 @@ class SqlStore(ports.Store):
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+        self._inside: set[asyncio.Task[object] | None] = set()
         self._turn: AbstractAsyncContextManager[object] = (
             asyncio.Lock() if engine.dialect.name == "sqlite" else nullcontext()
         )
@@ -84,23 +86,49 @@ class SqlStore(ports.Store):
     @override
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[SqlTransaction]:
-        async with self._turn:
-            connection = self._engine.connect()
-            try:
+        """Raise RuntimeError inside another transaction of the same task.
+
+        On SQLite the inner one would wait for the outer one for ever.
+        """
+        task = asyncio.current_task()
+        if task in self._inside:
+            raise RuntimeError("a task has one transaction at a time")
+        self._inside.add(task)
+        try:
+            async with self._turn, self._connected() as connection:
                 with as_store_errors():
-                    _ = await to_its_end(connection.start())
                     transaction = connection.begin()
                     _ = await to_its_end(transaction.start())
                 yield SqlTransaction(Statements(connection))
                 with as_store_errors():
                     await to_its_end(transaction.commit())
-            finally:
-                # Rolls back what was not committed.
-                if connection.sync_connection is not None:
-                    with as_store_errors():
-                        await to_its_end(connection.close())
+        finally:
+            self._inside.discard(task)
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[AsyncConnection]:
+        connection = self._engine.connect()
+        try:
+            with as_store_errors():
+                _ = await to_its_end(connection.start())
+            yield connection
+        finally:
+            if connection.sync_connection is not None:
+                await to_its_end(_give_back(connection))
 
     async def close(self) -> None:
         """Close all connections; the store can be used again afterwards."""
         with as_store_errors():
             await self._engine.dispose()
+
+
+async def _give_back(connection: AsyncConnection) -> None:
+    """Roll back what was not committed and return the connection to the pool."""
+    try:
+        with as_store_errors():
+            await connection.rollback()
+    except StoreUnavailable:
+        # The database has ended the transaction by itself. What went wrong has been raised where
+        # it happened; here it must not take the place of that, or of a cancellation.
+        await connection.invalidate()
+    await connection.close()

@@ -59,17 +59,25 @@ class InMemoryStore(ports.Store):
         self.database = database or InMemoryDatabase()
         self.unavailable: str | None = None
         self.transactions = 0
+        self._inside: set[asyncio.Task[object] | None] = set()
 
     @override
     @asynccontextmanager
     async def begin(self) -> AsyncIterator["InMemoryTransaction"]:
+        task = asyncio.current_task()
+        if task in self._inside:
+            raise RuntimeError("a task has one transaction at a time")
         if self.unavailable is not None:
             raise StoreUnavailable(self.unavailable)
-        async with self.database.turn:
-            contents = self.database.contents.snapshot()
-            yield InMemoryTransaction(contents)
-            self.database.contents = contents
-            self.transactions += 1
+        self._inside.add(task)
+        try:
+            async with self.database.turn:
+                contents = self.database.contents.snapshot()
+                yield InMemoryTransaction(contents)
+                self.database.contents = contents
+                self.transactions += 1
+        finally:
+            self._inside.discard(task)
 
 
 class InMemoryLeases(ports.Leases):

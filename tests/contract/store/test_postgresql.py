@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.deliveries import delivered
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.ports import Lease
 from bot.storage import migrate
 from bot.storage.engine import create_engine
@@ -96,15 +96,39 @@ async def test_a_server_that_died_is_unavailable_and_the_store_recovers_by_itsel
     assert await add(store, make_new(2)) == 1
 
 
+async def test_what_went_wrong_first_is_told_when_the_server_died_as_well(
+    mortal_server: PostgresServer, opened: Open
+) -> None:
+    url = mortal_server.url()
+    await migrate.upgrade(url)
+    store = opened(url)
+
+    async def lose_the_lease() -> None:
+        async with store.begin() as transaction:
+            await transaction.outbox.add([make_new(2)])
+            mortal_server.kill()
+            raise LeaseLost("poll")
+
+    with pytest.raises(LeaseLost):
+        await lose_the_lease()
+    mortal_server.start()
+    assert await add(store, make_new(2)) == 1
+
+
 async def test_connections_that_a_restart_broke_while_idle_are_replaced_unnoticed(
     mortal_server: PostgresServer, opened: Open
 ) -> None:
     url = mortal_server.url()
     await migrate.upgrade(url)
     store = opened(url)
-    async with store.begin() as first, store.begin() as second:
-        await first.audit.add(make_record())
-        await second.audit.add(make_record())
+    both_open = asyncio.Barrier(2)
+
+    async def occupy() -> None:
+        async with store.begin() as transaction:
+            await transaction.audit.add(make_record())
+            await both_open.wait()
+
+    await asyncio.gather(occupy(), occupy())
     mortal_server.kill()
     mortal_server.start()
 
@@ -177,13 +201,13 @@ async def test_a_lease_in_use_cannot_be_taken_until_its_transaction_ends(
 async def test_a_holder_keeps_a_lease_that_its_own_transaction_uses(
     stores: tuple[SqlStore, SqlStore],
 ) -> None:
-    one, _ = stores
-    lease = await lease_of(one, "one")
+    polling, ticking = stores
+    lease = await lease_of(polling, "one")
     assert lease is not None
-    async with one.begin() as transaction:
+    async with polling.begin() as transaction:
         await transaction.leases.require(lease, after(5))
-        assert await lease_of(one, "one", 10) == lease
-    renewed = await lease_of(one, "one", 10)
+        assert await lease_of(ticking, "one", 10) == lease
+    renewed = await lease_of(ticking, "one", 10)
 
     assert renewed == Lease("poll", "one", 1, after(40))
 

@@ -72,6 +72,18 @@ async def test_an_exception_leaves_nothing_and_rises_unchanged(store: Store) -> 
     assert await audit_length(store) == 0
 
 
+async def begin_inside(store: Store) -> None:
+    async with store.begin(), store.begin():
+        pass
+
+
+async def test_a_transaction_inside_another_of_its_task_is_refused(store: Store) -> None:
+    with pytest.raises(RuntimeError, match="one transaction"):
+        await begin_inside(store)
+
+    assert await audit_length(store) == 0
+
+
 async def test_a_cancelled_transaction_leaves_nothing_and_the_store_goes_on(
     store: Store,
 ) -> None:
