@@ -231,3 +231,64 @@ async def test_the_whole_conversation_works_over_http_alone(
     assert (await post(f"views/{view['id']}/close", user=ALICE))["error"] == "view_not_found"
     assert (await post("home", user=ALICE))["acknowledged"] is False
     assert (await post("faults", name="nothing"))["error"] == "unknown_fault"
+
+
+async def test_the_page_and_its_files_come_from_the_package(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    async with http.get(sandbox.url) as answer:
+        assert answer.status == 200
+        assert answer.content_type == "text/html"
+        assert "<!doctype html>" in (await answer.text()).lower()
+    async with http.get(f"{sandbox.url}static/page.js") as answer:
+        assert answer.content_type == "text/javascript"
+    async with http.get(sandbox.url, headers={"Host": "evil.example"}) as answer:
+        assert answer.status == 403
+
+
+async def test_a_reader_that_falls_behind_is_sent_away_to_read_again(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    address = f"{sandbox.url}control/stream"
+    async with http.get(address, params={"user": ALICE}) as stream:
+        await stream.content.readuntil(b"\n\n")
+        # One turn of the event loop, so that nothing is read in between.
+        for number in range(1_001):
+            sandbox.installation.workspace.tell(ALICE, None, f"Notice {number}")
+        async with asyncio.timeout(10):
+            told = await stream.read()
+    assert told.count(b"event: change") == 999
+
+
+async def test_shortcuts_home_and_menus_are_used_over_http(
+    bolt: BoltApp, http: aiohttp.ClientSession
+) -> None:
+    @bolt.app.shortcut("pause")
+    async def shortcut(ack: Any) -> None:
+        await ack()
+
+    @bolt.app.event("app_home_opened")
+    async def home(event: Json) -> None:
+        bolt.received.append(event["tab"])
+
+    async def post(path: str, **body: object) -> Json:
+        async with http.post(f"{bolt.sandbox.url}control/{path}", json=body) as answer:
+            content: Json = await answer.json()
+        return content
+
+    await bolt.connect()
+    done = {"ok": True, "acknowledged": True}
+    assert await post("shortcuts", user=ALICE, callback_id="pause") == done
+    assert await post("home", user=ALICE) == done
+    assert await post("home", user=ALICE, tab="messages") == done
+    await eventually(lambda: bolt.received == ["home", "messages"])
+    said = await post("messages", user=ALICE, channel=CHANNEL, text="Hello")
+    where = {"type": "message", "channel": CHANNEL, "ts": said["ts"]}
+    menu = {"user": ALICE, "container": where, "block_id": "b", "action_id": "a"}
+    assert (await post("suggestions", **menu))["error"] == "element_not_found"
+    assert (await post("faults", name="drop_connections"))["connections"] == 1
+    assert (await post("home", user=ALICE)) == {
+        "ok": True,
+        "acknowledged": False,
+        "error": "app_not_connected",
+    }
