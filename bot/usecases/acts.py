@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
@@ -13,6 +13,7 @@ from bot.domain.pauses import Told
 from bot.domain.permissions import Policy, require_permission
 from bot.domain.subscriptions import Topic
 from bot.ports import ChannelDirectory, Clock, Nudge, Store, Transaction
+from bot.usecases.turns import Turns
 
 ACT_MEMORY = timedelta(hours=1)
 """How far back the end of an act is looked for; far longer than any request lasts."""
@@ -27,6 +28,7 @@ class ActLog:
     channels: ChannelDirectory
     policy: Policy
     nudge: Nudge
+    turns: Turns = field(default_factory=Turns)
 
     async def permit(self, act: AuditRecord) -> None:
         """Raises PermissionDenied, after putting the refusal on record."""

@@ -36,6 +36,10 @@ class PauseQueue:
         """Raises InvalidReason, PermissionDenied or MergeQueueError; the audit says so."""
         act = self._act(request, check_reason(request.reason))
         await self.acts.permit(act)
+        async with self.acts.turns.of(request.repository):
+            return await self._in_turn(request, act)
+
+    async def _in_turn(self, request: PauseRequest, act: AuditRecord) -> PauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:

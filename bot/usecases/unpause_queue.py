@@ -34,6 +34,10 @@ class UnpauseQueue:
     async def run(self, request: UnpauseRequest) -> UnpauseOutcome:
         """Raises PermissionDenied or MergeQueueError; the audit says so."""
         await self.acts.permit(self._act(request, None))
+        async with self.acts.turns.of(request.repository):
+            return await self._in_turn(request)
+
+    async def _in_turn(self, request: UnpauseRequest) -> UnpauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:
