@@ -4,7 +4,7 @@ from playwright.async_api import Locator, Page
 
 
 def composer(page: Page) -> Locator:
-    return page.get_by_role("combobox", name="Message")
+    return page.get_by_role("textbox", name="Message", exact=True)
 
 
 def channel_list(page: Page) -> Locator:

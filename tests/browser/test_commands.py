@@ -75,7 +75,7 @@ async def test_a_command_in_a_thread_is_refused_beside_the_box(
     await app.post("root")
     await message(page, "root").hover()
     await message(page, "root").get_by_role("button", name="Reply in thread").click()
-    reply = thread_pane(page).get_by_role("combobox", name="Reply")
+    reply = thread_pane(page).get_by_role("textbox", name="Reply")
     await expect(reply).to_be_focused()
     await reply.fill("/mq status")
     await reply.press("Enter")

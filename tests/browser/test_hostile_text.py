@@ -104,7 +104,7 @@ async def test_verbatim_keeps_bare_names_and_addresses_as_text(
 
 
 async def test_what_a_person_types_is_shown_as_typed(page: Page) -> None:
-    await page.get_by_role("combobox", name="Message").fill(SCRIPT)
+    await page.get_by_role("textbox", name="Message", exact=True).fill(SCRIPT)
     await page.keyboard.press("Enter")
     await expect(messages(page).last).to_contain_text(SCRIPT)
     assert await page.evaluate("window.taken") is None

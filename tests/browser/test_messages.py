@@ -81,7 +81,7 @@ async def test_a_thread_opens_beside_the_channel_and_counts_its_replies(
     pane = thread_pane(page)
     await expect(pane.locator("li.message")).to_have_count(2)
     await expect(message(page, "checks passed")).to_have_count(0)
-    reply = pane.get_by_role("combobox", name="Reply")
+    reply = pane.get_by_role("textbox", name="Reply")
     await expect(reply).to_be_focused()
     await reply.fill("well done")
     await reply.press("Enter")
@@ -106,6 +106,9 @@ async def test_a_message_for_one_person_is_seen_by_that_person_until_dismissed(
     await own.get_by_role("button", name="Dismiss this message").click()
     await expect(own).to_have_count(0)
     await expect(composer(page)).to_be_focused()
+    await page.reload()
+    await expect(message(page, "hello from Bob")).to_be_visible()
+    await expect(own).to_have_count(0)
 
 
 async def test_an_edited_message_changes_in_place_and_a_deleted_one_goes(

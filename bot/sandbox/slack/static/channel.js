@@ -6,7 +6,7 @@ import { el, fill, icon, iconButton } from "./dom.js";
 import { MessageList } from "./messages.js";
 import { openMenu } from "./popup.js";
 import { recall, remember } from "./preferences.js";
-import { changed, channelMessages, conversation, goTo, isReply, loadEarlier, notice, onArrival, openChannel, openThread, state, watch } from "./state.js";
+import { changed, channelMessages, conversation, dismissMessage, goTo, isReply, loadEarlier, notice, onArrival, openChannel, openThread, state, watch } from "./state.js";
 import { examplesOf } from "./suggestions.js";
 import { explain } from "./surface.js";
 
@@ -30,8 +30,7 @@ export const channelBody = el("div", { class: "conversation" }, scroller, el("di
 
 /** Ephemeral messages are dismissed on this page only, as in Slack. */
 export function dismiss(channel, message) {
-  conversation(channel).messages.delete(message.ts);
-  changed("messages", "thread");
+  dismissMessage(channel, message.ts);
   composer.text.focus();
 }
 

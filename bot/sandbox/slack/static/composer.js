@@ -18,7 +18,7 @@ export class Composer {
     this.back = 0;
     this.listId = uniqueId("suggestions");
     this.text = el("textarea", {
-      id, rows: 1, class: "composer-text", placeholder, "aria-label": label, autocomplete: "off", role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": this.listId,
+      id, rows: 1, class: "composer-text", placeholder, "aria-label": label, autocomplete: "off", "aria-autocomplete": "list", "aria-haspopup": "listbox", "aria-controls": this.listId,
       "aria-describedby": `${id}-error`, dataset: { focus: id },
     });
     this.list = el("ul", { class: "suggestions", role: "listbox", id: this.listId, "aria-label": "Suggestions", hidden: true });
@@ -50,7 +50,6 @@ export class Composer {
   showSuggestions(options, preselect = false) {
     this.options = options;
     this.list.hidden = !options.length;
-    this.text.setAttribute("aria-expanded", String(options.length > 0));
     fill(this.list, options.map((option, index) =>
       el("li", { role: "option", id: `${this.listId}-${index}`, class: "option suggestion", "aria-selected": "false", dataset: { at: index } },
         option.mark && el("span", { class: "suggestion-mark" }, option.mark),

@@ -9,17 +9,18 @@ import { Surface } from "./surface.js";
 
 const COLOURS = { good: "#2f9e6e", warning: "#d9a400", danger: "#c22a44" };
 
-export function attachmentNodes(attachments, directory) {
+/** `container` is the message's own, since its attachments have no other. */
+export function attachmentNodes(attachments, directory, container) {
   return (attachments ?? []).map((attachment) => {
-    const node = el("div", { class: "attachment" }, parts(attachment, directory));
+    const node = el("div", { class: "attachment" }, parts(attachment, directory, container));
     const colour = COLOURS[attachment.color] ?? (/^#?[0-9a-f]{6}$/i.test(attachment.color ?? "") ? `#${attachment.color.replace("#", "")}` : null);
     if (colour) node.style.borderLeftColor = colour;
     return node;
   });
 }
 
-function parts(attachment, directory) {
-  if (attachment.blocks?.length) return el("div", { class: "blocks" }, renderBlocks(attachment.blocks, new Surface({ directory, container: { type: "message_attachment" } })));
+function parts(attachment, directory, container) {
+  if (attachment.blocks?.length) return el("div", { class: "blocks" }, renderBlocks(attachment.blocks, new Surface({ directory, container })));
   const text = (words) => renderMrkdwn(words, { directory, names: false });
   const title = attachment.title && el("div", { class: "attachment-title" }, attachment.title_link ? linkNode(attachment.title_link, [attachment.title]) : renderPlain(attachment.title));
   const fields = (attachment.fields ?? []).map((field) => el("div", { class: "field" }, el("strong", {}, renderPlain(field.title)), el("br"), text(field.value)));

@@ -165,17 +165,20 @@ export class MessageList {
     );
   }
 
+  container(message) {
+    return { type: "message", channel: this.channel, ts: message.ts, ...(message.ephemeral ? { ephemeral: true } : {}) };
+  }
+
   body(message, directory) {
-    const container = { type: "message", channel: this.channel, ts: message.ts, ...(message.ephemeral ? { ephemeral: true } : {}) };
     const edited = message.edited && el("span", { class: "edited" }, " (edited)");
     // What a person typed comes as rich text too, but only its text still has the emoji shortcodes.
     if (message.deleted) return el("div", { class: "message-body message-deleted" }, message.text);
-    if (message.blocks?.length && authorOf(message, directory).isApp) return el("div", { class: "message-body blocks" }, renderBlocks(message.blocks, new Surface({ directory, container })), edited);
+    if (message.blocks?.length && authorOf(message, directory).isApp) return el("div", { class: "message-body blocks" }, renderBlocks(message.blocks, new Surface({ directory, container: this.container(message) })), edited);
     return el("div", { class: "message-body message-text" }, renderMrkdwn(message.text, { directory, names: false }), edited);
   }
 
   footer(message, count, directory) {
-    const parts = [attachmentNodes(message.attachments, directory), reactionNodes(message.reactions, directory)];
+    const parts = [attachmentNodes(message.attachments, directory, this.container(message)), reactionNodes(message.reactions, directory)];
     if (message.ephemeral) {
       parts.push(
         el("div", { class: "only-you" }, icon("eye"), "Only visible to you", " · ", el("button", { type: "button", class: "link-button", "aria-label": "Dismiss this message", on: { click: () => this.actions.dismiss(message) } }, "Dismiss")),

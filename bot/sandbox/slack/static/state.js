@@ -80,6 +80,17 @@ export const isAppChannel = (channel) => channel.kind === "im" && channel.bot_is
 
 export const openChannel = () => (state.place?.kind === "channel" ? state.place.id : null);
 
+// Dismissing is this page's own doing: the workspace would give the message again.
+const DISMISSED_KEPT = 300;
+const dismissed = new Set(recall("dismissed", []));
+
+export function dismissMessage(channel, ts) {
+  dismissed.add(`${channel}/${ts}`);
+  remember("dismissed", [...dismissed].slice(-DISMISSED_KEPT));
+  conversation(channel).messages.delete(ts);
+  changed("messages", "thread");
+}
+
 /** Reads messages; what the stream brings meanwhile wins over what was read. */
 export async function loadMessages(channel, thread) {
   const kept = conversation(channel);
@@ -87,7 +98,8 @@ export async function loadMessages(channel, thread) {
   kept.arrived = arrived;
   const { messages } = await control.messages(state.user, channel, { thread, limit: thread ? MOST_READ : kept.limit });
   const local = [...kept.messages.values()].filter((message) => message.notice || (!thread && isReply(message)) || (thread && message.thread_ts !== thread && message.ts !== thread));
-  kept.messages = new Map([...local, ...messages].map((message) => [message.ts, message]));
+  const shown = messages.filter((message) => !dismissed.has(`${channel}/${message.ts}`));
+  kept.messages = new Map([...local, ...shown].map((message) => [message.ts, message]));
   for (const [ts, message] of arrived) applyTo(kept, ts, message);
   if (kept.arrived === arrived) kept.arrived = null;
   if (!thread) {
