@@ -106,9 +106,12 @@ def finish_walk(
     A window that lay in the past when the walk was begun, at `begun_at`, moves the watermark to
     its end even when it held nothing: otherwise it would be read for ever. A walk that was
     interrupted and gone on with has no `begun_at`: its first pages may have been read before
-    the end of its window had come.
+    the end of its window had come. A walk of several pages moves it no further than the moment
+    it began: whatever the log's order, an event may since have shown late on a page read before.
     """
     newest = _newest(walk.newest, newest_on_page)
+    if newest is not None and walk.cursor is not None:
+        newest = min(newest, walk.window.received_to - CLOCK_ALLOWANCE)
     reached = max(position.watermark, newest) if newest is not None else position.watermark
     if begun_at is not None and walk.window.received_to + CLOCK_ALLOWANCE < begun_at:
         reached = max(reached, walk.window.received_to)
