@@ -1,5 +1,6 @@
 """`mqbot manifest`: the manifest that creates the Slack app."""
 
+import re
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,23 +17,48 @@ def manifest_path() -> Path:
     return installed if installed.is_file() else installed.parent.parent / "manifest.yml"
 
 
+def _request_url(
+    _context: click.Context, _option: click.Parameter, given: str | None
+) -> str | None:
+    """The one address for commands, buttons and events; a bare host gets the usual path."""
+    if given is None:
+        return None
+    if not _is_request_url(given):
+        raise click.BadParameter(
+            "Slack sends requests to an https:// address, without a user, query or fragment."
+        )
+    base = given.rstrip("/")
+    return base if urlsplit(base).path else base + EVENTS_PATH
+
+
+def _is_request_url(given: str) -> bool:
+    if re.search(r"[^\x21-\x7e]|[@?#]", given):
+        return False
+    try:
+        parts = urlsplit(given)
+        return parts.scheme == "https" and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # the host, or the port
+        return False
+
+
 @click.command()
-@click.option("--http", metavar="URL", help="For HTTP mode: the address Slack sends requests to.")
+@click.option(
+    "--http",
+    metavar="URL",
+    callback=_request_url,
+    help="For HTTP mode: the address Slack sends requests to.",
+)
 def command(http: str | None) -> None:
     """Print the manifest that creates the Slack app, for Socket Mode or for --http URL."""
     text = manifest_path().read_text(encoding="utf-8")
-    if http is None:
-        click.echo(text, nl=False)
-        return
-    parts = urlsplit(http)
-    if parts.scheme != "https" or not parts.hostname:
-        raise click.BadParameter("Slack sends requests to an https:// address only.")
-    base = http.rstrip("/")
-    url = base if parts.path.rstrip("/") else base + EVENTS_PATH
+    click.echo(text if http is None else _over_http(text, http), nl=False)
+
+
+def _over_http(text: str, url: str) -> str:
     manifest = yaml.safe_load(text)
     manifest["settings"]["socket_mode_enabled"] = False
     manifest["settings"]["event_subscriptions"]["request_url"] = url
     manifest["settings"]["interactivity"]["request_url"] = url
     for slash_command in manifest["features"]["slash_commands"]:
         slash_command["url"] = url
-    click.echo(yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True), nl=False)
+    return str(yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True))

@@ -1,0 +1,111 @@
+"""The wheel, installed away from the repository, has all it needs: page, migrations, manifest."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from tests.support.demo_process import POSTS_SECONDS, running_demo
+
+ROOT = Path(__file__).parents[2]
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """An environment with the wheel in it, and an empty folder to stand in."""
+
+    programs: Path
+    folder: Path
+    environ: Mapping[str, str]
+
+    def run(self, program: str, *arguments: str) -> str:
+        return _run(self.programs / program, *arguments, cwd=self.folder, environ=self.environ)
+
+
+def _run(*command: str | Path, cwd: Path, environ: Mapping[str, str] | None = None) -> str:
+    finished = subprocess.run(
+        command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """Built and installed with nothing fetched; the libraries are those of this environment.
+
+    They come in by a path file. The path file that makes this environment see the repository is
+    not followed from there, so what is imported as `bot` can only be the wheel's.
+    """
+    build = tmp_path_factory.mktemp("build")
+    _run(
+        *PIP,
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        f"--wheel-dir={build}",
+        ROOT,
+        cwd=build,
+    )
+    (wheel,) = build.glob("mqbot-*.whl")
+    environment = tmp_path_factory.mktemp("environment")
+    venv.create(environment, symlinks=True)
+    python = environment / "bin" / "python"
+    here = Path(
+        _run(
+            python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=build
+        ).strip()
+    )
+    libraries = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    (here / "libraries.pth").write_text("\n".join(libraries))
+    _run(*PIP, "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=build)
+    folder = tmp_path_factory.mktemp("elsewhere")
+    return Installation(python.parent, folder, {"PATH": os.defpath, "HOME": str(folder)})
+
+
+def test_the_installed_package_is_the_wheels_not_the_repositorys(installed: Installation) -> None:
+    imported = installed.run("python", "-c", "import bot; print(bot.__file__)").strip()
+    assert Path(imported).is_relative_to(installed.programs.parent)
+
+
+def test_the_manifest_is_printed_from_any_folder(installed: Installation) -> None:
+    assert installed.run("mqbot", "manifest") == (ROOT / "manifest.yml").read_text()
+
+
+def test_the_manifest_for_http_sends_everything_to_the_given_address(
+    installed: Installation,
+) -> None:
+    printed = yaml.safe_load(installed.run("mqbot", "manifest", "--http", "https://example.com"))
+    url = "https://example.com/slack/events"
+    assert printed["settings"]["socket_mode_enabled"] is False
+    assert printed["settings"]["interactivity"]["request_url"] == url
+    assert printed["settings"]["event_subscriptions"]["request_url"] == url
+    assert [command["url"] for command in printed["features"]["slash_commands"]] == [url]
+
+
+def test_migrations_are_in_the_wheel(installed: Installation) -> None:
+    assert "at revision" in installed.run("mqbot", "migrate")
+
+
+def test_the_demo_shows_its_page_with_posts_and_takes_a_pause(installed: Installation) -> None:
+    mqbot = installed.programs / "mqbot"
+    with running_demo(
+        mqbot, "demo", "--port", "0", cwd=installed.folder, environ=installed.environ
+    ) as demo:
+        page = httpx.get(demo.page_url, trust_env=False).raise_for_status().text
+        for asset in ("page.js", "page.css"):
+            assert asset in page
+            httpx.get(f"{demo.page_url}static/{asset}", trust_env=False).raise_for_status()
+        demo.wait_for_messages("Queued", "Merged", "Left the queue", seconds=POSTS_SECONDS)
+        demo.type_command("/mq pause CI runners are down")
+        demo.wait_for_messages("CI runners are down")
