@@ -327,7 +327,7 @@ async def test_everything_the_sandbox_tells_is_read_in_full(
         dialect=dialect,
         metadata=metadata,
     )
-    sandbox.advance(1800)
+    sandbox.advance(600)
     await sandbox.start()
     try:
         async with MergeQueueClient(

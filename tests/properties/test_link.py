@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from hypothesis import given, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bot.domain.errors import MergeQueueProtocolError
 from bot.domain.event_metadata import FreezeCreate, PauseCreate, QueueLeave
@@ -14,6 +14,9 @@ from bot.merge_queue.links import cursor_of, parse_links
 from bot.merge_queue.protocol import read_event_page
 
 NOW = datetime(2026, 7, 20, tzinfo=UTC)
+
+steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is slow, which is nothing that these tests look for."""
 
 cursors = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 quoted = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20).map(
@@ -37,6 +40,7 @@ def link_values(draw: st.DrawFn, relations: list[str], cursor: str) -> str:
     return f"<{path}?{query}>{tail}"
 
 
+@steady
 @given(st.data(), cursors, cursors)
 def test_cursor_survives_any_writing_of_the_link(
     data: st.DataObject, wanted: str, other: str
@@ -53,6 +57,7 @@ def test_cursor_survives_any_writing_of_the_link(
     assert cursor_of("first", fields) == other
 
 
+@steady
 @given(st.lists(st.text(), max_size=3))
 def test_no_text_breaks_the_parser(fields: list[str]) -> None:
     list(parse_links(fields))
@@ -63,6 +68,7 @@ def test_no_text_breaks_the_parser(fields: list[str]) -> None:
     assert cursor is None or cursor
 
 
+@steady
 @given(st.lists(st.text(alphabet='<>;,="\\ relnxt?cuso', max_size=60), max_size=2))
 def test_no_near_link_breaks_the_parser(fields: list[str]) -> None:
     list(parse_links(fields))
@@ -106,6 +112,7 @@ good = st.just(
 )
 
 
+@steady
 @given(st.lists(good | event_like | anything, max_size=6), st.booleans())
 def test_no_element_of_a_page_breaks_it(
     elements: list[Any],
@@ -135,6 +142,7 @@ def good_event() -> dict[str, Any]:
     }
 
 
+@steady
 @given(anything.map(json.dumps).map(str.encode) | st.binary(max_size=60))
 def test_no_answer_breaks_the_reading_of_a_page(body: bytes) -> None:
     try:

@@ -1,0 +1,102 @@
+"""True answers with one part replaced by anything: read, or a protocol error, nothing else."""
+
+import copy
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from bot.domain.errors import BotError, MergeQueueProtocolError
+from bot.merge_queue import protocol
+from bot.merge_queue.answer import Answer
+from bot.merge_queue.refusals import refusal
+from tests.support.samples import sample
+
+NOW = datetime(2026, 7, 20, tzinfo=UTC)
+
+steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is slow, which is nothing that these tests look for."""
+READERS: dict[str, Callable[[Answer], object]] = {
+    "status": protocol.read_status,
+    "status_live": protocol.read_status,
+    "application": protocol.read_application,
+    "application_live": protocol.read_application,
+    "configuration": protocol.read_rules,
+    "queues": protocol.read_queues,
+}
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def tampered(draw: st.DrawFn, name: str) -> bytes:
+    """The sample with one element, at any depth, replaced or removed."""
+    body = copy.deepcopy(sample(name))
+    node: Any = body
+    while True:
+        key = draw(st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node))))
+        if not isinstance(node[key], dict | list) or not node[key] or draw(st.booleans()):
+            break
+        node = node[key]
+    if draw(st.booleans()):
+        node[key] = draw(anything)
+    else:
+        del node[key]
+    return json.dumps(body).encode()
+
+
+@steady
+@given(st.data(), st.sampled_from(sorted(READERS)))
+def test_tampered_answer_is_read_or_a_protocol_error(data: st.DataObject, name: str) -> None:
+    body = data.draw(tampered(name))
+    try:
+        read = READERS[name](Answer(200, NOW, body=body))
+    except MergeQueueProtocolError as error:
+        assert 0 < len(error.detail) <= 300  # noqa: PT017 - either outcome is right
+        return
+    assert read is not None
+
+
+@steady
+@given(st.data())
+def test_tampered_event_log_loses_no_event(data: st.DataObject) -> None:
+    body = data.draw(tampered("event_log"))
+    sent = json.loads(body).get("events")
+    try:
+        page = protocol.read_event_page(Answer(200, NOW, body=body), asked_cursor=None)
+    except MergeQueueProtocolError:
+        assert not isinstance(sent, list)
+        return
+    assert len(page.events) + len(page.unreadable) == len(sent)
+    assert len(page.unreadable) <= 1 or sent != sample("event_log")["events"]
+
+
+@steady
+@given(
+    st.integers(201, 599),
+    anything.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=50),
+    st.dictionaries(
+        st.sampled_from(
+            ["retry-after", "date", "content-type", "x-ratelimit-remaining", "x-ratelimit-reset"]
+        ),
+        st.lists(st.text(max_size=30), min_size=1, max_size=2).map(tuple),
+    ),
+)
+def test_every_refusal_is_an_error_of_ours_with_one_safe_line(
+    status: int, body: bytes, headers: dict[str, tuple[str, ...]]
+) -> None:
+    error = refusal(Answer(status, NOW, headers, body))
+
+    assert isinstance(error, BotError)
+    line = str(error)
+    assert 0 < len(line) <= 300
+    assert "\n" not in line
+    assert not any(0xD800 <= ord(character) < 0xE000 for character in line)
