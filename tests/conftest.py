@@ -1,11 +1,63 @@
-"""What holds for every test: where MQBOT_FAIL_ON_SKIP is set, nothing may be left out."""
+"""What holds for every test: a clean environment, Hypothesis profiles, snapshots, no silent skip.
+
+Where MQBOT_FAIL_ON_SKIP is set, nothing may be left out.
+"""
 
 import os
+import random
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+from tests.support.snapshots import Snapshots
 
 FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ftp_proxy", "ws_proxy")
+OURS = ("MQBOT_", "SLACK_")
+
+settings.register_profile("dev", max_examples=50)
+# A shared machine may stall at any instant: in CI slowness is no failure.
+settings.register_profile("ci", max_examples=500, deadline=None, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-snapshots",
+        action="store_true",
+        help="Write the snapshots of messages anew instead of comparing with them",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything reads the environment; Hypothesis gets a seed that can be repeated."""
+    for name in list(os.environ):
+        ours = name.startswith(OURS) and name != FAIL_ON_SKIP
+        if ours or name == "DATABASE_URL" or name.lower() in PROXIES:
+            del os.environ[name]
+    if config.getoption("--hypothesis-seed") is None:
+        config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"hypothesis: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(pytest_report_header(config))
+
+
+@pytest.fixture
+def snapshots(request: pytest.FixtureRequest) -> Snapshots:
+    """The snapshots beside the test's own file."""
+    folder = Path(request.path).parent / "snapshots"
+    return Snapshots(folder, is_updating=bool(request.config.getoption("--update-snapshots")))
 
 
 @pytest.hookimpl(wrapper=True)

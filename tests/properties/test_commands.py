@@ -1,0 +1,73 @@
+"""Whatever is typed, a command comes back or a refusal that can be worded."""
+
+import re
+
+from hypothesis import given, strategies as st
+
+from bot.domain.commands import VERBS, HelpCommand, PauseCommand, StatusCommand, parse_command
+from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.messages import errors
+from bot.messages.help import help_text
+from tests.support.make import API, SITE
+
+REPOSITORIES = Repositories((SITE, API))
+WORDS = [word for verb in VERBS for word in (verb.name, *verb.aliases)]
+ARGUMENTS = ["acme/site", "acme/other", "site", "branch:main", "branch:", "all", "enter,", "CI/CD"]
+
+words = st.one_of(st.sampled_from([*WORDS, *ARGUMENTS]), st.text(max_size=12))
+spaces = st.text(alphabet=" \t\n\u00a0\u2003\x1c", min_size=1, max_size=3)
+
+
+@st.composite
+def typed_texts(draw: st.DrawFn) -> str:
+    first = draw(st.one_of(st.sampled_from(WORDS), st.text(max_size=12)))
+    return first + "".join(draw(spaces) + word for word in draw(st.lists(words, max_size=6)))
+
+
+@given(st.one_of(st.text(), typed_texts()))
+def test_only_the_two_refusals_ever_escape_and_both_are_explained(typed: str) -> None:
+    try:
+        parse_command(typed, REPOSITORIES)
+    except (CommandSyntaxError, RepositoryNotAllowed) as refused:
+        told = errors.explain(refused, command="/mq", incident="0", repository=None, retry=None)
+        assert "incident" not in told.text
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=("Z", "C")), min_size=1), spaces)
+def test_a_reason_is_kept_to_the_letter(word: str, space: str) -> None:
+    reason = f"because{space}{word}"
+
+    assert parse_command(f"pause{space}acme/site{space}{reason}", REPOSITORIES) == PauseCommand(
+        SITE, reason
+    )
+    assert parse_command(f"pause {reason}", REPOSITORIES) == PauseCommand(None, reason)
+
+
+@given(st.sampled_from(VERBS), st.sampled_from(["/mq", "/queue", "/a&b"]))
+def test_what_help_prints_is_parsed(verb: object, command: str) -> None:
+    assert isinstance(verb, type(VERBS[0]))
+    shown = str(help_text(command, verb.name).blocks)
+    copied = [
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+        for text in re.findall(r"• `([^`]+)`", shown)
+    ]
+    assert len(copied) == len(verb.examples)
+    for line in copied:
+        assert line.startswith(command)
+        parsed = parse_command(line.removeprefix(command), REPOSITORIES)
+        assert type(parsed) is type(parse_command(verb.name, REPOSITORIES)) or isinstance(
+            parsed, HelpCommand
+        )
+
+
+@given(st.lists(st.sampled_from(["acme", "umbrella"]), min_size=1, max_size=4), st.text(max_size=9))
+def test_a_found_repository_is_always_a_configured_one(owners: list[str], word: str) -> None:
+    names = tuple(RepositoryName(f"{owner}/r{number}") for number, owner in enumerate(owners))
+    known = Repositories(names)
+    for typed in (word, "r0", "R0", names[0].upper()):
+        found = known.find(typed)
+        assert found is None or found in names
+    command = parse_command(f"status {names[0].upper()}", known)
+    assert command == StatusCommand(names[0])

@@ -1,0 +1,206 @@
+"""No event is skipped, for any order, lateness within the overlap, page size and interruption."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import accumulate
+
+from hypothesis import given, strategies as st
+
+from bot.domain.event_log import (
+    CLOCK_ALLOWANCE,
+    Position,
+    Walk,
+    finish_walk,
+    first_position,
+    next_walk,
+    turn_page,
+)
+from tests.support.clock import NOON
+from tests.support.make import SITE
+
+OVERLAP = timedelta(seconds=120)
+HOUR = 3600.0
+GAPS = (0.0, 1.0, 10.0, 100.0, 900.0, 2 * HOUR, 30 * HOUR)
+"""Seconds, up to an outage that one window does not span."""
+
+ORDERS: dict[str, Callable[["Logged"], float]] = {
+    "newest first": lambda event: -event.received_at,
+    "oldest first": lambda event: event.received_at,
+    "by id": lambda event: event.event_id,
+    "scattered": lambda event: event.event_id * 7919 % 101,
+}
+
+
+@dataclass(frozen=True)
+class Logged:
+    """An event; times are seconds in the service's clock. It shows at `visible_at`."""
+
+    event_id: int
+    received_at: float
+    visible_at: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """A look at the log after `gap` seconds: so many pages, or all; the cursor may be refused."""
+
+    gap: float
+    pages: int | None
+    forget_cursor: bool
+    between_pages: float
+
+
+@dataclass
+class World:
+    """The service's log, both clocks, and the reader under test."""
+
+    order: str
+    page_size: int
+    ahead: float
+    """Seconds by which the service's clock is ahead of ours."""
+    events: Sequence[Logged]
+    now: float = 0.0
+    """Ours, in seconds since NOON."""
+    position: Position = field(init=False)
+    read: set[int] = field(default_factory=set)
+    fetched: int = 0
+
+    def __post_init__(self) -> None:
+        self.position = first_position(SITE, NOON + timedelta(seconds=self.ahead))
+
+    def look(self, step: Step) -> None:
+        self.now += step.gap
+        begun_at = NOON + timedelta(seconds=self.now) if self.position.walk is None else None
+        walk = next_walk(self.position, NOON + timedelta(seconds=self.now), OVERLAP)
+        if step.forget_cursor:
+            walk = replace(walk, cursor=None)
+        left = step.pages
+        while left is None or left > 0:
+            page, cursor = self.page(walk)
+            self.read.update(event.event_id for event in page)
+            self.fetched += len(page)
+            newest = max((event.received_at for event in page), default=None)
+            newest_at = None if newest is None else NOON + timedelta(seconds=newest)
+            if cursor is None:
+                self.position = finish_walk(self.position, walk, newest_at, begun_at)
+                return
+            walk = turn_page(walk, newest_at, cursor)
+            self.position = replace(self.position, walk=walk)
+            left = None if left is None else left - 1
+            self.now += step.between_pages
+
+    def catch_up(self) -> None:
+        """Everything shows by now and nothing interrupts: look until all has been read."""
+        calm = Step(gap=HOUR, pages=None, forget_cursor=False, between_pages=0.0)
+        self.now += 6 * HOUR
+        for _ in range(100):
+            self.look(calm)
+            if self.next_window_ends_late():
+                break
+        assert self.next_window_ends_late()
+        self.look(calm)
+
+    def next_window_ends_late(self) -> bool:
+        now = NOON + timedelta(seconds=self.now)
+        walk = next_walk(self.position, now, OVERLAP)
+        return self.position.walk is None and walk.window.received_to > now
+
+    def page(self, walk: Walk) -> tuple[list[Logged], str | None]:
+        """The cursor names the last event shown; what appears before it is never shown."""
+        start = (walk.window.received_from - NOON).total_seconds()
+        end = (walk.window.received_to - NOON).total_seconds()
+        key = ORDERS[self.order]
+        shown = sorted(
+            (key(event), event.event_id, event)
+            for event in self.events
+            if start <= event.received_at <= end and event.visible_at <= self.now + self.ahead
+        )
+        if walk.cursor is not None:
+            place, event_id = map(float, walk.cursor.split())
+            shown = [one for one in shown if one[:2] > (place, event_id)]
+        page = shown[: self.page_size]
+        more = len(shown) > len(page)
+        return [one[2] for one in page], f"{page[-1][0]} {page[-1][1]}" if more else None
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[World, list[Step]]:
+    order = draw(st.sampled_from(sorted(ORDERS)))
+    steps = draw(
+        st.lists(
+            st.builds(
+                Step,
+                gap=st.sampled_from(GAPS),
+                pages=st.sampled_from((None, 1, 2)),
+                forget_cursor=st.sampled_from((False, False, True)),
+                between_pages=st.sampled_from((0.0, 1.0, 60.0)),
+            ),
+            min_size=1,
+            max_size=6,
+        )
+    )
+    looks = list(accumulate((step.gap for step in steps), initial=0.0))
+    ahead = draw(st.sampled_from((0.0, 5.0, 100.0, 0.9 * HOUR, -60.0, -3 * HOUR)))
+    if order != "newest first":
+        # What is behind is taken off the overlap: see `finish_walk`.
+        ahead = max(ahead, -OVERLAP.total_seconds() / 2)
+    late = OVERLAP.total_seconds() + (min(ahead, 0.0) if order != "newest first" else 0.0)
+    # Most events come around the looks and in the hour after them.
+    moments = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from(looks),
+                st.sampled_from((-90.0, -1.0, 0.0, 1.0, 30.0, 300.0, 0.6 * HOUR, 5 * HOUR)),
+                st.sampled_from((0.0, late / 2, late)),
+            ),
+            max_size=15,
+        )
+    )
+    events = [
+        Logged(number, ahead + max(look + after, 0.0), ahead + max(look + after, 0.0) + lateness)
+        for number, (look, after, lateness) in enumerate(moments)
+    ]
+    return World(order, draw(st.integers(1, 3)), ahead, events), steps
+
+
+@given(worlds())
+def test_no_event_is_skipped(drawn: tuple[World, list[Step]]) -> None:
+    world, steps = drawn
+    for step in steps:
+        world.look(step)
+    world.catch_up()
+
+    assert world.read == {event.event_id for event in world.events}
+
+
+@given(worlds())
+def test_the_watermark_never_goes_back_and_never_passes_the_services_clock(
+    drawn: tuple[World, list[Step]],
+) -> None:
+    world, steps = drawn
+    for step in steps:
+        before = world.position.watermark
+        world.look(step)
+        services_now = NOON + timedelta(seconds=world.now + world.ahead)
+
+        assert world.position.watermark >= before
+        assert world.position.watermark <= max(services_now, before)
+        assert world.position.origin == NOON + timedelta(seconds=world.ahead)
+
+
+@given(worlds())
+def test_a_quiet_log_is_not_read_from_far_back(drawn: tuple[World, list[Step]]) -> None:
+    """Once all is read, a look asks for the overlap only, however much there was."""
+    world, steps = drawn
+    for step in steps:
+        world.look(step)
+    world.catch_up()
+    newest = max((event.received_at for event in world.events), default=world.ahead)
+
+    walk = next_walk(world.position, NOON + timedelta(seconds=world.now), OVERLAP)
+
+    assert walk.window.received_from >= NOON + timedelta(seconds=newest) - OVERLAP
+    assert walk.window.received_to <= (
+        max(NOON + timedelta(seconds=world.now), world.position.watermark) + CLOCK_ALLOWANCE
+    )

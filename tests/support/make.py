@@ -1,0 +1,224 @@
+"""Values for tests: valid by default, keywords for what matters."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import JsonValue
+
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.deliveries import Delivery, Subject, SubjectKind
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.events import QueueEvent
+from bot.domain.queue import (
+    Author,
+    Batch,
+    BatchStatus,
+    ChecksSummary,
+    Pause,
+    QueuedPullRequest,
+    QueueStatus,
+)
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import KnownPause, Snapshot
+from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
+from tests.support.clock import NOON
+
+SITE = RepositoryName("acme/site")
+API = RepositoryName("acme/api")
+CHANNEL = "C0MERGEQ"
+ALICE = Actor("U0ALICE", "alice", "T0ACME")
+BOB = Actor("U0BOB", "bob", "T0ACME")
+
+
+def make_event_record(
+    type_: str = "action.queue.enter",
+    *,
+    event_id: int = 1,
+    repository: RepositoryName = SITE,
+    received_at: datetime = NOON,
+    pull_request: int | None = 41,
+    base_ref: str | None = "main",
+    **details: JsonValue,
+) -> EventRecord:
+    return EventRecord(
+        repository=repository,
+        event_id=event_id,
+        received_at=received_at,
+        type=type_,
+        pull_request=pull_request,
+        base_ref=base_ref,
+        session_id=None,
+        details=details,
+    )
+
+
+def make_event(
+    event_id: int = 1,
+    type_: str = "action.queue.enter",
+    *,
+    received_at: datetime = NOON,
+    pull_request: int | None = 41,
+    base_ref: str | None = "main",
+    trigger: str = "",
+    metadata: Mapping[str, Any] | None = None,
+) -> QueueEvent:
+    """An event as the service sends it."""
+    return QueueEvent.model_validate(
+        {
+            "id": event_id,
+            "received_at": received_at.isoformat(),
+            "type": type_,
+            "pull_request": pull_request,
+            "base_ref": base_ref,
+            "trigger": trigger,
+            "metadata": metadata,
+        }
+    )
+
+
+def make_pull_request_record(
+    number: int = 41,
+    *,
+    title: str = "Add search",
+    url: str | None = None,
+    author: str = "ana",
+    repository: RepositoryName = SITE,
+    seen_at: datetime = NOON,
+) -> PullRequestRecord:
+    address = f"https://code.example/{repository}/pull/{number}" if url is None else url
+    return PullRequestRecord(repository, number, title, address, author, seen_at)
+
+
+def make_queued(
+    number: int = 41,
+    *,
+    title: str = "Add search",
+    url: str | None = None,
+    author: str = "ana",
+    queued_at: datetime | None = None,
+    priority_alias: str = "medium",
+) -> QueuedPullRequest:
+    return QueuedPullRequest(
+        number=number,
+        title=title,
+        url=f"https://code.example/acme/site/pull/{number}" if url is None else url,
+        author=Author(id=number, login=author),
+        queued_at=queued_at or NOON - timedelta(minutes=12),
+        priority_alias=priority_alias,
+        priority_rule_name=None,
+        labels=(),
+        scopes=(),
+    )
+
+
+def make_batch(
+    *pull_requests: QueuedPullRequest,
+    name: str = "batch-7",
+    code: str = "running",
+    checks: tuple[int, int] = (3, 5),
+    estimated_merge_at: datetime | None = None,
+) -> Batch:
+    return Batch(
+        id=f"id-of-{name}",
+        name=name,
+        parent_ids=(),
+        status=BatchStatus(code=code),
+        started_at=NOON - timedelta(minutes=5),
+        estimated_merge_at=estimated_merge_at,
+        scopes=(),
+        checks_summary=ChecksSummary(passed=checks[0], total=checks[1]),
+        pull_requests=pull_requests or (make_queued(),),
+    )
+
+
+def make_status(
+    *batches: Batch, waiting: Sequence[QueuedPullRequest] = (), pause: Pause | None = None
+) -> QueueStatus:
+    return QueueStatus(batches=batches, waiting_pull_requests=tuple(waiting), pause=pause)
+
+
+def make_act(
+    action: Action = Action.PAUSE,
+    result: ActResult = ActResult.DONE,
+    *,
+    at: datetime = NOON,
+    actor: Actor = ALICE,
+    reason: str | None = "CI runners are down",
+    stored_reason: str | None = "CI runners are down (by alice via Slack)",
+    repository: RepositoryName = SITE,
+    paused_at: datetime | None = NOON,
+    previous_reason: str | None = None,
+    previous_paused_at: datetime | None = None,
+    channel_id: str | None = CHANNEL,
+    record_id: int = 0,
+    act_id: int = 0,
+) -> AuditRecord:
+    pauses = action is Action.PAUSE
+    return AuditRecord(
+        at=at,
+        actor=actor,
+        action=action,
+        origin=Origin.COMMAND,
+        repository=repository,
+        result=result,
+        channel_id=channel_id,
+        reason=reason if pauses else None,
+        stored_reason=stored_reason if pauses else None,
+        paused_at=paused_at if pauses else None,
+        previous_reason=previous_reason,
+        previous_paused_at=previous_paused_at,
+        act_id=act_id,
+        record_id=record_id,
+    )
+
+
+def make_known_pause(
+    reason: str = "CI runners are down",
+    *,
+    paused_at: datetime = NOON,
+    actor: Actor | None = ALICE,
+) -> KnownPause:
+    act = make_act(reason=reason, actor=actor, paused_at=paused_at) if actor is not None else None
+    return KnownPause(Pause(reason=reason, paused_at=paused_at), act)
+
+
+def make_snapshot(
+    status: QueueStatus | None = None,
+    *,
+    pause: KnownPause | None = None,
+    repository: RepositoryName = SITE,
+    branch: str | None = None,
+    read_at: datetime = NOON,
+) -> Snapshot:
+    return Snapshot(repository, status or make_status(), pause, read_at, branch)
+
+
+def make_subscription(
+    *topics: str,
+    channel_id: str = CHANNEL,
+    repository: RepositoryName = SITE,
+    branch: str | None = None,
+    except_logins: frozenset[str] = frozenset(),
+    source: SubscriptionSource = SubscriptionSource.COMMAND,
+) -> Subscription:
+    wanted = frozenset(topics) or DEFAULT_TOPICS
+    return Subscription(channel_id, repository, wanted, branch, except_logins, source)
+
+
+def make_subject(event_id: int = 1, repository: RepositoryName = SITE) -> Subject:
+    return Subject(SubjectKind.EVENT, repository, event_id)
+
+
+def make_delivery(
+    event_id: int = 1, *, channel_id: str = CHANNEL, now: datetime = NOON, **fields: Any
+) -> Delivery:
+    return Delivery(
+        delivery_id=f"{channel_id}{event_id}",
+        channel_id=channel_id,
+        subject=make_subject(event_id),
+        sequence=event_id,
+        created_at=now,
+        due_at=now,
+        **fields,
+    )

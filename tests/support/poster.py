@@ -1,0 +1,123 @@
+"""RecordingPoster: the ChannelPoster port in lists, with scripted failures."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from typing_extensions import override
+
+from bot.domain.errors import PostError, PostRefused, Refusal
+from bot.domain.message import Message
+from bot.ports import ChannelPoster
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message as the channel shows it."""
+
+    channel_id: str
+    message: Message
+    delivery_id: str
+    ts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of the port: `method` is "post" or "find"."""
+
+    method: str
+    channel_id: str
+    delivery_id: str
+
+
+@dataclass
+class PlannedFailure:
+    """An error for the next call of `method`; `after` posts first, as when the answer is lost."""
+
+    method: str
+    error: PostError
+    channel_id: str | None = None
+    after: bool = False
+
+
+@dataclass
+class RecordingPoster(ChannelPoster):
+    """Keeps what was posted, and every call.
+
+    `closed` channels refuse posts with the code given. `blocks_refused`: messages with blocks
+    are refused as `invalid_blocks`. `shows_late`: a post is not found at so many looks.
+    """
+
+    closed: dict[str, str] = field(default_factory=dict)
+    blocks_refused: bool = False
+    shows_late: int = 0
+    history: list[Posted] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    _failures: list[PlannedFailure] = field(default_factory=list)
+    _unseen: dict[str, int] = field(default_factory=dict)
+
+    def fail_next(
+        self,
+        error: PostError,
+        *,
+        method: str = "post",
+        channel_id: str | None = None,
+        after: bool = False,
+    ) -> None:
+        """Let the next call of `method` fail; several are used up in order."""
+        self._failures.append(PlannedFailure(method, error, channel_id, after))
+
+    def shown(self, channel_id: str) -> list[str]:
+        """The texts in the channel, oldest first."""
+        return [one.message.text for one in self.history if one.channel_id == channel_id]
+
+    def called(self, method: str) -> list[Call]:
+        return [call for call in self.calls if call.method == method]
+
+    def assert_all_used(self) -> None:
+        assert not self._failures, self._failures
+
+    @override
+    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+        self.calls.append(Call("post", channel_id, delivery_id))
+        planned = self._next_failure("post", channel_id)
+        if planned is not None and not planned.after:
+            raise planned.error
+        if channel_id in self.closed:
+            raise PostRefused(self.closed[channel_id], Refusal.CHANNEL)
+        if self.blocks_refused and message.blocks:
+            raise PostRefused("invalid_blocks", Refusal.MESSAGE)
+        ts = f"1784548800.{len(self.history) + 1:06}"
+        self.history.append(Posted(channel_id, message, delivery_id, ts))
+        self._unseen[ts] = self.shows_late
+        if planned is not None:
+            raise planned.error
+        return ts
+
+    @override
+    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
+        del since  # Every post stays in the history.
+        self.calls.append(Call("find", channel_id, delivery_id))
+        planned = self._next_failure("find", channel_id)
+        if planned is not None:
+            raise planned.error
+        return self._first_shown(
+            one
+            for one in self.history
+            if (one.channel_id, one.delivery_id) == (channel_id, delivery_id)
+        )
+
+    def _first_shown(self, posts: Iterable[Posted]) -> str | None:
+        shown = None
+        for one in posts:
+            self._unseen[one.ts] -= 1
+            if shown is None and self._unseen[one.ts] < 0:
+                shown = one.ts
+        return shown
+
+    def _next_failure(self, method: str, channel_id: str) -> PlannedFailure | None:
+        for planned in self._failures:
+            if planned.method == method and planned.channel_id in {None, channel_id}:
+                self._failures.remove(planned)
+                return planned
+        return None

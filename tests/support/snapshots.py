@@ -1,0 +1,31 @@
+"""Rendered messages compared with JSON files, so that a change of wording is seen as one."""
+
+import json
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bot.domain.message import Message, View
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """The files of one folder; `is_updating` writes them instead of comparing."""
+
+    folder: Path
+    is_updating: bool = False
+
+    def check(self, name: str, rendered: Message | View) -> None:
+        """Fail unless the file `name` holds exactly this."""
+        path = self.folder / f"{name}.json"
+        shown = json.dumps(asdict(rendered), ensure_ascii=False, indent=2) + "\n"
+        if self.is_updating:
+            self.folder.mkdir(exist_ok=True)
+            path.write_text(shown, "utf-8")
+        assert path.exists(), f"no snapshot {name}: run pytest with --update-snapshots"
+        assert json.loads(shown) == json.loads(path.read_text("utf-8"))
+
+    def check_names(self, names: Collection[str]) -> None:
+        """Fail when the folder holds a file that no case writes."""
+        left = {path.stem for path in self.folder.glob("*.json")}.difference(names)
+        assert not left, f"snapshots of nothing: {sorted(left)}"

@@ -1,0 +1,169 @@
+"""What people type, and what is made of it."""
+
+import pytest
+
+from bot.domain.commands import (
+    VERBS,
+    Command,
+    HelpCommand,
+    PauseCommand,
+    StatusCommand,
+    SubscribeCommand,
+    SubscriptionsCommand,
+    UnpauseCommand,
+    UnsubscribeCommand,
+    parse_command,
+)
+from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import DEFAULT_TOPICS, Topic
+from tests.support.make import API, SITE
+
+ONE = Repositories((SITE,))
+TWO = Repositories((SITE, API))
+OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
+
+
+@pytest.mark.parametrize(
+    ("typed", "command"),
+    [
+        ("", StatusCommand()),
+        ("   ", StatusCommand()),
+        ("status", StatusCommand()),
+        ("STATUS acme/site", StatusCommand(SITE)),
+        ("status branch:main", StatusCommand(None, "main")),
+        ("status site Branch:release/1.2", StatusCommand(SITE, "release/1.2")),
+        ("status acme/site branch:a branch:b", StatusCommand(SITE, "b")),
+        ("pause", PauseCommand()),
+        ("pause acme/site", PauseCommand(SITE)),
+        ("pause CI runners are down", PauseCommand(None, "CI runners are down")),
+        ("pause acme/site database migration", PauseCommand(SITE, "database migration")),
+        ("Pause API slow", PauseCommand(API, "slow")),
+        ("unpause", UnpauseCommand()),
+        ("resume acme/api", UnpauseCommand(API)),
+        ("subscribe", SubscribeCommand(None, DEFAULT_TOPICS)),
+        ("subscribe merge, failure", SubscribeCommand(None, frozenset({"merge", "failure"}))),
+        ("subscribe acme/site ALL", SubscribeCommand(SITE, frozenset(one.value for one in Topic))),
+        (
+            "subscribe site action.queue.change",
+            SubscribeCommand(SITE, frozenset({"action.queue.change"})),
+        ),
+        (
+            "subscribe action.anyhost_actions",
+            SubscribeCommand(None, frozenset({"action.anyhost_actions"})),
+        ),
+        ("unsubscribe", UnsubscribeCommand()),
+        ("unsubscribe acme/site enter", UnsubscribeCommand(SITE, frozenset({"enter"}))),
+        ("subscriptions", SubscriptionsCommand()),
+        ("help", HelpCommand()),
+        ("help PAUSE", HelpCommand("pause")),
+        ("help resume", HelpCommand("unpause")),
+    ],
+)
+def test_typed_text_becomes_a_command(typed: str, command: Command) -> None:
+    assert parse_command(typed, TWO) == command
+
+
+def test_a_reason_keeps_the_persons_own_spaces() -> None:
+    command = parse_command("  pause   acme/site   CI   is  down \n tonight  ", TWO)
+
+    assert command == PauseCommand(SITE, "CI   is  down \n tonight")
+
+
+@pytest.mark.parametrize("reason", ["the CI/CD runners are down", "(CI/CD) is down", "and/or/not"])
+def test_a_slash_inside_a_reason_is_no_repository(reason: str) -> None:
+    assert parse_command(f"pause {reason}", TWO) == PauseCommand(None, reason)
+    assert parse_command(f"pause site {reason}", TWO) == PauseCommand(SITE, reason)
+
+
+@pytest.mark.parametrize("typed", ["pause CI/CD is down", "unpause acme/other", "status a/b"])
+def test_a_first_word_like_a_repository_is_refused_when_unknown(typed: str) -> None:
+    """Taken for a reason it would pause the wrong queue."""
+    with pytest.raises(RepositoryNotAllowed) as refused:
+        parse_command(typed, TWO)
+
+    assert refused.value.repository == typed.split()[1]
+    assert refused.value.configured == (SITE, API)
+
+
+def test_a_bare_name_is_a_repository_only_when_one_owner_is_configured() -> None:
+    assert parse_command("pause site down", TWO) == PauseCommand(SITE, "down")
+    assert parse_command("pause site down", OTHER_OWNER) == PauseCommand(None, "site down")
+    assert parse_command("pause api down", OTHER_OWNER) == PauseCommand(None, "api down")
+
+
+def test_repositories_are_found_whatever_their_case() -> None:
+    assert parse_command("status ACME/Site", ONE) == StatusCommand(SITE)
+    assert ONE.find("SITE") == SITE
+
+
+@pytest.mark.parametrize(
+    ("typed", "nearest"),
+    [
+        ("pasue", "pause"),
+        ("unpuase", "unpause"),
+        ("stats", "status"),
+        ("SUBSCRIB acme/site", "subscribe"),
+        ("resum", "resume"),
+        ("./pause", "pause"),
+        ("help unsubscribee", "unsubscribe"),
+    ],
+)
+def test_a_near_miss_is_offered_the_nearest_verb(typed: str, nearest: str) -> None:
+    with pytest.raises(CommandSyntaxError) as refused:
+        parse_command(typed, TWO)
+
+    assert refused.value.nearest == nearest
+    assert nearest in refused.value.usage or nearest == "resume"
+
+
+@pytest.mark.parametrize("typed", ["xyzzy", "acme/site", "<@U0ALICE>", "🚀🚀", "-h"])
+def test_nonsense_is_shown_all_verbs(typed: str) -> None:
+    with pytest.raises(CommandSyntaxError) as refused:
+        parse_command(typed, TWO)
+
+    assert typed in refused.value.problem
+    assert refused.value.nearest is None
+    for verb in VERBS:
+        assert verb.name in refused.value.usage
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("status branch:", "needs a branch name"),
+        ("status acme/site branch", "“branch”"),
+        ("status acme/site acme/api", "“acme/api”"),
+        ("status since:2h", "“since:2h”"),
+        ("unpause please", "repository “please”"),
+        ("unpause acme/site now", "“now”"),
+        ("subscribe acme/site merges", "no topic “merges”"),
+        ("unsubscribe nothing", "no topic “nothing”"),
+        ("subscribe action.of_tomorrow", "action.of_tomorrow"),
+        ("subscriptions acme/site", "“acme/site”"),
+        ("help me", "no command “me”"),
+    ],
+)
+def test_a_malformed_command_says_what_is_wrong_and_how_it_is_written(
+    typed: str, said: str
+) -> None:
+    with pytest.raises(CommandSyntaxError) as refused:
+        parse_command(typed, TWO)
+
+    assert said in refused.value.problem
+    assert refused.value.usage
+
+
+def test_every_verb_is_parsed_by_each_of_its_names() -> None:
+    for verb in VERBS:
+        for word in (verb.name, *verb.aliases):
+            assert parse_command(word, TWO) == parse_command(verb.name.upper(), TWO)
+
+
+def test_every_example_of_the_help_is_a_command() -> None:
+    known = Repositories((SITE,))
+    for verb in VERBS:
+        for example in verb.examples:
+            assert example.split()[0] == verb.name
+            parse_command(example, known)

@@ -1,0 +1,54 @@
+"""How fast a channel may be posted to."""
+
+from datetime import timedelta
+
+from bot.domain.pacing import BURST, Pace
+from tests.support.clock import NOON
+
+SECOND = timedelta(seconds=1)
+
+
+def test_a_burst_goes_out_at_once_and_then_one_a_second() -> None:
+    pace = Pace()
+
+    assert [pace.wait("C1", NOON) for _ in range(BURST)] == [timedelta()] * BURST
+    assert pace.wait("C1", NOON) == SECOND
+    assert pace.wait("C1", NOON + SECOND) == timedelta()
+    assert pace.wait("C1", NOON + SECOND) == SECOND
+
+
+def test_asking_too_early_costs_nothing() -> None:
+    pace = Pace()
+    for _ in range(BURST):
+        pace.wait("C1", NOON)
+
+    assert pace.wait("C1", NOON + SECOND / 4) == SECOND * 3 / 4
+    assert pace.wait("C1", NOON + SECOND / 2) == SECOND / 2
+    assert pace.wait("C1", NOON + SECOND) == timedelta()
+
+
+def test_channels_do_not_wait_for_each_other() -> None:
+    pace = Pace()
+    for _ in range(BURST + 1):
+        pace.wait("C1", NOON)
+
+    assert pace.wait("C2", NOON) == timedelta()
+
+
+def test_a_long_quiet_while_allows_one_burst_and_no_more() -> None:
+    pace = Pace()
+    pace.wait("C1", NOON)
+    later = NOON + timedelta(hours=1)
+
+    assert [pace.wait("C1", later) for _ in range(BURST)] == [timedelta()] * BURST
+    assert pace.wait("C1", later) > timedelta()
+
+
+def test_slacks_own_wait_holds_every_channel_and_takes_no_token() -> None:
+    pace = Pace()
+    pace.hold_all(NOON + 30 * SECOND)
+    pace.hold_all(NOON + 10 * SECOND)
+
+    assert pace.wait("C1", NOON) == 30 * SECOND
+    assert pace.wait("C2", NOON + 20 * SECOND) == 10 * SECOND
+    assert [pace.wait("C1", NOON + 30 * SECOND) for _ in range(BURST)] == [timedelta()] * BURST

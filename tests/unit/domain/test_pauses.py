@@ -1,0 +1,148 @@
+"""Reasons that are signed, and events recognised as our own acts."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.audit import Action, Actor, ActResult
+from bot.domain.errors import InvalidReason, ReasonProblem
+from bot.domain.event_records import EventRecord
+from bot.domain.pauses import (
+    IN_PROGRESS,
+    REASON_LIMIT,
+    SAME_ACT,
+    SAME_UNPAUSE,
+    act_told_by,
+    check_reason,
+    is_under_way,
+    signed_reason,
+)
+from tests.support.clock import NOON
+from tests.support.make import ALICE, BOB, make_act, make_event_record
+
+SIGNED = "CI runners are down (by alice via Slack)"
+SECOND = timedelta(seconds=1)
+
+
+def paused(seconds: float = 0, reason: str = SIGNED, type_: str = "create") -> EventRecord:
+    at = NOON + timedelta(seconds=seconds)
+    return make_event_record(
+        f"queue.pause.{type_}", received_at=at, pull_request=None, reason=reason
+    )
+
+
+def unpaused(seconds: float = 0) -> EventRecord:
+    at = NOON + timedelta(seconds=seconds)
+    return make_event_record("queue.pause.delete", received_at=at, pull_request=None)
+
+
+def test_a_reason_of_255_characters_is_taken_and_one_of_256_refused() -> None:
+    assert check_reason("  " + "é" * 255 + "\n") == "é" * 255
+    with pytest.raises(InvalidReason) as refused:
+        check_reason("🚀" * 256)
+    assert (refused.value.problem, refused.value.length, refused.value.limit) == (
+        ReasonProblem.TOO_LONG,
+        256,
+        255,
+    )
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "\n\t", "\u00a0\u2003"])
+def test_a_blank_reason_is_refused(reason: str) -> None:
+    with pytest.raises(InvalidReason) as refused:
+        check_reason(reason)
+    assert refused.value.problem is ReasonProblem.BLANK
+
+
+def test_the_reason_carries_the_persons_name() -> None:
+    assert signed_reason("CI runners are down", ALICE) == SIGNED
+
+
+def test_a_reason_that_just_fits_is_not_shortened() -> None:
+    room = REASON_LIMIT - len(" (by alice via Slack)")
+
+    assert signed_reason("x" * room, ALICE) == "x" * room + " (by alice via Slack)"
+    assert signed_reason("x" * (room + 1), ALICE) == "x" * (room - 1) + "… (by alice via Slack)"
+
+
+def test_the_reason_is_shortened_and_never_the_name() -> None:
+    name = "n" * 80
+    signed = signed_reason("x" * 255, Actor("U1", name))
+
+    assert len(signed) == REASON_LIMIT
+    assert signed.endswith(f"… (by {name} via Slack)")
+
+
+def test_a_pause_event_is_told_as_the_act_that_made_it() -> None:
+    act = make_act(record_id=2, act_id=1)
+
+    assert act_told_by(paused(3), [act]) is act
+    assert act_told_by(paused(3, type_="update"), [act]) is act
+    assert act_told_by(unpaused(3), [act]) is None
+
+
+def test_a_pause_of_somebody_else_is_not_taken_for_ours() -> None:
+    act = make_act(record_id=2, act_id=1)
+
+    assert act_told_by(paused(3, reason="CI runners are down"), [act]) is None
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_an_act_too_far_in_time_is_another_one(side: int) -> None:
+    near, far = side * SAME_ACT.total_seconds(), side * (SAME_ACT + SECOND).total_seconds()
+
+    assert act_told_by(paused(near), [make_act(record_id=1)]) is not None
+    assert act_told_by(paused(far), [make_act(record_id=1)]) is None
+
+
+def test_an_unpause_is_told_as_the_nearest_one() -> None:
+    limit = SAME_UNPAUSE.total_seconds()
+    first = make_act(Action.UNPAUSE, record_id=2, act_id=1)
+    second = make_act(
+        Action.UNPAUSE, at=NOON + timedelta(seconds=40), actor=BOB, record_id=4, act_id=3
+    )
+
+    assert act_told_by(unpaused(5), [first, second]) is first
+    assert act_told_by(unpaused(35), [first, second]) is second
+    assert act_told_by(unpaused(limit), [first]) is first
+    assert act_told_by(unpaused(limit + 1), [first]) is None
+
+
+def test_an_act_is_given_by_its_end_when_that_is_known() -> None:
+    started = make_act(result=ActResult.STARTED, record_id=1)
+    done = make_act(at=NOON + SECOND, record_id=2, act_id=1)
+
+    assert act_told_by(paused(), [started, done]) is done
+
+
+@pytest.mark.parametrize("ends", [[], [ActResult.FAILED]])
+def test_an_act_cut_short_or_with_a_lost_answer_is_given_by_its_beginning(
+    ends: list[ActResult],
+) -> None:
+    started = make_act(result=ActResult.STARTED, record_id=1)
+    records = [started, *(make_act(result=end, record_id=2, act_id=1) for end in ends)]
+
+    assert act_told_by(paused(2), records) is started
+
+
+@pytest.mark.parametrize("end", [ActResult.UNCHANGED, ActResult.REFUSED])
+def test_an_act_that_changed_nothing_is_not_what_an_event_tells_of(end: ActResult) -> None:
+    """Somebody else's unpause must not be told under the name of who came too late."""
+    started = make_act(Action.UNPAUSE, ActResult.STARTED, record_id=1)
+    ended = make_act(Action.UNPAUSE, end, record_id=2, act_id=1)
+
+    assert act_told_by(unpaused(1), [started, ended]) is None
+
+
+def test_a_refusal_that_stands_alone_is_not_what_an_event_tells_of() -> None:
+    assert act_told_by(unpaused(), [make_act(Action.UNPAUSE, ActResult.REFUSED)]) is None
+
+
+def test_an_act_is_under_way_until_it_ends_or_cannot_last_any_longer() -> None:
+    started = make_act(result=ActResult.STARTED, record_id=1)
+    failed = make_act(result=ActResult.FAILED, record_id=2, act_id=1)
+
+    assert is_under_way(started, [started], NOON + IN_PROGRESS - SECOND)
+    assert not is_under_way(started, [started], NOON + IN_PROGRESS)
+    assert not is_under_way(started, [started, failed], NOON + SECOND)
+    assert not is_under_way(make_act(record_id=2, act_id=1), [started], NOON)

@@ -1,0 +1,73 @@
+"""Names of repositories, and which of them is meant."""
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from bot.domain.errors import InvalidRequest, RepositoryNotAllowed, RepositoryNotChosen
+from bot.domain.repositories import Repositories
+from bot.domain.repository import OWNER_MAX_LENGTH, RepositoryName
+from tests.support.make import API, SITE
+
+
+@pytest.mark.parametrize(
+    "text", ["acme/site", "A-1/my_repo.js", "a/b", "o" * OWNER_MAX_LENGTH + "/r", "a/...", "a/.x"]
+)
+def test_a_name_within_the_limits_of_the_document_is_taken(text: str) -> None:
+    name = RepositoryName.parse(text)
+
+    assert name == text
+    assert f"{name.owner}/{name.name}" == text
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("site", "repository"),
+        ("", "repository"),
+        ("/site", "owner"),
+        ("acme/", "repository"),
+        ("o" * 41 + "/site", "owner"),
+        ("ac_me/site", "owner"),
+        ("acmé/site", "owner"),
+        ("acme/sité", "repository"),
+        ("acme/si te", "repository"),
+        ("acme/a/b", "repository"),
+        ("acme/.", "repository"),
+        ("acme/..", "repository"),
+        ("acme/site\n", "repository"),
+        ("acme/site?x=1", "repository"),
+        ("acme/%2e%2e", "repository"),
+    ],
+)
+def test_a_name_beyond_them_is_refused_by_field(text: str, field: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        RepositoryName.parse(text)
+
+    assert refused.value.field == field
+    assert refused.value.status is None
+
+
+def test_a_model_holds_names_to_the_same_limits() -> None:
+    class Holder(BaseModel):
+        name: RepositoryName
+
+    assert Holder.model_validate({"name": "acme/site"}).name.owner == "acme"
+    with pytest.raises((ValidationError, InvalidRequest)):
+        Holder.model_validate({"name": "../site"})
+
+
+def test_an_unknown_repository_is_refused_with_those_there_are() -> None:
+    known = Repositories((SITE, API))
+
+    assert known.allowed("api") == API
+    with pytest.raises(RepositoryNotAllowed) as refused:
+        known.allowed("acme/other")
+    assert refused.value.configured == (SITE, API)
+
+
+def test_only_one_repository_needs_no_choice() -> None:
+    assert Repositories((SITE,)).only() == SITE
+    for names in ((), (SITE, API)):
+        with pytest.raises(RepositoryNotChosen) as refused:
+            Repositories(names).only()
+        assert refused.value.candidates == names

@@ -1,0 +1,44 @@
+"""What a pause would stop."""
+
+from datetime import timedelta
+
+from bot.domain.queue import Pause
+from bot.domain.snapshots import Impact, KnownPause
+from tests.support.clock import NOON
+from tests.support.make import make_act, make_batch, make_queued, make_snapshot, make_status
+
+SOON, LATER = NOON + timedelta(minutes=6), NOON + timedelta(minutes=20)
+
+
+def test_the_impact_counts_what_waits_what_runs_and_when_the_next_merge_is() -> None:
+    status = make_status(
+        make_batch(make_queued(1), make_queued(2), name="a", estimated_merge_at=LATER),
+        make_batch(make_queued(3), name="b", code="preparing", estimated_merge_at=SOON),
+        make_batch(make_queued(4), name="c"),
+        waiting=[make_queued(5), make_queued(6)],
+    )
+
+    assert make_snapshot(status).impact() == Impact(
+        waiting=2, in_batches=4, running_batches=2, next_merge_at=SOON
+    )
+
+
+def test_a_pull_request_in_two_batches_counts_once() -> None:
+    status = make_status(
+        make_batch(make_queued(1), name="a"), make_batch(make_queued(1), make_queued(2), name="b")
+    )
+
+    assert [one.number for one in make_snapshot(status).queued_in_batches()] == [1, 2]
+
+
+def test_an_empty_queue_has_nothing_to_stop() -> None:
+    assert make_snapshot().impact() == Impact(0, 0, 0, None)
+
+
+def test_a_known_pause_speaks_with_the_persons_own_words() -> None:
+    stored = Pause(reason="down (by alice via Slack)", paused_at=NOON)
+
+    assert KnownPause(stored, make_act(reason="down")).reason == "down"
+    assert KnownPause(stored, make_act(reason=None)).reason == stored.reason
+    assert KnownPause(stored).reason == stored.reason
+    assert KnownPause(stored).actor is None

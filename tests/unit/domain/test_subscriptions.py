@@ -1,0 +1,84 @@
+"""Topics, and what a subscription asks for."""
+
+import pytest
+
+from bot.domain.classification import EventKind, event_types_for, topic_of
+from bot.domain.events import EVENT_TYPES
+from bot.domain.subscriptions import DEFAULT_TOPICS, Topic, UnknownTopic, read_topics
+from tests.support.make import make_subscription
+
+LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
+
+
+def test_topics_are_read_whatever_their_case_with_commas_or_without() -> None:
+    assert read_topics(["Merge,", "FAILURE", "merge"]) == {"merge", "failure"}
+    assert read_topics([]) == frozenset()
+
+
+def test_all_means_every_topic() -> None:
+    assert read_topics(["all"]) == {topic.value for topic in Topic}
+
+
+@pytest.mark.parametrize("event_type", sorted(EVENT_TYPES))
+def test_every_event_type_of_the_document_is_a_topic(event_type: str) -> None:
+    assert read_topics([event_type]) == {event_type}
+    assert event_types_for(frozenset({event_type})) == {event_type}
+
+
+@pytest.mark.parametrize("word", ["", ",", "merges", "action.of_tomorrow", "enter merge", "*"])
+def test_any_other_word_is_refused_with_the_topics_there_are(word: str) -> None:
+    with pytest.raises(UnknownTopic) as refused:
+        read_topics(["enter", word])
+
+    for topic in (*Topic, "all"):
+        assert topic in str(refused.value)
+
+
+def test_the_defaults_are_enter_merge_failure_and_pause() -> None:
+    assert {"enter", "merge", "failure", "pause"} == DEFAULT_TOPICS
+
+
+@pytest.mark.parametrize("topic", list(Topic))
+def test_what_a_topic_hears_is_asked_of_the_service(topic: Topic) -> None:
+    asked = event_types_for(frozenset({topic.value}))
+
+    assert asked
+    assert asked <= EVENT_TYPES
+
+
+@pytest.mark.parametrize("topic", [Topic.MERGE, Topic.FAILURE, Topic.DEQUEUE])
+def test_leaving_needs_both_events_to_be_judged(topic: Topic) -> None:
+    assert event_types_for(frozenset({topic.value})) == {LEAVE, MERGED}
+
+
+def test_every_kind_but_other_has_a_topic() -> None:
+    assert {kind for kind in EventKind if topic_of(kind) is None} == {EventKind.OTHER}
+    assert {topic_of(kind) for kind in EventKind} - {None} == set(Topic)
+
+
+def test_a_subscription_wants_its_topics_and_nothing_else() -> None:
+    one = make_subscription("merge", "action.queue.change")
+
+    assert one.wants(topic="merge", event_type=MERGED, branch="main")
+    assert one.wants(topic=None, event_type="action.queue.change", branch="main")
+    assert not one.wants(topic="failure", event_type=LEAVE, branch="main")
+    assert not one.wants(topic=None, event_type="action.queue.checks.change", branch=None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "branch", "wanted"),
+    [
+        (None, "main", True),
+        ("main", "main", True),
+        ("main", "Main", False),
+        ("release/*", "release/1.2", True),
+        ("release/*", "main", False),
+        ("main", None, True),
+    ],
+)
+def test_a_branch_glob_narrows_it_but_not_for_events_of_the_whole_queue(
+    pattern: str | None, branch: str | None, *, wanted: bool
+) -> None:
+    one = make_subscription("merge", branch=pattern)
+
+    assert one.wants(topic="merge", event_type=MERGED, branch=branch) is wanted
