@@ -28,6 +28,8 @@ class Origin(StrEnum):
 class ActResult(StrEnum):
     """How it ended: `DONE` changed the queue, `UNCHANGED` found it so already.
 
+    `REFUSED`, by us or by the service, certainly changed nothing; `FAILED` may have changed it.
+
     `STARTED` is written before the service is asked, so that an act cut short by a crash is
     known; the record of its end follows with the started record's id as `act_id`.
     """

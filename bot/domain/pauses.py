@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from string import whitespace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord
 from bot.domain.errors import InvalidReason, ReasonProblem
@@ -18,6 +19,9 @@ IN_PROGRESS = timedelta(seconds=30)
 """Longer than any request to the service lasts, with its retries."""
 
 UNPAUSE_TYPE = "queue.pause.delete"
+
+_UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
+"""Fillers, joiners and the empty Braille cell: letters to Unicode, nothing to the eye."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ UnpauseOutcome = Unpaused | NotPaused | OtherPause
 def check_reason(reason: str) -> str:
     """The reason without outer spaces; raises InvalidReason when blank or over 255 characters."""
     stripped = reason.strip()
-    if not stripped:
+    if not stripped.strip(_UNSEEN):
         raise InvalidReason(ReasonProblem.BLANK, length=0, limit=REASON_LIMIT)
     if len(stripped) > REASON_LIMIT:
         raise InvalidReason(ReasonProblem.TOO_LONG, length=len(stripped), limit=REASON_LIMIT)
@@ -106,7 +110,9 @@ def act_told_by(record: EventRecord, acts: Sequence[AuditRecord]) -> AuditRecord
 
 
 def _carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
-    ended = {act.act_id for act in acts if act.result is ActResult.DONE}
+    """Those that changed the queue or may have; one that failed may have, its answer lost."""
+    known_ends = {ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED}
+    ended = {act.act_id for act in acts if act.result in known_ends}
     return [
         act
         for act in acts

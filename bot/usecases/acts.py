@@ -8,7 +8,7 @@ from datetime import timedelta
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
-from bot.domain.errors import MergeQueueError, PermissionDenied
+from bot.domain.errors import MergeQueueError, MergeQueueRefused, PermissionDenied
 from bot.domain.pauses import Told
 from bot.domain.permissions import Policy, require_permission
 from bot.domain.subscriptions import Topic
@@ -56,10 +56,13 @@ class ActLog:
         return Told(record, posted_here=bool(here))
 
     async def fail(self, started: AuditRecord, error: MergeQueueError) -> None:
-        await self.end(started, ActResult.FAILED, f"{type(error).__name__}: {error}"[:500])
+        """Store an end that the service refused, or one that may yet have changed the queue."""
+        refused = isinstance(error, MergeQueueRefused)
+        result = ActResult.REFUSED if refused else ActResult.FAILED
+        await self.end(started, result, f"{type(error).__name__}: {error}"[:500])
 
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> None:
-        """Store an end that changed nothing."""
+        """Store an end that nobody but the actor is told of."""
         ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
         async with self.store.begin() as transaction:
             await transaction.audit.add(ended)

@@ -45,7 +45,7 @@ class PauseQueue:
         if known is None:
             return await self._pause(act, None)
         if known.pause.paused_at != request.replacing:
-            return AlreadyPaused(known, request.reason)
+            return AlreadyPaused(known, act.reason or "")
         before = replace(
             act, previous_reason=known.reason, previous_paused_at=known.pause.paused_at
         )
