@@ -35,6 +35,7 @@ fates: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.just({"hangs": True}),
     st.just({"conflict": "CONFLICT_WITH_BASE_BRANCH"}),
 )
+some_time = st.one_of(st.integers(0, 20), st.integers(0, 300))
 
 
 def make_controls(scenario: str, seed: int, **options: Any) -> Controls:
@@ -60,57 +61,78 @@ class QueueMachine(RuleBasedStateMachine):
         self.repository.rules = (*self.repository.rules[:2], default)
         self.repository.max_parallel_checks = 3
         self.before: dict[str, list[str]] = {}
-        self.members: dict[str, list[int]] = {}
         document = openapi.document(self.controls.speaks, TYPES)
         self.validators = {
             name: Draft202012Validator({"$ref": f"#/components/schemas/{name}", **document})
             for name in ("Status", "Queues")
         }
-        self.seen = 0
 
     def queued_numbers(self) -> list[int]:
         return [one.number for line in self.repository.lines.values() for one in line.queued()]
 
-    @rule(base_ref=st.sampled_from(BRANCHES), names=labels, fate=fates, count=st.integers(1, 6))
-    def enter(self, base_ref: str, names: list[str], fate: dict[str, Any], count: int) -> None:
+    # Every act lets time pass after it: a queue in which nothing moves proves nothing.
+
+    @rule(
+        base_ref=st.sampled_from(BRANCHES),
+        names=labels,
+        fate=fates,
+        count=st.integers(1, 6),
+        then=some_time,
+    )
+    def enter(
+        self,
+        base_ref: str,
+        names: list[str],
+        fate: dict[str, Any],
+        count: int,
+        then: int,
+    ) -> None:
         new = NewPullRequest(base_ref=base_ref, labels=names, **fate)
         self.controls.enqueue(REPOSITORY, new)
         for _ in range(count - 1):
             self.controls.enqueue(REPOSITORY, NewPullRequest(base_ref=base_ref, labels=names))
+        self.controls.advance(then)
 
-    @rule(seconds=st.integers(1, 400))
-    def pass_time(self, seconds: int) -> None:
-        self.controls.advance(seconds)
-
-    @rule(reason=st.text(max_size=10))
-    def pause(self, reason: str) -> None:
+    @rule(reason=st.text(max_size=10), then=some_time)
+    def pause(self, reason: str, then: int) -> None:
         self.controls.pause(REPOSITORY, reason)
+        self.controls.advance(then)
 
     @precondition(lambda self: self.repository.pause is not None)
-    @rule()
-    def unpause(self) -> None:
+    @rule(then=some_time)
+    def unpause(self, then: int) -> None:
         self.controls.unpause(REPOSITORY)
+        self.controls.advance(then)
 
     @precondition(lambda self: self.queued_numbers())
-    @rule(choice=st.randoms(use_true_random=False))
-    def dequeue(self, choice: Random) -> None:
-        self.controls.dequeue(REPOSITORY, choice.choice(self.queued_numbers()))
+    @rule(place=st.integers(0, 100), then=some_time)
+    def dequeue(self, place: int, then: int) -> None:
+        numbers = self.queued_numbers()
+        self.controls.dequeue(REPOSITORY, numbers[place % len(numbers)])
+        self.controls.advance(then)
 
     @precondition(lambda self: not self.repository.freezes)
-    @rule(matching=st.sampled_from([(), ("base=main",)]), excluding=st.booleans())
-    def freeze(self, matching: tuple[str, ...], *, excluding: bool) -> None:
+    @rule(
+        matching=st.sampled_from([(), ("base=main",)]),
+        excluding=st.booleans(),
+        then=some_time,
+    )
+    def freeze(self, matching: tuple[str, ...], then: int, *, excluding: bool) -> None:
         exclude = ("label=hotfix",) if excluding else ()
         terms = FreezeTerms("cut", matching_conditions=matching, exclude_conditions=exclude)
         self.controls.freeze(REPOSITORY, terms)
+        self.controls.advance(then)
 
     @precondition(lambda self: self.repository.freezes)
-    @rule()
-    def unfreeze(self) -> None:
+    @rule(then=some_time)
+    def unfreeze(self, then: int) -> None:
         self.controls.unfreeze(REPOSITORY, self.repository.freezes[0].id)
+        self.controls.advance(then)
 
-    @rule(base_ref=st.sampled_from(BRANCHES))
-    def push_to_base(self, base_ref: str) -> None:
+    @rule(base_ref=st.sampled_from(BRANCHES), then=some_time)
+    def push_to_base(self, base_ref: str, then: int) -> None:
         self.controls.push_to(REPOSITORY, base_ref)
+        self.controls.advance(then)
 
     @invariant()
     def each_pull_request_is_in_one_place(self) -> None:
@@ -235,7 +257,7 @@ def assert_stay_in_order(events: list[Event]) -> None:
 
 
 QueueMachine.TestCase.settings = settings(
-    max_examples=40,
+    max_examples=30,
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

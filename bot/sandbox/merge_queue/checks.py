@@ -67,6 +67,8 @@ def _fails(turn: Turn, batch: Batch, check: Check) -> bool:
             if pull.broken_runs is not None:
                 pull.broken_runs -= 1
             return True
+    if any(queued.pull.steady for queued in batch.tested):
+        return False
     flaky = turn.repository.tempo.flaky
     return flaky > 0 and turn.random.random() < flaky / len(batch.checks)
 

@@ -111,10 +111,12 @@ def prologue(turn: Turn, scenario: str) -> None:
     if scenario not in ("busy", "failing"):
         return
     for queued in turn.repository.line("release/4.2").queued():
-        queued.pull.broken_check, queued.pull.hangs, queued.pull.conflict = None, False, None
+        pull = queued.pull
+        pull.broken_check, pull.hangs, pull.conflict, pull.steady = None, False, None, True
     scene = (("release/4.2", None), ("release/4.2", "lint"), ("main", None))
     for place, (base_ref, broken) in enumerate(scene):
         pull = _pull_request(turn, base_ref, broken)
+        pull.steady = True
         plan = Plan(turn.after(1 + 2 * place), "enter", pull.number, pull)
         turn.repository.plans.append(plan)
 

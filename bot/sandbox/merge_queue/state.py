@@ -80,7 +80,8 @@ class PullRequest:
     """An open pull request, with what its checks will turn out to be.
 
     `broken_check` names the check that fails whenever this pull request is part of the run, as
-    often as `broken_runs` says (None: always); `hangs` makes the checks last for ever.
+    often as `broken_runs` says (None: always); `hangs` makes the checks last for ever; the checks
+    of a `steady` one never fail by chance.
     """
 
     number: int
@@ -94,6 +95,7 @@ class PullRequest:
     broken_runs: int | None = None
     hangs: bool = False
     conflict: str | None = None
+    steady: bool = False
 
 
 @dataclass(slots=True, eq=False)
