@@ -236,3 +236,26 @@ async def test_new_messages_are_said_aloud_by_the_text_that_readers_get(
     await app.post("#431 *merged*", blocks=PAUSED)
     said = page.get_by_role("log")
     await expect(said).to_contain_text("Merge Queue: #431 merged")
+
+
+async def test_attachments_and_reactions_stand_under_their_message(
+    page: Page, app: ScriptedApp, sandbox: SlackSandbox
+) -> None:
+    attachment = {
+        "color": "danger",
+        "title": "Build 17",
+        "title_link": "https://example.com/17",
+        "text": "*2* checks failed",
+        "fallback": "Build 17 failed",
+        "fields": [{"title": "Branch", "value": "main"}],
+    }
+    ts = await app.post("see below", attachments=[attachment])
+    row = message(page, "see below")
+    await expect(row.get_by_role("link", name="Build 17")).to_be_visible()
+    await expect(row).to_contain_text("2 checks failed")
+    await expect(row).to_contain_text("main")
+    workspace = sandbox.installation.workspace
+    stored = workspace.channels[CHANNEL].messages.get(ts)
+    assert stored is not None
+    workspace.react(stored, "U0BOB", "tada")
+    await expect(row.get_by_title("Bob Okafor")).to_contain_text("1")

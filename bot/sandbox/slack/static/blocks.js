@@ -18,7 +18,11 @@ export function renderBlocks(blocks, surface) {
 
 const RENDERERS = {
   section: renderSection,
-  header: (block) => el("div", { class: "block block-header", role: "heading", "aria-level": Math.min(Math.max(Number(block.level) || 3, 2), 6) }, renderPlain(block.text?.text, block.text?.emoji !== false)),
+  header: (block) => el(
+    "div",
+    { class: "block block-header", role: "heading", "aria-level": Math.min(Math.max(Number(block.level) || 3, 2), 6) },
+    renderPlain(block.text?.text, block.text?.emoji !== false),
+  ),
   context: renderContext,
   actions: renderActions,
   context_actions: renderActions,
@@ -28,7 +32,11 @@ const RENDERERS = {
   rich_text: (block, surface) => el("div", { class: "block block-rich" }, renderRichText(block, surface.directory)),
   table: renderTable,
   markdown: (block) => el("div", { class: "block block-markdown" }, renderMarkdown(block.text)),
-  alert: (block, surface) => el("div", { class: `block block-alert block-alert-${block.level ?? "default"}`, role: "note" }, renderText(block.text, surface.directory)),
+  alert: (block, surface) => el(
+    "div",
+    { class: `block block-alert block-alert-${block.level ?? "default"}`, role: "note" },
+    renderText(block.text, surface.directory),
+  ),
 };
 
 function renderBlock(block, surface) {
@@ -49,7 +57,11 @@ function unsupported(type, why = "is not shown in this workspace") {
 function renderSection(block, surface) {
   const body = el("div", { class: "section-body" });
   if (block.text) body.append(el("div", { class: "section-text" }, renderText(block.text, surface.directory)));
-  if (block.fields?.length) body.append(el("div", { class: "fields" }, block.fields.map((field) => el("div", { class: "field" }, renderText(field, surface.directory)))));
+  if (block.fields?.length) body.append(el(
+    "div",
+    { class: "fields" },
+    block.fields.map((field) => el("div", { class: "field" }, renderText(field, surface.directory))),
+  ));
   const accessory = block.accessory && accessoryNode(block, surface);
   return el("div", { class: accessory ? "block block-section with-accessory" : "block block-section" }, body, accessory);
 }
@@ -74,7 +86,14 @@ function picture(image) {
   const address = safeUrl(image.image_url ?? image.slack_file?.url);
   if (!address) return el("span", { class: "unsupported" }, image.alt_text || "Picture");
   const node = el("img", { src: address, alt: image.alt_text ?? "", loading: "lazy", referrerpolicy: "no-referrer" });
-  node.addEventListener("error", () => node.replaceWith(el("span", { class: "picture-missing", role: "img", "aria-label": image.alt_text ?? "" }, image.alt_text || "Picture that could not be loaded")));
+  node.addEventListener(
+    "error",
+    () => node.replaceWith(el(
+      "span",
+      { class: "picture-missing", role: "img", "aria-label": image.alt_text ?? "" },
+      image.alt_text || "Picture that could not be loaded",
+    )),
+  );
   return node;
 }
 
@@ -86,7 +105,15 @@ function renderImageBlock(block) {
 function renderTable(block, surface) {
   const settings = block.column_settings ?? [];
   const row = (cells, tag) =>
-    el("tr", {}, (cells ?? []).map((cell, column) => el(tag, { class: cellClass(settings[column], cell), scope: tag === "th" ? "col" : null }, cellNodes(cell, surface))));
+    el(
+      "tr",
+      {},
+      (cells ?? []).map((cell, column) => el(
+        tag,
+        { class: cellClass(settings[column], cell), scope: tag === "th" ? "col" : null },
+        cellNodes(cell, surface),
+      )),
+    );
   const [head, ...rows] = block.rows ?? [];
   const table = el("table", { class: "table" }, head && el("thead", {}, row(head, "th")), el("tbody", {}, rows.map((cells) => row(cells, "td"))));
   return el("div", { class: "block table-frame", tabindex: 0, role: "region", "aria-label": "Table" }, table);
@@ -108,7 +135,12 @@ function renderInput(block, surface) {
   const id = uniqueId("input");
   const names = { label: `${id}-label`, hint: block.hint ? `${id}-hint` : null, error: `${id}-error` };
   const control = renderElement(block.element ?? {}, block, surface, names);
-  const label = el("div", { class: "input-label", id: names.label }, renderPlain(block.label?.text, block.label?.emoji !== false), block.optional && el("span", { class: "optional" }, " (optional)"));
+  const label = el(
+    "div",
+    { class: "input-label", id: names.label },
+    renderPlain(block.label?.text, block.label?.emoji !== false),
+    block.optional && el("span", { class: "optional" }, " (optional)"),
+  );
   return el(
     "div",
     { class: "block block-input", dataset: { input: block.block_id ?? "" } },

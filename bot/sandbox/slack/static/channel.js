@@ -23,9 +23,21 @@ let waiting = 0;
 let shownChannel = null;
 const drafts = new Map();
 
-const bolt = iconButton("bolt", "Shortcuts", (event) => openShortcuts(event.currentTarget), { id: "shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" });
+const bolt = iconButton(
+  "bolt",
+  "Shortcuts",
+  (event) => openShortcuts(event.currentTarget),
+  { id: "shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" },
+);
 
-export const composer = new Composer({ id: "composer-text", label: "Message", placeholder: "Message", send: sendFromChannel, commands: () => state.directory?.app.commands ?? [], extra: bolt });
+export const composer = new Composer({
+  id: "composer-text",
+  label: "Message",
+  placeholder: "Message",
+  send: sendFromChannel,
+  commands: () => state.directory?.app.commands ?? [],
+  extra: bolt,
+});
 export const channelBody = el("div", { class: "conversation" }, scroller, el("div", { class: "jump-place" }, jump), tips, composer.node);
 
 /** Ephemeral messages are dismissed on this page only, as in Slack. */
@@ -140,7 +152,12 @@ function drawTips() {
         { class: "tips-words" },
         el("span", {}, el("strong", {}, "New here?"), " Try"),
         examplesOf(app.commands ?? []).map(type),
-        app.home_tab_enabled && el("button", { type: "button", class: "try", on: { click: () => goTo({ kind: "home" }) } }, icon("home"), "Open Home"),
+        app.home_tab_enabled && el(
+          "button",
+          { type: "button", class: "try", on: { click: () => goTo({ kind: "home" }) } },
+          icon("home"),
+          "Open Home",
+        ),
         el("span", {}, "and press the buttons in the answers."),
       ),
       iconButton("close", "Dismiss this tip", away),

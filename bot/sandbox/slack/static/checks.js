@@ -14,7 +14,16 @@ function renderChecks(type, element, block, surface, names) {
   let before = new Set(start.map((option) => option.value));
   const group = uniqueId("checks");
   const boxes = options.map((option, index) =>
-    el("input", { type, name: group, id: `${group}-${index}`, checked: before.has(option.value), dataset: { focus: `${surface.focusKey(block, element)}/${index}` } }),
+    el(
+      "input",
+      {
+        type,
+        name: group,
+        id: `${group}-${index}`,
+        checked: before.has(option.value),
+        dataset: { focus: `${surface.focusKey(block, element)}/${index}` },
+      },
+    ),
   );
   const fields = () => {
     const chosen = options.filter((_, index) => boxes[index].checked);
@@ -23,7 +32,14 @@ function renderChecks(type, element, block, surface, names) {
   surface.register(block, element, fields);
   const node = el(
     "div",
-    { class: "checks", role: many ? "group" : "radiogroup", "aria-labelledby": names.label, "aria-describedby": [names.hint, names.error].filter(Boolean).join(" ") || null, "aria-label": names.label ? null : many ? "Checkboxes" : "Options", dataset: { action: element.action_id ?? "" } },
+    {
+      class: "checks",
+      role: many ? "group" : "radiogroup",
+      "aria-labelledby": names.label,
+      "aria-describedby": [names.hint, names.error].filter(Boolean).join(" ") || null,
+      "aria-label": names.label ? null : many ? "Checkboxes" : "Options",
+      dataset: { action: element.action_id ?? "" },
+    },
     options.map((option, index) => row(option, boxes[index], surface)),
   );
   node.addEventListener("change", async () => {
@@ -39,6 +55,11 @@ function row(option, box, surface) {
     "label",
     { class: "check", for: box.id },
     box,
-    el("span", { class: "menu-words" }, el("span", {}, renderText(option.text, surface.directory)), option.description && el("span", { class: "menu-detail" }, renderText(option.description, surface.directory))),
+    el(
+      "span",
+      { class: "menu-words" },
+      el("span", {}, renderText(option.text, surface.directory)),
+      option.description && el("span", { class: "menu-detail" }, renderText(option.description, surface.directory)),
+    ),
   );
 }

@@ -23,7 +23,11 @@ export class Composer {
     });
     this.list = el("ul", { class: "suggestions", role: "listbox", id: this.listId, "aria-label": "Suggestions", hidden: true });
     this.error = el("div", { class: "composer-error", id: `${id}-error`, role: "alert" });
-    this.button = el("button", { type: "button", class: "send", "aria-label": "Send", title: "Send", on: { click: () => this.submit() } }, icon("send"));
+    this.button = el(
+      "button",
+      { type: "button", class: "send", "aria-label": "Send", title: "Send", on: { click: () => this.submit() } },
+      icon("send"),
+    );
     this.node = el("div", { class: "composer" }, this.list, this.error, el("div", { class: "composer-box" }, extra, this.text, this.button));
     this.text.addEventListener("input", () => this.typed());
     this.text.addEventListener("keydown", (event) => this.press(event));
@@ -51,9 +55,14 @@ export class Composer {
     this.options = options;
     this.list.hidden = !options.length;
     fill(this.list, options.map((option, index) =>
-      el("li", { role: "option", id: `${this.listId}-${index}`, class: "option suggestion", "aria-selected": "false", dataset: { at: index } },
+      el(
+        "li",
+        { role: "option", id: `${this.listId}-${index}`, class: "option suggestion", "aria-selected": "false", dataset: { at: index } },
         option.mark && el("span", { class: "suggestion-mark" }, option.mark),
-        el("span", { class: "suggestion-name" }, option.label), option.hint && el("span", { class: "suggestion-hint" }, option.hint), option.detail && el("span", { class: "suggestion-detail" }, option.detail)),
+        el("span", { class: "suggestion-name" }, option.label),
+        option.hint && el("span", { class: "suggestion-hint" }, option.hint),
+        option.detail && el("span", { class: "suggestion-detail" }, option.detail),
+      ),
     ));
     this.mark(preselect ? 0 : -1);
   }

@@ -51,7 +51,10 @@ export function openDialog({ label, className, role = "dialog", content, escaped
   return { dialog, close, titleId };
 }
 
+/** What asks to be first, else the first field, else the button that goes on. */
 export function focusFirst(dialog) {
-  const target = dialog.querySelector("[data-first]") ?? dialog.querySelector(".dialog-body input, .dialog-body textarea, .dialog-body button, .dialog-body [tabindex='0']") ?? [...dialog.querySelectorAll(".dialog-buttons button:not(:disabled)")].at(-1) ?? focusable(dialog)[0];
-  target?.focus();
+  const first = dialog.querySelector("[data-first]");
+  const field = dialog.querySelector(".dialog-body :is(input, textarea, button, [tabindex='0'])");
+  const button = [...dialog.querySelectorAll(".dialog-buttons button:not(:disabled)")].at(-1);
+  (first ?? field ?? button ?? focusable(dialog)[0])?.focus();
 }

@@ -35,11 +35,25 @@ function renderButton(element, block, surface) {
   if (element.visible_to_user_ids?.length && !element.visible_to_user_ids.includes(surface.directory.viewer.id)) return document.createDocumentFragment();
   const style = ["primary", "danger"].includes(element.style) ? ` button-${element.style}` : "";
   const words = renderPlain(element.text?.text, element.text?.emoji !== false);
-  const properties = { class: `button${style}`, "aria-label": element.accessibility_label, dataset: { focus: surface.focusKey(block, element), action: element.action_id ?? "" } };
+  const properties = {
+    class: `button${style}`,
+    "aria-label": element.accessibility_label,
+    dataset: { focus: surface.focusKey(block, element), action: element.action_id ?? "" },
+  };
   const url = element.url && safeUrl(element.url);
   const fields = { ...(element.value === undefined ? {} : { value: element.value }), ...(element.text ? { text: element.text } : {}) };
   if (url && !element.confirm) {
-    return el("a", { ...properties, href: url, target: "_blank", rel: "noopener noreferrer", on: { click: (event) => surface.act(block, element, fields, event.currentTarget) } }, words);
+    return el(
+      "a",
+      {
+        ...properties,
+        href: url,
+        target: "_blank",
+        rel: "noopener noreferrer",
+        on: { click: (event) => surface.act(block, element, fields, event.currentTarget) },
+      },
+      words,
+    );
   }
   const press = async (event) => {
     const done = await surface.act(block, element, fields, event.currentTarget);
@@ -56,11 +70,28 @@ function renderOverflow(element, block, surface) {
   };
   const open = (event) => {
     const node = event.currentTarget;
-    openMenu(node, "More actions", (element.options ?? []).map((option) => ({ label: renderPlain(option.text?.text, option.text?.emoji !== false), detail: option.description?.text, pick: () => pick(option, node) })));
+    openMenu(
+      node,
+      "More actions",
+      (element.options ?? []).map((option) => ({
+        label: renderPlain(option.text?.text, option.text?.emoji !== false),
+        detail: option.description?.text,
+        pick: () => pick(option, node),
+      })),
+    );
   };
   return el(
     "button",
-    { type: "button", class: "button button-overflow", "aria-label": "More actions", title: "More actions", "aria-haspopup": "menu", "aria-expanded": "false", dataset: { focus: surface.focusKey(block, element), action: element.action_id ?? "" }, on: { click: open } },
+    {
+      type: "button",
+      class: "button button-overflow",
+      "aria-label": "More actions",
+      title: "More actions",
+      "aria-haspopup": "menu",
+      "aria-expanded": "false",
+      dataset: { focus: surface.focusKey(block, element), action: element.action_id ?? "" },
+      on: { click: open },
+    },
     icon("more"),
   );
 }

@@ -22,8 +22,18 @@ export function attachmentNodes(attachments, directory, container) {
 function parts(attachment, directory, container) {
   if (attachment.blocks?.length) return el("div", { class: "blocks" }, renderBlocks(attachment.blocks, new Surface({ directory, container })));
   const text = (words) => renderMrkdwn(words, { directory, names: false });
-  const title = attachment.title && el("div", { class: "attachment-title" }, attachment.title_link ? linkNode(attachment.title_link, [attachment.title]) : renderPlain(attachment.title));
-  const fields = (attachment.fields ?? []).map((field) => el("div", { class: "field" }, el("strong", {}, renderPlain(field.title)), el("br"), text(field.value)));
+  const title = attachment.title && el(
+    "div",
+    { class: "attachment-title" },
+    attachment.title_link ? linkNode(attachment.title_link, [attachment.title]) : renderPlain(attachment.title),
+  );
+  const fields = (attachment.fields ?? []).map((field) => el(
+    "div",
+    { class: "field" },
+    el("strong", {}, renderPlain(field.title)),
+    el("br"),
+    text(field.value),
+  ));
   return [
     attachment.pretext && el("div", {}, text(attachment.pretext)),
     title,
@@ -38,5 +48,9 @@ export function reactionNodes(reactions, directory) {
   const names = Object.entries(reactions ?? {}).filter(([, people]) => people.length);
   if (!names.length) return null;
   const who = (people) => people.map((id) => personName(directory.users.find((user) => user.id === id))).join(", ");
-  return el("div", { class: "reactions" }, names.map(([name, people]) => el("span", { class: "reaction", title: who(people) }, emojiNode(name) ?? `:${name}:`, " ", people.length)));
+  return el(
+    "div",
+    { class: "reactions" },
+    names.map(([name, people]) => el("span", { class: "reaction", title: who(people) }, emojiNode(name) ?? `:${name}:`, " ", people.length)),
+  );
 }

@@ -26,12 +26,22 @@ export function openHelp() {
     label: "Help",
     className: "dialog dialog-help",
     content: ({ close, titleId }) => [
-      el("header", { class: "modal-head" }, el("h2", { class: "modal-title", id: titleId }, "Help"), iconButton("close", "Close", close, { "data-first": true })),
+      el(
+        "header",
+        { class: "modal-head" },
+        el("h2", { class: "modal-title", id: titleId }, "Help"),
+        iconButton("close", "Close", close, { "data-first": true }),
+      ),
       el(
         "div",
         { class: "dialog-body" },
         el("p", {}, "A Slack workspace that lives on this machine: nothing leaves it. The app in it is connected exactly as it would be to Slack."),
-        el("table", { class: "keys" }, el("caption", { class: "unseen" }, "Keys"), KEYS.map(([key, does]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, does)))),
+        el(
+          "table",
+          { class: "keys" },
+          el("caption", { class: "unseen" }, "Keys"),
+          KEYS.map(([key, does]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, does))),
+        ),
       ),
     ],
   });

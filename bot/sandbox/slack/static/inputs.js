@@ -69,8 +69,16 @@ function renderMoment(type, element, block, surface, names, { initial, toField, 
 
 const same = (value) => value;
 
-export const renderDatePicker = (...parts) => renderMoment("date", ...parts, { initial: "initial_date", name: "selected_date", toField: same, toPayload: same });
-export const renderTimePicker = (...parts) => renderMoment("time", ...parts, { initial: "initial_time", name: "selected_time", toField: same, toPayload: same });
+export const renderDatePicker = (...parts) => renderMoment(
+  "date",
+  ...parts,
+  { initial: "initial_date", name: "selected_date", toField: same, toPayload: same },
+);
+export const renderTimePicker = (...parts) => renderMoment(
+  "time",
+  ...parts,
+  { initial: "initial_time", name: "selected_time", toField: same, toPayload: same },
+);
 
 /** Seconds since 1970 in the payload, the clock of this time zone in the field. */
 export const renderDateTimePicker = (...parts) =>

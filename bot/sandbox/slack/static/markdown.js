@@ -43,7 +43,14 @@ function readHeading(lines, at) {
   const match = /^(#{1,6})\s+(.*?)\s*#*$/.exec(lines[at]);
   if (!match) return null;
   const level = match[1].length;
-  return { node: el("div", { class: `md-heading md-heading-${Math.min(level, 3)}`, role: "heading", "aria-level": Math.min(level + 3, 6) }, inline(match[2])), next: at + 1 };
+  return {
+    node: el(
+      "div",
+      { class: `md-heading md-heading-${Math.min(level, 3)}`, role: "heading", "aria-level": Math.min(level + 3, 6) },
+      inline(match[2]),
+    ),
+    next: at + 1,
+  };
 }
 
 function readRule(lines, at) {
@@ -64,8 +71,17 @@ function readTable(lines, at) {
   const aligns = cells(lines[at + 1]).map((cell) => (cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : "left"));
   let end = at + 2;
   while (end < lines.length && lines[end].includes("|")) end += 1;
-  const row = (line, tag) => el("tr", {}, cells(line).map((cell, column) => el(tag, { class: `align-${aligns[column] ?? "left"}`, scope: tag === "th" ? "col" : null }, inline(cell))));
-  const table = el("table", { class: "table" }, el("thead", {}, row(lines[at], "th")), el("tbody", {}, lines.slice(at + 2, end).map((line) => row(line, "td"))));
+  const row = (line, tag) => el(
+    "tr",
+    {},
+    cells(line).map((cell, column) => el(tag, { class: `align-${aligns[column] ?? "left"}`, scope: tag === "th" ? "col" : null }, inline(cell))),
+  );
+  const table = el(
+    "table",
+    { class: "table" },
+    el("thead", {}, row(lines[at], "th")),
+    el("tbody", {}, lines.slice(at + 2, end).map((line) => row(line, "td"))),
+  );
   return { node: el("div", { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Table" }, table), next: end };
 }
 
@@ -96,7 +112,13 @@ function listItem(text) {
   const task = /^\[([ xX])\]\s+(.*)$/.exec(text);
   if (!task) return el("li", {}, inline(text));
   const done = task[1] !== " ";
-  return el("li", { class: "md-task" }, el("span", { class: "md-box", role: "img", "aria-label": done ? "Done" : "Not done" }, done ? "☑" : "☐"), " ", inline(task[2]));
+  return el(
+    "li",
+    { class: "md-task" },
+    el("span", { class: "md-box", role: "img", "aria-label": done ? "Done" : "Not done" }, done ? "☑" : "☐"),
+    " ",
+    inline(task[2]),
+  );
 }
 
 function readParagraph(lines, at) {

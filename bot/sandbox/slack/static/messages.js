@@ -13,7 +13,11 @@ const GROUPED_SECONDS = 300;
 
 export function authorOf(message, directory) {
   const user = directory.users.find((one) => one.id === message.user);
-  return { name: user ? personName(user) : message.username || directory.app.name, isApp: Boolean(message.is_bot || user?.is_bot), id: message.user ?? message.username ?? "app" };
+  return {
+    name: user ? personName(user) : message.username || directory.app.name,
+    isApp: Boolean(message.is_bot || user?.is_bot),
+    id: message.user ?? message.username ?? "app",
+  };
 }
 
 export function avatar({ name, isApp, id }, size = "") {
@@ -152,15 +156,35 @@ export class MessageList {
   row(message, grouped, count, directory) {
     const author = authorOf(message, directory);
     const time = el("time", { datetime: momentOf(message.ts).toISOString(), title: fullTime(momentOf(message.ts)) }, clockTime(message.ts));
-    const head = el("div", { class: "message-head" }, el("span", { class: "author" }, author.name), author.isApp && el("span", { class: "badge" }, "APP"), time);
+    const head = el(
+      "div",
+      { class: "message-head" },
+      el("span", { class: "author" }, author.name),
+      author.isApp && el("span", { class: "badge" }, "APP"),
+      time,
+    );
     const short = el("span", { class: "side-time", title: time.title }, clockTime(message.ts).replace(/ [AP]M$/, ""));
-    const side = grouped ? el("span", { class: "message-side", "aria-hidden": "true" }, short) : el("span", { class: "message-side" }, avatar(author));
+    const side = grouped ? el(
+      "span",
+      { class: "message-side", "aria-hidden": "true" },
+      short,
+    ) : el("span", { class: "message-side" }, avatar(author));
     return el(
       "li",
-      { class: `message ${grouped ? "message-grouped" : ""} ${message.ephemeral ? "message-ephemeral" : ""}`, tabindex: -1, dataset: { ts: message.ts, focus: `message:${message.ts}` } },
+      {
+        class: `message ${grouped ? "message-grouped" : ""} ${message.ephemeral ? "message-ephemeral" : ""}`,
+        tabindex: -1,
+        dataset: { ts: message.ts, focus: `message:${message.ts}` },
+      },
       message.broadcast && !this.inThread && this.broadcastLine(message),
       side,
-      el("div", { class: "message-main" }, grouped ? el("span", { class: "unseen" }, `${author.name}, ${clockTime(message.ts)}`) : head, this.body(message, directory), this.footer(message, count, directory)),
+      el(
+        "div",
+        { class: "message-main" },
+        grouped ? el("span", { class: "unseen" }, `${author.name}, ${clockTime(message.ts)}`) : head,
+        this.body(message, directory),
+        this.footer(message, count, directory),
+      ),
       this.tools(message),
     );
   }
@@ -173,7 +197,12 @@ export class MessageList {
     const edited = message.edited && el("span", { class: "edited" }, " (edited)");
     // What a person typed comes as rich text too, but only its text still has the emoji shortcodes.
     if (message.deleted) return el("div", { class: "message-body message-deleted" }, message.text);
-    if (message.blocks?.length && authorOf(message, directory).isApp) return el("div", { class: "message-body blocks" }, renderBlocks(message.blocks, new Surface({ directory, container: this.container(message) })), edited);
+    if (message.blocks?.length && authorOf(message, directory).isApp) return el(
+      "div",
+      { class: "message-body blocks" },
+      renderBlocks(message.blocks, new Surface({ directory, container: this.container(message) })),
+      edited,
+    );
     return el("div", { class: "message-body message-text" }, renderMrkdwn(message.text, { directory, names: false }), edited);
   }
 
@@ -181,23 +210,48 @@ export class MessageList {
     const parts = [attachmentNodes(message.attachments, directory, this.container(message)), reactionNodes(message.reactions, directory)];
     if (message.ephemeral) {
       parts.push(
-        el("div", { class: "only-you" }, icon("eye"), "Only visible to you", " · ", el("button", { type: "button", class: "link-button", "aria-label": "Dismiss this message", on: { click: () => this.actions.dismiss(message) } }, "Dismiss")),
+        el(
+          "div",
+          { class: "only-you" },
+          icon("eye"),
+          "Only visible to you",
+          " · ",
+          el(
+            "button",
+            { type: "button", class: "link-button", "aria-label": "Dismiss this message", on: { click: () => this.actions.dismiss(message) } },
+            "Dismiss",
+          ),
+        ),
       );
     }
     if (count > 0) {
       const words = `${count} ${count === 1 ? "reply" : "replies"}`;
-      parts.push(el("button", { type: "button", class: "thread-button", dataset: { focus: `thread:${message.ts}` }, on: { click: () => this.actions.reply(message) } }, icon("reply"), words));
+      parts.push(el(
+        "button",
+        { type: "button", class: "thread-button", dataset: { focus: `thread:${message.ts}` }, on: { click: () => this.actions.reply(message) } },
+        icon("reply"),
+        words,
+      ));
     }
     return parts;
   }
 
   broadcastLine(message) {
-    return el("div", { class: "broadcast-line" }, "replied to ", el("button", { type: "button", class: "link-button", on: { click: () => this.actions.openRoot(message) } }, "a thread"));
+    return el(
+      "div",
+      { class: "broadcast-line" },
+      "replied to ",
+      el("button", { type: "button", class: "link-button", on: { click: () => this.actions.openRoot(message) } }, "a thread"),
+    );
   }
 
   tools(message) {
     if (this.inThread || message.ephemeral || isReply(message)) return null;
-    return el("div", { class: "message-tools" }, iconButton("reply", "Reply in thread", () => this.actions.reply(message), { tabindex: -1, dataset: { focus: `reply:${message.ts}` } }));
+    return el(
+      "div",
+      { class: "message-tools" },
+      iconButton("reply", "Reply in thread", () => this.actions.reply(message), { tabindex: -1, dataset: { focus: `reply:${message.ts}` } }),
+    );
   }
 
   /** Leaves nothing behind, for another channel. */

@@ -93,7 +93,17 @@ function fillFrame(view) {
       "footer",
       { class: "dialog-buttons" },
       el("button", { type: "button", class: "button", on: { click: leave } }, plain(view.close, view.submit ? "Cancel" : "Close")),
-      view.submit && el("button", { type: "button", disabled: view.submit_disabled === true, class: "button button-primary modal-submit", dataset: { focus: "modal-submit" }, on: { click: submit } }, plain(view.submit, "Submit")),
+      view.submit && el(
+        "button",
+        {
+          type: "button",
+          disabled: view.submit_disabled === true,
+          class: "button button-primary modal-submit",
+          dataset: { focus: "modal-submit" },
+          on: { click: submit },
+        },
+        plain(view.submit, "Submit"),
+      ),
     ),
   );
 }

@@ -18,7 +18,12 @@ const shell = document.getElementById("shell");
 const sidebar = document.getElementById("sidebar");
 const main = document.getElementById("place");
 
-const menuButton = iconButton("menu", "Channels", () => setDrawer(!shell.classList.contains("with-drawer")), { class: "icon-button drawer-button", "aria-expanded": "false", "aria-controls": "sidebar" });
+const menuButton = iconButton(
+  "menu",
+  "Channels",
+  () => setDrawer(!shell.classList.contains("with-drawer")),
+  { class: "icon-button drawer-button", "aria-expanded": "false", "aria-controls": "sidebar" },
+);
 const title = el("h1", {});
 const topic = el("p", { class: "topic" });
 const tabs = el("nav", { class: "tabs", "aria-label": "The app's tabs", hidden: true });
@@ -62,8 +67,25 @@ function drawTabs(channel) {
   const direct = channels.find(isAppChannel);
   tabs.hidden = Boolean(channel && !isAppChannel(channel)) || !app.home_tab_enabled;
   if (tabs.hidden) return;
-  const tab = (name, place) => el("button", { type: "button", class: "tab", "aria-current": samePlace(place, state.place) ? "page" : null, dataset: { focus: `tab:${name}` }, on: { click: () => goTo(place) } }, name);
-  keepFocus(tabs, () => fill(tabs, tab("Home", { kind: "home" }), direct && app.messages_tab_enabled !== false && tab("Messages", { kind: "channel", id: direct.id })));
+  const tab = (name, place) => el(
+    "button",
+    {
+      type: "button",
+      class: "tab",
+      "aria-current": samePlace(place, state.place) ? "page" : null,
+      dataset: { focus: `tab:${name}` },
+      on: { click: () => goTo(place) },
+    },
+    name,
+  );
+  keepFocus(
+    tabs,
+    () => fill(
+      tabs,
+      tab("Home", { kind: "home" }),
+      direct && app.messages_tab_enabled !== false && tab("Messages", { kind: "channel", id: direct.id }),
+    ),
+  );
 }
 
 watch(["directory", "connection"], () => {

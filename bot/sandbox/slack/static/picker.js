@@ -88,7 +88,12 @@ export class Picker {
     return el(
       "li",
       { role: "option", id: `${this.listId}-${index}`, class: "option", "aria-selected": String(chosen), dataset: { at: index } },
-      el("span", { class: "menu-words" }, el("span", { class: "menu-label" }, option.node?.() ?? option.label), option.detail && el("span", { class: "menu-detail" }, option.detail)),
+      el(
+        "span",
+        { class: "menu-words" },
+        el("span", { class: "menu-label" }, option.node?.() ?? option.label),
+        option.detail && el("span", { class: "menu-detail" }, option.detail),
+      ),
       chosen && icon("check"),
     );
   }
@@ -176,7 +181,12 @@ export class Picker {
 
   chip(option) {
     const remove = () => this.set(this.chosen.filter((one) => one.key !== option.key));
-    return el("span", { class: "chip" }, option.label, el("button", { type: "button", class: "chip-remove", "aria-label": `Remove ${option.label}`, on: { click: remove } }, icon("close")));
+    return el(
+      "span",
+      { class: "chip" },
+      option.label,
+      el("button", { type: "button", class: "chip-remove", "aria-label": `Remove ${option.label}`, on: { click: remove } }, icon("close")),
+    );
   }
 }
 

@@ -63,7 +63,12 @@ function menuItem(item, close) {
     "div",
     { class: "menu-item", role: item.checked === undefined ? "menuitem" : "menuitemradio", tabindex: -1, ...checked, on: { click: pick } },
     item.mark,
-    el("span", { class: "menu-words" }, el("span", { class: "menu-label" }, item.label), item.detail && el("span", { class: "menu-detail" }, item.detail)),
+    el(
+      "span",
+      { class: "menu-words" },
+      el("span", { class: "menu-label" }, item.label),
+      item.detail && el("span", { class: "menu-detail" }, item.detail),
+    ),
   );
 }
 

@@ -4,7 +4,15 @@ import { el } from "./dom.js";
 import { emojiNode } from "./emoji.js";
 import { broadcastNode, channelNode, dateNode, groupNode, linkNode, userNode } from "./mentions.js";
 
-const STYLES = [["bold", "strong"], ["italic", "em"], ["strike", "s"], ["underline", "u"], ["highlight", "mark"], ["client_highlight", "mark"], ["code", "code"]];
+const STYLES = [
+  ["bold", "strong"],
+  ["italic", "em"],
+  ["strike", "s"],
+  ["underline", "u"],
+  ["highlight", "mark"],
+  ["client_highlight", "mark"],
+  ["code", "code"],
+];
 const ORDER = ["decimal", "lower-alpha", "lower-roman"];
 const BULLET = ["disc", "circle", "square"];
 
@@ -63,7 +71,11 @@ function inlineNode(element, directory) {
     case "team":
       return el("span", { class: "mention" }, directory?.team?.id === element.team_id ? directory.team.name : element.team_id);
     case "emoji":
-      return emojiNode(element.name, element.skin_tone ? `skin-tone-${element.skin_tone}` : "", element.unicode) ?? document.createTextNode(`:${element.name}:`);
+      return emojiNode(
+        element.name,
+        element.skin_tone ? `skin-tone-${element.skin_tone}` : "",
+        element.unicode,
+      ) ?? document.createTextNode(`:${element.name}:`);
     case "date":
       return dateNode(element.timestamp, element.format ?? "", element.fallback, element.url);
     case "color":

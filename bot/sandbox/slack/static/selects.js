@@ -45,17 +45,33 @@ function fromApp(element, block, surface) {
   const least = element.min_query_length ?? 3;
   return async (typed) => {
     if (typed.length < least) throw new Error(`Type at least ${least} character${least === 1 ? "" : "s"} to search`);
-    const answer = await control.suggestions({ user: surface.directory.viewer.id, container: surface.container, block_id: block.block_id, action_id: element.action_id, value: typed });
+    const answer = await control.suggestions({
+      user: surface.directory.viewer.id,
+      container: surface.container,
+      block_id: block.block_id,
+      action_id: element.action_id,
+      value: typed,
+    });
     return flatten(answer);
   };
 }
 
 function people(element, block, surface) {
   const humans = surface.directory.users.filter((user) => !user.deleted);
-  return finder(humans.map((user) => ({ key: user.id, label: personName(user), detail: `@${user.name}${user.is_bot ? " · app" : ""}`, raw: user.id })));
+  return finder(humans.map((user) => ({
+    key: user.id,
+    label: personName(user),
+    detail: `@${user.name}${user.is_bot ? " · app" : ""}`,
+    raw: user.id,
+  })));
 }
 
-const channelOption = (channel) => ({ key: channel.id, label: channel.kind === "im" ? channel.name : `#${channel.name}`, detail: channel.is_private ? "private" : undefined, raw: channel.id });
+const channelOption = (channel) => ({
+  key: channel.id,
+  label: channel.kind === "im" ? channel.name : `#${channel.name}`,
+  detail: channel.is_private ? "private" : undefined,
+  raw: channel.id,
+});
 
 function channels(element, block, surface) {
   return finder(surface.directory.channels.filter((channel) => channel.kind === "public" && !channel.is_archived).map(channelOption));

@@ -22,7 +22,12 @@ export function startSidebar(root, { openHelp, leave }) {
 
 function top() {
   const { team } = state.directory;
-  return el("div", { class: "sidebar-top" }, el("span", { class: "team-mark", "aria-hidden": "true" }, [...team.name][0]), el("div", {}, el("div", { class: "team-name" }, team.name), el("div", { class: "team-kind" }, "Local Slack workspace")));
+  return el(
+    "div",
+    { class: "sidebar-top" },
+    el("span", { class: "team-mark", "aria-hidden": "true" }, [...team.name][0]),
+    el("div", {}, el("div", { class: "team-name" }, team.name), el("div", { class: "team-kind" }, "Local Slack workspace")),
+  );
 }
 
 /** The order the channels stand in, which the keyboard follows too. */
@@ -36,21 +41,42 @@ export const samePlace = (one, other) => one?.kind === other?.kind && one?.id ==
 
 function body(leave) {
   const all = places();
-  const group = (title, items) => items.length > 0 && el("section", { class: "sidebar-group" }, el("h2", {}, title), el("ul", {}, items.map((item) => el("li", {}, item))));
+  const group = (title, items) => items.length > 0 && el(
+    "section",
+    { class: "sidebar-group" },
+    el("h2", {}, title),
+    el("ul", {}, items.map((item) => el("li", {}, item))),
+  );
   const rooms = all.filter(({ channel }) => channel && ["public", "private"].includes(channel.kind));
   const direct = all.filter(({ channel }) => channel && ["im", "mpim"].includes(channel.kind));
-  return el("div", { class: "sidebar-body" }, group("Channels", rooms.map((place) => channelLink(place, leave))), group("Direct messages", direct.map((place) => channelLink(place, leave))), group("Apps", [appLink(leave)]));
+  return el(
+    "div",
+    { class: "sidebar-body" },
+    group("Channels", rooms.map((place) => channelLink(place, leave))),
+    group("Direct messages", direct.map((place) => channelLink(place, leave))),
+    group("Apps", [appLink(leave)]),
+  );
 }
 
 function channelLink(place, leave) {
   const { channel } = place;
   const unread = conversation(channel.id).unread;
   const current = samePlace(place, state.place);
-  const names = [channel.name, channel.is_private && channel.kind === "private" && "private", channel.is_archived && "archived", channel.is_ext_shared && "shared with another organisation", unread && `${unread} new`].filter(Boolean);
+  const names = [
+    channel.name,
+    channel.is_private && channel.kind === "private" && "private",
+    channel.is_archived && "archived",
+    channel.is_ext_shared && "shared with another organisation",
+    unread && `${unread} new`,
+  ].filter(Boolean);
   return el(
     "button",
     {
-      type: "button", class: `place-link ${unread ? "place-unread" : ""}`, "aria-current": current ? "page" : null, "aria-label": names.join(", "), dataset: { focus: `place:${channel.id}`, channel: channel.id },
+      type: "button",
+      class: `place-link ${unread ? "place-unread" : ""}`,
+      "aria-current": current ? "page" : null,
+      "aria-label": names.join(", "),
+      dataset: { focus: `place:${channel.id}`, channel: channel.id },
       on: { click: () => (goTo({ kind: "channel", id: channel.id }), leave()) },
     },
     icon(channel.kind === "private" ? "lock" : channel.kind === "public" ? "hash" : "person"),
@@ -66,12 +92,23 @@ function appLink(leave) {
   const connected = app.connected && state.online;
   const messages = state.directory.channels.find(isAppChannel);
   const isOpen = state.place?.kind === "home" || (messages && state.place?.id === messages.id);
-  const content = [icon("home"), el("span", { class: "place-name" }, app.name), el("span", { class: `presence ${connected ? "presence-on" : ""}`, title: connected ? "Connected" : "Not connected" })];
+  const content = [
+    icon("home"),
+    el("span", { class: "place-name" }, app.name),
+    el("span", { class: `presence ${connected ? "presence-on" : ""}`, title: connected ? "Connected" : "Not connected" }),
+  ];
   const label = `${app.name}, ${connected ? "connected" : "not connected"}`;
   if (!app.home_tab_enabled) return el("div", { class: "place-link", "aria-label": label }, content);
   return el(
     "button",
-    { type: "button", class: "place-link", "aria-label": `${label}, Home tab`, "aria-current": isOpen ? "page" : null, dataset: { focus: "place:home" }, on: { click: () => (goTo({ kind: "home" }), leave()) } },
+    {
+      type: "button",
+      class: "place-link",
+      "aria-label": `${label}, Home tab`,
+      "aria-current": isOpen ? "page" : null,
+      dataset: { focus: "place:home" },
+      on: { click: () => (goTo({ kind: "home" }), leave()) },
+    },
     content,
   );
 }
@@ -102,7 +139,16 @@ function bottom(openHelp, draw) {
     { class: "sidebar-bottom" },
     el(
       "button",
-      { type: "button", id: "person", class: "person", "aria-haspopup": "menu", "aria-expanded": "false", "aria-label": `You are ${personName(viewer)}. Switch person`, dataset: { focus: "person" }, on: { click: (event) => openPeople(event.currentTarget) } },
+      {
+        type: "button",
+        id: "person",
+        class: "person",
+        "aria-haspopup": "menu",
+        "aria-expanded": "false",
+        "aria-label": `You are ${personName(viewer)}. Switch person`,
+        dataset: { focus: "person" },
+        on: { click: (event) => openPeople(event.currentTarget) },
+      },
       avatar({ name: personName(viewer), id: viewer.id }, "avatar-small"),
       el("span", { class: "place-name" }, personName(viewer)),
       icon("down"),

@@ -53,7 +53,10 @@ export function changed(...topics) {
 }
 
 export function conversation(channel) {
-  if (!state.conversations.has(channel)) state.conversations.set(channel, { messages: new Map(), limit: PAGE, loaded: false, more: false, unread: 0, firstUnread: null, from: null, arrived: null });
+  if (!state.conversations.has(channel)) state.conversations.set(
+    channel,
+    { messages: new Map(), limit: PAGE, loaded: false, more: false, unread: 0, firstUnread: null, from: null, arrived: null },
+  );
   return state.conversations.get(channel);
 }
 
@@ -123,7 +126,11 @@ async function loadDirectory() {
   const answer = await control.workspace(state.user);
   const viewer = typeof answer.viewer === "string" ? answer.users.find((user) => user.id === answer.viewer) : answer.viewer;
   // Rows of messages are drawn again only when a name they may show has changed.
-  const names = JSON.stringify([answer.users.map((user) => [user.id, user.real_name, user.name]), answer.channels.map((channel) => [channel.id, channel.name]), viewer.id]);
+  const names = JSON.stringify([
+    answer.users.map((user) => [user.id, user.real_name, user.name]),
+    answer.channels.map((channel) => [channel.id, channel.name]),
+    viewer.id,
+  ]);
   state.directory = { ...answer, viewer, names };
   state.user = viewer.id;
   changed("directory", "messages", "thread");

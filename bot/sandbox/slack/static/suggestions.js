@@ -26,7 +26,11 @@ export function suggest(typed, commands) {
   const emoji = /(^|\s):([a-z0-9_+-]{2,})$/.exec(typed);
   if (emoji) {
     const start = typed.length - emoji[2].length - 1;
-    const options = findEmoji(emoji[2]).map(({ name, character }) => ({ mark: character, label: `:${name}:`, insert: `${typed.slice(0, start)}:${name}: ` }));
+    const options = findEmoji(emoji[2]).map(({ name, character }) => ({
+      mark: character,
+      label: `:${name}:`,
+      insert: `${typed.slice(0, start)}:${name}: `,
+    }));
     return { options, preselect: true };
   }
   if (/^\/\S*$/.test(typed)) {

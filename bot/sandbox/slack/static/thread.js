@@ -19,8 +19,24 @@ export function startThread(root) {
     opener.focus();
   };
   const composer = new Composer({ id: "thread-text", label: "Reply", placeholder: "Reply…", send, commands: () => [] });
-  const messages = new MessageList({ scroller, list, channel: null, inThread: true, actions: { dismiss: (message) => dismiss(state.thread.channel, message), reply: () => {}, openRoot: () => {} } });
-  fill(root, el("header", { class: "place-head" }, el("h1", {}, "Thread ", title), el("div", { class: "place-tools" }, iconButton("close", "Close the thread", shut))), scroller, composer.node);
+  const messages = new MessageList({
+    scroller,
+    list,
+    channel: null,
+    inThread: true,
+    actions: { dismiss: (message) => dismiss(state.thread.channel, message), reply: () => {}, openRoot: () => {} },
+  });
+  fill(
+    root,
+    el(
+      "header",
+      { class: "place-head" },
+      el("h1", {}, "Thread ", title),
+      el("div", { class: "place-tools" }, iconButton("close", "Close the thread", shut)),
+    ),
+    scroller,
+    composer.node,
+  );
   root.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
