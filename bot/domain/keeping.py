@@ -37,16 +37,16 @@ NUMBERS_KEPT = 50
 def keep(event: QueueEvent, repository: RepositoryName) -> EventRecord:
     """What is stored of `event`; facts that are absent are left out of `details`."""
     details = {name: value for name, value in _facts(event.metadata).items() if value is not None}
-    details["trigger"] = event.trigger[:TEXT_KEPT]
+    details["trigger"] = _storable(event.trigger)
     session_id = getattr(event.metadata, "session_id", None)
     return EventRecord(
         repository=repository,
         event_id=event.id,
         received_at=event.received_at,
-        type=event.type,
+        type=event.type[:TEXT_KEPT],
         pull_request=event.pull_request,
-        base_ref=event.base_ref,
-        session_id=session_id if isinstance(session_id, str) else None,
+        base_ref=_text(event.base_ref),
+        session_id=_text(session_id) if isinstance(session_id, str) else None,
         details=details,
     )
 
@@ -163,8 +163,12 @@ def _actor(actor: ApiActor | None) -> dict[str, JsonValue]:
 
 
 def _text(value: str | None) -> str | None:
+    return _storable(value) if value is not None else None
+
+
+def _storable(value: str) -> str:
     """Bounded, and without the character that PostgreSQL cannot store."""
-    return value.replace("\x00", "")[:TEXT_KEPT] if value is not None else None
+    return value.replace("\x00", "")[:TEXT_KEPT]
 
 
 def _numbers(values: tuple[int, ...]) -> list[JsonValue]:

@@ -1,0 +1,167 @@
+"""What is a merge, what is a failure, and what can be judged yet."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.classification import (
+    LEAVE,
+    MERGED,
+    SETTLING,
+    EventKind,
+    classify,
+    kinds,
+    settled,
+)
+from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
+from bot.domain.event_records import EventRecord
+from bot.domain.events import EVENT_TYPES, LIVE_EVENT_TYPES
+from bot.domain.keeping import keep
+from tests.support.clock import NOON
+from tests.support.make import SITE, make_event, make_event_record
+
+KIND_OF_CLASS = {
+    CodeClass.MERGED: EventKind.OTHER,
+    CodeClass.FAILED: EventKind.FAILURE,
+    CodeClass.TECHNICAL: EventKind.FAILURE,
+    CodeClass.UNPROVEN: EventKind.FAILURE,
+    CodeClass.REQUEUED: EventKind.DEQUEUE,
+    CodeClass.HUMAN: EventKind.DEQUEUE,
+}
+
+
+def silent(event_id: int = 1, *, seconds: float = 0, number: int = 41) -> EventRecord:
+    at = NOON + timedelta(seconds=seconds)
+    return make_event_record(LEAVE, event_id=event_id, received_at=at, pull_request=number)
+
+
+def merged(event_id: int = 2, *, seconds: float = 1, number: int = 41) -> EventRecord:
+    at = NOON + timedelta(seconds=seconds)
+    return make_event_record(MERGED, event_id=event_id, received_at=at, pull_request=number)
+
+
+def enter(event_id: int = 9, *, seconds: float = 2) -> EventRecord:
+    return make_event_record(event_id=event_id, received_at=NOON + timedelta(seconds=seconds))
+
+
+@pytest.mark.parametrize("code", sorted(DEQUEUE_CODES))
+def test_each_code_of_a_leave_has_its_kind(code: str) -> None:
+    silent_about_merging = make_event_record(LEAVE, code=code)
+    not_merged = make_event_record(LEAVE, code=code, merged=False)
+
+    expected = KIND_OF_CLASS[DEQUEUE_CODES[code].code_class]
+    if code == "PR_MANUALLY_MERGED":
+        expected = EventKind.MERGE
+    assert classify(silent_about_merging) is expected
+    assert classify(not_merged) is expected
+
+
+@pytest.mark.parametrize("code", [*sorted(DEQUEUE_CODES), "A_CODE_OF_TOMORROW", None])
+def test_a_merge_is_never_a_failure_nor_told_twice(code: str | None) -> None:
+    record = make_event_record(LEAVE, merged=True, code=code)
+
+    expected = EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
+    assert classify(record) is expected
+
+
+def test_a_leave_that_says_nothing_or_something_new_is_a_failure() -> None:
+    assert classify(silent()) is EventKind.FAILURE
+    assert classify(make_event_record(LEAVE, merged=False)) is EventKind.FAILURE
+    assert classify(make_event_record(LEAVE, code="A_CODE_OF_TOMORROW")) is EventKind.FAILURE
+    assert classify(make_event_record(LEAVE, code=7)) is EventKind.FAILURE
+
+
+def test_only_a_leave_can_be_a_failure() -> None:
+    for event_type in EVENT_TYPES | LIVE_EVENT_TYPES:
+        kind = classify(make_event_record(event_type))
+        assert (kind is EventKind.FAILURE) == (event_type == LEAVE), event_type
+
+
+@pytest.mark.parametrize(
+    ("event_type", "kind"),
+    [
+        ("action.queue.enter", EventKind.ENTER),
+        ("action.queue.checks_start", EventKind.CHECKS_STARTED),
+        ("action.queue.checks_end", EventKind.CHECKS_ENDED),
+        ("action.queue.checks_not_started", EventKind.CHECKS_NOT_STARTED),
+        ("action.queue.merged", EventKind.MERGE),
+        ("action.queue.batch_bisection_start", EventKind.BISECTION_STARTED),
+        ("action.queue.batch_bisection_end", EventKind.BISECTION_ENDED),
+        ("queue.pause.create", EventKind.PAUSE),
+        ("queue.pause.update", EventKind.PAUSE_UPDATE),
+        ("queue.pause.delete", EventKind.UNPAUSE),
+        ("scheduled_freeze.update", EventKind.FREEZE),
+        ("command.requeue", EventKind.COMMAND),
+        ("ci_issue.created", EventKind.CI),
+        ("ci_insights.job_retried", EventKind.CI),
+        ("action.queue.change", EventKind.OTHER),
+        ("action.merge", EventKind.OTHER),
+        ("action.anyhost_actions", EventKind.OTHER),
+        ("", EventKind.OTHER),
+        ("action.queue.merged.more", EventKind.OTHER),
+    ],
+)
+def test_each_type_has_its_kind(event_type: str, kind: EventKind) -> None:
+    assert classify(make_event_record(event_type, event_id=1)) is kind
+
+
+def test_seed_metadata_is_judged_as_the_service_sends_it() -> None:
+    """`dequeue_code` and `merged`, through the reading and the keeping."""
+    sent = make_event(1, LEAVE, metadata={"merged": False, "dequeue_code": "PR_AHEAD_DEQUEUED"})
+    failed = make_event(2, LEAVE, metadata={"dequeue_code": "CHECKS_FAILED"})
+    bare = make_event(3, LEAVE, metadata=None)
+
+    found = [classify(keep(event, SITE)) for event in (sent, failed, bare)]
+
+    assert found == [EventKind.DEQUEUE, EventKind.FAILURE, EventKind.FAILURE]
+
+
+def test_a_silent_leave_is_a_merge_when_one_of_the_same_pull_request_follows() -> None:
+    records = [
+        silent(1),
+        merged(2),
+        silent(3, seconds=2, number=42),
+        merged(4, seconds=3, number=7),
+    ]
+
+    assert kinds(records) == {
+        1: EventKind.OTHER,
+        2: EventKind.MERGE,
+        3: EventKind.FAILURE,
+        4: EventKind.MERGE,
+    }
+
+
+def test_a_merge_much_later_or_earlier_belongs_to_another_stay() -> None:
+    late = SETTLING.total_seconds()
+
+    assert kinds([silent(1), merged(2, seconds=late)])[1] is EventKind.FAILURE
+    assert kinds([merged(1, seconds=-5), silent(2)])[2] is EventKind.FAILURE
+
+
+def test_a_leave_that_speaks_is_not_overruled_by_a_merge() -> None:
+    failed = make_event_record(LEAVE, event_id=1, merged=False, code="CHECKS_FAILED")
+
+    assert kinds([failed, merged(2)])[1] is EventKind.FAILURE
+
+
+@pytest.mark.parametrize(
+    ("records", "age", "judged"),
+    [
+        ([silent(1), enter()], 1, 0),
+        ([enter(8, seconds=-1), silent(1), enter()], 59, 1),
+        ([silent(1), enter()], 60, 2),
+        ([silent(1), merged(2), enter()], 1, 3),
+        ([silent(1), merged(2, number=7)], 1, 0),
+        ([make_event_record(LEAVE, code="CHECKS_FAILED"), enter()], 0, 2),
+        ([make_event_record(LEAVE, merged=True), enter()], 0, 2),
+        ([], 0, 0),
+    ],
+)
+def test_what_stands_behind_an_undecided_leave_waits_with_it(
+    records: Sequence[EventRecord], age: float, judged: int
+) -> None:
+    now = NOON + timedelta(seconds=age)
+
+    assert settled(records, now) == records[:judged]

@@ -1,0 +1,124 @@
+"""Where the reading of an event log stands, window by window."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from bot.domain.event_log import (
+    CLOCK_ALLOWANCE,
+    SLICE,
+    WIDEST_WINDOW,
+    Walk,
+    Window,
+    finish_walk,
+    first_position,
+    is_behind,
+    next_walk,
+    turn_page,
+)
+from tests.support.clock import NOON
+from tests.support.make import SITE
+
+OVERLAP = timedelta(minutes=2)
+START = first_position(SITE, NOON)
+
+
+def after(minutes: float) -> datetime:
+    return NOON + timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (NOON, NOON),
+        (after(1), NOON),
+        (NOON, NOON + WIDEST_WINDOW + timedelta(microseconds=1)),
+        (NOON.replace(tzinfo=None), after(1)),
+        (NOON, after(1).replace(tzinfo=None)),
+    ],
+)
+def test_a_window_that_the_service_would_refuse_cannot_be_made(
+    start: datetime, end: datetime
+) -> None:
+    with pytest.raises(ValueError, match="a window"):
+        Window(start, end)
+
+
+def test_the_first_walk_reads_no_history() -> None:
+    walk = next_walk(START, after(10), OVERLAP)
+
+    assert walk == Walk(Window(NOON, after(10) + CLOCK_ALLOWANCE))
+
+
+def test_later_walks_reach_back_by_the_overlap_and_never_before_the_origin() -> None:
+    later = replace(START, watermark=after(10))
+
+    assert next_walk(later, after(11), OVERLAP).window.received_from == after(8)
+    barely = replace(START, watermark=after(1))
+    assert next_walk(barely, after(11), OVERLAP).window.received_from == NOON
+
+
+def test_a_service_ahead_of_our_clock_is_read_to_its_own_now() -> None:
+    ahead = replace(START, watermark=after(30))
+
+    assert next_walk(ahead, after(0), OVERLAP).window.received_to == after(30) + CLOCK_ALLOWANCE
+
+
+def test_an_interrupted_walk_goes_on_where_it_was() -> None:
+    walk = turn_page(next_walk(START, after(10), OVERLAP), after(9), "page-2")
+    position = replace(START, walk=walk)
+
+    assert next_walk(position, after(500), OVERLAP) == walk
+    assert (walk.cursor, walk.newest) == ("page-2", after(9))
+
+
+def test_the_newest_event_of_all_pages_becomes_the_watermark() -> None:
+    walk = turn_page(next_walk(START, after(10), OVERLAP), after(9), "page-2")
+
+    finished = finish_walk(replace(START, walk=walk), walk, after(4), after(10))
+
+    assert finished == replace(START, watermark=after(9))
+
+
+@pytest.mark.parametrize("newest", [None, after(-5)])
+def test_a_walk_without_anything_newer_leaves_the_position_as_it_was(
+    newest: datetime | None,
+) -> None:
+    walk = next_walk(START, after(10), OVERLAP)
+
+    assert finish_walk(START, walk, newest, after(10)) == START
+
+
+def test_a_position_far_behind_is_brought_forward_in_slices_of_the_past() -> None:
+    now = NOON + 3 * SLICE
+    walk = next_walk(START, now, OVERLAP)
+
+    assert is_behind(START, now)
+    assert walk.window.received_to == NOON + SLICE
+    reached = finish_walk(START, walk, None, now)
+    assert reached.watermark == NOON + SLICE
+    assert not is_behind(reached, NOON + 2 * SLICE + CLOCK_ALLOWANCE)
+
+
+def test_a_walk_gone_on_with_never_skips_what_came_while_it_was_interrupted() -> None:
+    """Its window ended an hour after it began; its first pages were read before that."""
+    walk = turn_page(next_walk(START, after(1), OVERLAP), after(1), "page-2")
+
+    finished = finish_walk(replace(START, walk=walk), walk, NOON, None)
+
+    assert finished.watermark == after(1)
+
+
+def test_on_a_log_that_lists_the_oldest_first_late_events_of_earlier_pages_are_read_again() -> None:
+    walk = turn_page(next_walk(START, after(1), OVERLAP), after(0.5), "page-2")
+
+    finished = finish_walk(replace(START, walk=walk), walk, after(20), None)
+
+    assert finished.watermark == after(1)
+
+
+def test_a_walk_of_one_page_trusts_the_services_clock() -> None:
+    walk = next_walk(START, after(1), OVERLAP)
+
+    assert finish_walk(START, walk, after(50), after(1)).watermark == after(50)
