@@ -179,9 +179,9 @@ class Settings(DatabaseSettings):
     overlap_seconds: float = Field(
         default=120.0,
         ge=0,
-        le=86400,
+        le=43_200,
         validation_alias="MQBOT_OVERLAP_SECONDS",
-        description="seconds that a look reaches back, for events that show late; 0 to 86400",
+        description="seconds that a look reaches back, for events that show late; 0 to 43200",
     )
     backfill_minutes: float = Field(
         default=0.0,

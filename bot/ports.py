@@ -140,8 +140,10 @@ class Events(Protocol):
         """Store those not stored yet, unrouted; return how many were new."""
         ...
 
-    async def unrouted(self, repository: RepositoryName) -> Sequence[EventRecord]:
-        """Oldest first, by (received_at, event id)."""
+    async def unrouted(
+        self, repository: RepositoryName, limit: int | None = None
+    ) -> Sequence[EventRecord]:
+        """Oldest first, by (received_at, event id); at most `limit`."""
         ...
 
     async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None: ...
@@ -188,8 +190,20 @@ class OutboxSummary:
     parked: Sequence[ParkedChannel]
 
 
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What a summary tells: how many deliveries of each repository and kind, and since when.
+
+    `subjects` are the latest failures among them, at most ten, oldest first.
+    """
+
+    counts: Mapping[tuple[RepositoryName, str | None], int]
+    oldest_created_at: datetime
+    subjects: Sequence[Subject]
+
+
 class Outbox(Protocol):
-    """Deliveries, in order per channel. Nothing here grows slower as history grows."""
+    """Deliveries, in order per line of a channel. Nothing here grows slower as history grows."""
 
     async def add(self, deliveries: Sequence[NewDelivery]) -> int:
         """Append in the given order; one that exists for (channel, subject) is left as it is."""
@@ -200,8 +214,8 @@ class Outbox(Protocol):
     ) -> Sequence[Delivery]:
         """Take what is due, as `SENDING`, with attempt counted and attempt time stored.
 
-        From each channel the unbroken run of due deliveries from its first unsettled one, at
-        most `per_channel` and one from a parked channel; ordered by (channel, sequence). Due
+        From each channel's line the unbroken run of due deliveries from its first unsettled one,
+        at most `per_channel` and one from a parked channel; ordered by (line, sequence). Due
         are: pending and in-doubt ones whose time has come, sending ones whose claim expired. A
         delivery that was sending or in doubt keeps its old `attempted_at` (not None): it must
         be looked for before it is posted. A pending one comes with `attempted_at` = None and is
@@ -210,7 +224,23 @@ class Outbox(Protocol):
         ...
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
-        """Store the states after an attempt. A settled delivery is never changed again."""
+        """Store the states after an attempt. A settled delivery is never changed again.
+
+        Raises LeaseLost when a claim among them is another's by now.
+        """
+        ...
+
+    async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+        """Make summaries of backlogs; return how many deliveries were folded.
+
+        In each ordinary line with more than `longer_than` unsettled deliveries whose head is
+        certainly not posted, the pending deliveries behind the head, at most `at_most`, become
+        FOLDED: the head tells them all.
+        """
+        ...
+
+    async def folded_into(self, delivery_id: str) -> Folded:
+        """What a summary has to tell, itself included."""
         ...
 
     async def park(self, parked: ParkedChannel) -> None: ...

@@ -15,17 +15,22 @@ RECHECK_DELAYS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=
 
 
 class DeliveryState(StrEnum):
-    """The states of the delivery state machine; `DELIVERED` and `FAILED` are settled."""
+    """The states of the delivery state machine; `DELIVERED`, `FAILED`, `FOLDED` are settled."""
 
     PENDING = "pending"
     SENDING = "sending"
     IN_DOUBT = "in_doubt"
     DELIVERED = "delivered"
     FAILED = "failed"
+    FOLDED = "folded"
+    """Told by another delivery of its channel, a summary, whose fate it shares."""
 
     @property
     def is_settled(self) -> bool:
-        return self in {DeliveryState.DELIVERED, DeliveryState.FAILED}
+        return self in SETTLED
+
+
+SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryState.FOLDED})
 
 
 class SubjectKind(StrEnum):
@@ -46,19 +51,27 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
-    """A delivery to add to the outbox; unique by (channel, subject)."""
+    """A delivery to add to the outbox; unique by (channel, subject).
+
+    `urgent` ones have a line of their own in each channel, so that a person who pauses a queue
+    does not wait behind a backlog of events. `kind` is what a summary counts it as.
+    """
 
     delivery_id: str
     channel_id: str
     subject: Subject
     due_at: datetime
+    urgent: bool = False
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """A delivery in the outbox.
 
-    `sequence` gives the order within the channel. `attempted_at` is the time of the oldest
+    `sequence` gives the order within the channel's line, the ordinary or the urgent one.
+    `attempts` counts claims, `failures` those that ended in a failure. `folded` is how many
+    others this one tells as well: it is a summary then. `attempted_at` is the time of the oldest
     request whose outcome is not known, stored before it is sent; None when every earlier request
     is known not to have posted. `looks` counts the looks into the channel's history since then.
     """
@@ -76,6 +89,10 @@ class Delivery:
     message_ts: str | None = None
     error: str | None = None
     settled_at: datetime | None = None
+    failures: int = 0
+    urgent: bool = False
+    kind: str | None = None
+    folded: int = 0
 
 
 def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
@@ -101,12 +118,14 @@ def postponed(
     """
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, code, now)
-    wait = retry_delay(delivery.attempts, hint=retry_after, jitter=jitter)
+    failures = delivery.failures + 1
+    wait = retry_delay(failures, hint=retry_after, jitter=jitter)
     return replace(
         delivery,
         state=DeliveryState.PENDING,
         due_at=now + timedelta(seconds=wait),
         attempted_at=None,
+        failures=failures,
         looks=0,
         error=code,
     )
@@ -144,10 +163,12 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
 
 def look_failed(delivery: Delivery, code: str, *, now: datetime, jitter: float) -> Delivery:
     """The history could not be read: stay in doubt, look again later. Never post blindly."""
-    wait = retry_delay(delivery.attempts, hint=None, jitter=jitter)
+    failures = delivery.failures + 1
+    wait = retry_delay(failures, hint=None, jitter=jitter)
     return replace(
         delivery,
         state=DeliveryState.IN_DOUBT,
+        failures=failures,
         due_at=now + timedelta(seconds=wait),
         error=code,
     )

@@ -13,12 +13,13 @@ Block = Mapping[str, JsonValue]
 class Message:
     """What Slack is given.
 
-    `text` says everything essential: screen readers, notifications and clients that cannot show
+    `told` is how many deliveries it tells. `text` says everything essential: screen readers, notifications and clients that cannot show
     blocks get only that. https://docs.slack.dev/reference/methods/chat.postMessage
     """
 
     text: str
     blocks: tuple[Block, ...] = ()
+    told: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,16 @@ class Pace:
     tokens: dict[str, tuple[float, datetime]] = field(default_factory=dict)
     workspace_until: datetime | None = None
 
-    def wait(self, channel_id: str, now: datetime) -> timedelta:
-        """How long until the channel may be posted to; zero takes one token."""
+    def wait(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
+        """How long until the channel may be posted to; zero takes one token.
+
+        Urgent posts are few and go at once, at the cost of those that follow.
+        """
         if self.workspace_until is not None and now < self.workspace_until:
             return self.workspace_until - now
         tokens, at = self.tokens.get(channel_id, (float(BURST), now))
         tokens = min(BURST, tokens + (now - at).total_seconds() * PER_SECOND)
-        if tokens < 1:
+        if tokens < 1 and not (urgent and tokens > -BURST):
             self.tokens[channel_id] = (tokens, now)
             return timedelta(seconds=(1 - tokens) / PER_SECOND)
         self.tokens[channel_id] = (tokens - 1, now)

@@ -34,16 +34,26 @@ class Post:
 
 def event(record: EventRecord, pull_request: PullRequestRecord | None) -> Message:
     """The post for an event, with the pull request's title when it was seen in the queue."""
-    kind = classify(record)
-    post = _WRITERS[kind](record)
-    subject, subject_text = _subject(record, pull_request)
-    headline = f"{post.mark} *{post.word}* {subject}".rstrip()
-    if post.verdict:
-        headline += f": {post.verdict}" if subject else f" {post.verdict}"
-    shown: list[Block] = [blocks.section("\n".join([headline, *post.details]))]
+    post = _WRITERS[classify(record)](record)
+    _, subject_text = _subject(record, pull_request)
+    head = _headline(post, record, pull_request)
+    shown: list[Block] = [blocks.section("\n".join([head, *post.details]))]
     shown.append(blocks.context(*_facts(record, pull_request), *post.facts))
     text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
+
+
+def headline(record: EventRecord, pull_request: PullRequestRecord | None) -> str:
+    """The first line alone: mark, word, linked pull request, verdict."""
+    return _headline(_WRITERS[classify(record)](record), record, pull_request)
+
+
+def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
+    subject, _ = _subject(record, pull_request)
+    line = f"{post.mark} *{post.word}* {subject}".rstrip()
+    if post.verdict:
+        line += f": {post.verdict}" if subject else f" {post.verdict}"
+    return line
 
 
 def _subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, str]:

@@ -140,6 +140,10 @@ def _reply(text: str) -> Message:
     return Message(text=text, blocks=(blocks.section(text),))
 
 
+def unchanged() -> Message:
+    return _reply("Nothing was changed. You can close this.")
+
+
 def over(repository: RepositoryName) -> Message:
     """What a pause post becomes when its pause turns out to be lifted already."""
     return _reply(f":arrow_forward: {escape(repository)} is not paused any more.")
@@ -236,18 +240,19 @@ def working_modal(repository: RepositoryName) -> View:
     return _result_view(f":hourglass_flowing_sand: Pausing {escape(repository)} …")
 
 
-def result_modal(message: Message) -> View:
-    """The end of the modal: what was done, refused or failed."""
-    return _result_view(message.text, message.blocks)
+def result_modal(message: Message, channel_id: str | None) -> View:
+    """The end of the modal: what was done, refused or failed; it may have buttons of its own."""
+    return _result_view(message.text, message.blocks, channel_id)
 
 
-def _result_view(text: str, shown: tuple[Block, ...] = ()) -> View:
+def _result_view(text: str, shown: tuple[Block, ...] = (), channel_id: str | None = None) -> View:
     return View(
         {
             "type": "modal",
             "callback_id": f"{actions.PAUSE_VIEW}_result",
             "title": blocks.plain("Pause a merge queue", 24),
             "close": blocks.plain("Close", 24),
+            "private_metadata": json.dumps({"channel": channel_id}),
             "blocks": [dict(block) for block in shown or (blocks.section(text),)],
         }
     )

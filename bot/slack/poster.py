@@ -42,7 +42,7 @@ class SlackPoster(ChannelPoster):
                 blocks=_marked(message, delivery_id),
                 metadata={
                     "event_type": METADATA_TYPE,
-                    "event_payload": {"delivery_id": delivery_id},
+                    "event_payload": {"delivery_id": delivery_id, "told": message.told},
                 },
                 unfurl_links=False,
                 unfurl_media=False,

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import bindparam, update
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
-from bot.storage.destinations import Destination
+from bot.storage.destinations import URGENT, Destination
 from bot.storage.statements import ResultRow
 from bot.storage.tables import deliveries
 
@@ -26,7 +26,21 @@ FIELDS = (
     deliveries.c.message_ts,
     deliveries.c.error,
     deliveries.c.settled_at,
+    deliveries.c.failures,
+    deliveries.c.line,
+    deliveries.c.kind,
+    deliveries.c.folded,
 )
+
+
+def line_of(channel_id: str, *, urgent: bool) -> str:
+    """The name of a channel's ordinary or urgent line."""
+    return f"{URGENT}{channel_id}" if urgent else channel_id
+
+
+def is_urgent(line: str) -> bool:
+    return line.startswith(URGENT)
+
 
 RECORD_OUTCOME = (
     update(deliveries)
@@ -46,6 +60,7 @@ RECORD_OUTCOME = (
                 "message_ts",
                 "error",
                 "settled_at",
+                "failures",
             )
         }
     )
@@ -56,14 +71,16 @@ def numbered(
     added: Sequence[NewDelivery], locked: Mapping[str, Destination]
 ) -> list[dict[str, Any]]:
     """Rows with the numbers that follow; one left out later leaves a gap, which is harmless."""
-    following = {channel_id: each.next_sequence for channel_id, each in locked.items()}
+    following = {line: each.next_sequence for line, each in locked.items()}
     rows: list[dict[str, Any]] = []
     for new in added:
+        line = line_of(new.channel_id, urgent=new.urgent)
         rows.append(
             {
                 "delivery_id": new.delivery_id,
                 "channel_id": new.channel_id,
-                "sequence": following[new.channel_id],
+                "line": line,
+                "sequence": following[line],
                 "subject_kind": new.subject.kind,
                 "repository": new.subject.repository,
                 "subject_id": new.subject.subject_id,
@@ -72,9 +89,12 @@ def numbered(
                 "state": DeliveryState.PENDING,
                 "attempts": 0,
                 "looks": 0,
+                "failures": 0,
+                "kind": new.kind,
+                "folded": 0,
             }
         )
-        following[new.channel_id] += 1
+        following[line] += 1
     return rows
 
 
@@ -92,9 +112,12 @@ def outcome_values(delivery: Delivery, stored: Delivery) -> dict[str, object]:
         "message_ts": delivery.message_ts,
         "error": delivery.error,
         "settled_at": delivery.settled_at,
+        "failures": delivery.failures,
     }
 
 
 def delivery_of(row: ResultRow) -> Delivery:
-    delivery_id, channel_id, kind, repository, subject_id, *rest = row
-    return Delivery(delivery_id, channel_id, Subject(kind, repository, subject_id), *rest)
+    values = row._asdict()
+    kind, repository = values.pop("subject_kind"), values.pop("repository")
+    subject = Subject(kind, repository, values.pop("subject_id"))
+    return Delivery(subject=subject, urgent=is_urgent(values.pop("line")), **values)

@@ -1,4 +1,4 @@
-"""Where each channel's outbox starts and when its first delivery can be claimed."""
+"""Where each line of deliveries starts and when its first one can be claimed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,11 @@ from sqlalchemy.sql.elements import ColumnElement
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import deliveries, destinations
 
+URGENT = "!"
+"""Begins the names of urgent lines; no channel id does."""
+
 _FIELDS = (
-    destinations.c.channel_id,
+    destinations.c.line,
     destinations.c.next_sequence,
     destinations.c.head_sequence,
     destinations.c.claimable_at,
@@ -21,7 +24,7 @@ _FIELDS = (
 
 _SAVE = (
     update(destinations)
-    .where(destinations.c.channel_id == bindparam("of_channel"))
+    .where(destinations.c.line == bindparam("of_line"))
     .values(
         next_sequence=bindparam("next_sequence"),
         head_sequence=bindparam("head_sequence"),
@@ -32,9 +35,9 @@ _SAVE = (
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """One channel's row, locked by the transaction that read it."""
+    """One line's row, locked by the transaction that read it."""
 
-    channel_id: str
+    line: str
     next_sequence: int
     head_sequence: int
     claimable_at: datetime | None
@@ -50,35 +53,35 @@ class Destination:
 
 
 class Destinations:
-    """The rows of `destinations`. Locks are always taken in the order of channel ids."""
+    """The rows of `destinations`. Locks are always taken in the order of lines."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    async def lock_or_add(self, channel_ids: Iterable[str]) -> dict[str, Destination]:
-        wanted = sorted(set(channel_ids))
+    async def lock_or_add(self, lines: Iterable[str]) -> dict[str, Destination]:
+        wanted = sorted(set(lines))
         locked = await self.lock(wanted)
-        missing = [channel_id for channel_id in wanted if channel_id not in locked]
+        missing = [line for line in wanted if line not in locked]
         if missing:
             await self._statements.run(
                 self._statements.insert(destinations).on_conflict_do_nothing(
-                    index_elements=[destinations.c.channel_id]
+                    index_elements=[destinations.c.line]
                 ),
-                [{"channel_id": each, "next_sequence": 1, "head_sequence": 1} for each in missing],
+                [{"line": each, "next_sequence": 1, "head_sequence": 1} for each in missing],
             )
             locked |= await self.lock(missing)
         return locked
 
-    async def lock(self, channel_ids: Iterable[str]) -> dict[str, Destination]:
+    async def lock(self, lines: Iterable[str]) -> dict[str, Destination]:
         locked: dict[str, Destination] = {}
-        for some in slices(sorted(set(channel_ids))):
+        for some in slices(sorted(set(lines))):
             rows = await self._statements.run(
                 select(*_FIELDS)
-                .where(destinations.c.channel_id.in_(some))
-                .order_by(destinations.c.channel_id)
+                .where(destinations.c.line.in_(some))
+                .order_by(destinations.c.line)
                 .with_for_update()
             )
-            locked |= {row.channel_id: Destination(*row) for row in rows}
+            locked |= {row.line: Destination(*row) for row in rows}
         return locked
 
     async def lock_claimable(self, now: datetime, limit: int) -> list[Destination]:
@@ -86,11 +89,25 @@ class Destinations:
         rows = await self._statements.run(
             select(*_FIELDS)
             .where(destinations.c.claimable_at <= now)
-            .order_by(destinations.c.claimable_at, destinations.c.channel_id)
+            .order_by(destinations.c.claimable_at, destinations.c.line)
             .limit(limit)
             .with_for_update(skip_locked=True)
         )
         return [Destination(*row) for row in rows]
+
+    async def lock_longer(self, now: datetime, longer_than: int) -> list[tuple[str, int]]:
+        """Ordinary claimable lines with more numbers handed out since their head than that."""
+        rows = await self._statements.run(
+            select(destinations.c.line, destinations.c.head_sequence)
+            .where(
+                destinations.c.claimable_at <= now,
+                destinations.c.next_sequence - destinations.c.head_sequence > longer_than,
+                destinations.c.line.not_like(f"{URGENT}%"),
+            )
+            .order_by(destinations.c.line)
+            .with_for_update(skip_locked=True)
+        )
+        return [(row.line, row.head_sequence) for row in rows]
 
     async def save(self, changed: Sequence[Destination]) -> None:
         if changed:
@@ -98,7 +115,7 @@ class Destinations:
                 _SAVE,
                 [
                     {
-                        "of_channel": each.channel_id,
+                        "of_line": each.line,
                         "next_sequence": each.next_sequence,
                         "head_sequence": each.head_sequence,
                         "claimable_at": each.claimable_at,
@@ -107,21 +124,21 @@ class Destinations:
                 ],
             )
 
-    async def find_heads(self, channel_ids: Iterable[str]) -> None:
-        """Bring locked rows up to date with the deliveries of their channels."""
+    async def find_heads(self, lines: Iterable[str]) -> None:
+        """Bring locked rows up to date with their deliveries."""
         first = _first_unsettled()
-        for some in slices(sorted(set(channel_ids))):
+        for some in slices(sorted(set(lines))):
             rows = await self._statements.run(
                 select(*_FIELDS, deliveries.c.sequence, deliveries.c.due_at)
                 .outerjoin_from(
                     destinations,
                     deliveries,
                     and_(
-                        deliveries.c.channel_id == destinations.c.channel_id,
+                        deliveries.c.line == destinations.c.line,
                         deliveries.c.sequence == first,
                     ),
                 )
-                .where(destinations.c.channel_id.in_(some))
+                .where(destinations.c.line.in_(some))
             )
             found = []
             for *fields, sequence, due_at in rows:
@@ -140,7 +157,7 @@ def _first_unsettled() -> ColumnElement[int]:
     return (
         select(later.c.sequence)
         .where(
-            later.c.channel_id == destinations.c.channel_id,
+            later.c.line == destinations.c.line,
             later.c.sequence >= destinations.c.head_sequence,
             later.c.settled_at.is_(None),
         )

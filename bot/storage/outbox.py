@@ -6,19 +6,30 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, literal, select, update
+from sqlalchemy import delete, func, literal, or_, select, update
 from typing_extensions import override
 
 from bot import ports
+from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
-from bot.ports import OutboxSummary, ParkedChannel
+from bot.ports import Folded, OutboxSummary, ParkedChannel
 from bot.storage.column_types import UtcTime
-from bot.storage.delivery_rows import FIELDS, RECORD_OUTCOME, delivery_of, numbered, outcome_values
+from bot.storage.delivery_rows import (
+    FIELDS,
+    RECORD_OUTCOME,
+    delivery_of,
+    is_urgent,
+    line_of,
+    numbered,
+    outcome_values,
+)
 from bot.storage.destinations import Destination, Destinations
 from bot.storage.events import PRUNE_SLICE
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import deliveries, destinations
+
+FAILURES_TOLD = 10
 
 
 class SqlOutbox(ports.Outbox):
@@ -37,15 +48,17 @@ class SqlOutbox(ports.Outbox):
         """`created_at` becomes the given `due_at`."""
         if not deliveries:
             return 0
-        locked = await self._destinations.lock_or_add(new.channel_id for new in deliveries)
+        locked = await self._destinations.lock_or_add(
+            line_of(new.channel_id, urgent=new.urgent) for new in deliveries
+        )
         rows = numbered(deliveries, locked)
         added = await self._insert(rows)
         changed: dict[str, Destination] = {}
         for row in rows:
             if row["delivery_id"] in added:
-                channel_id = row["channel_id"]
-                changed[channel_id] = _appended(changed.get(channel_id, locked[channel_id]), row)
-        await self._destinations.save([changed[channel_id] for channel_id in sorted(changed)])
+                line = row["line"]
+                changed[line] = _appended(changed.get(line, locked[line]), row)
+        await self._destinations.save([changed[line] for line in sorted(changed)])
         return len(added)
 
     async def _insert(self, rows: Sequence[dict[str, Any]]) -> set[str]:
@@ -69,7 +82,7 @@ class SqlOutbox(ports.Outbox):
         heads = await self._destinations.lock_claimable(now, channels)
         due = [
             delivery
-            for some in slices(sorted(heads, key=lambda head: head.channel_id))
+            for some in slices(sorted(heads, key=lambda head: head.line))
             for delivery in await self._due_runs(some, now, per_channel)
         ]
         for claimed in slices(due):
@@ -97,24 +110,24 @@ class SqlOutbox(ports.Outbox):
     async def _due_runs(
         self, heads: Sequence[Destination], now: datetime, per_channel: int
     ) -> list[Delivery]:
-        by_channel: dict[str, list[Delivery]] = defaultdict(list)
+        by_line: dict[str, list[Delivery]] = defaultdict(list)
         rows = await self._statements.run(
             select(*FIELDS)
             .join_from(destinations, deliveries)
             .where(
-                destinations.c.channel_id.in_([head.channel_id for head in heads]),
+                destinations.c.line.in_([head.line for head in heads]),
                 deliveries.c.sequence >= destinations.c.head_sequence,
                 deliveries.c.sequence < destinations.c.head_sequence + per_channel,
                 deliveries.c.settled_at.is_(None),
             )
-            .order_by(deliveries.c.channel_id, deliveries.c.sequence)
+            .order_by(deliveries.c.line, deliveries.c.sequence)
         )
         for row in rows:
-            by_channel[row.channel_id].append(delivery_of(row))
+            by_line[row.line].append(delivery_of(row))
         runs: list[Delivery] = []
         for head in heads:
             limit = per_channel if head.parked_at is None else 1
-            for delivery in by_channel[head.channel_id][:limit]:
+            for delivery in by_line[head.line][:limit]:
                 if delivery.due_at > now:
                     break
                 runs.append(delivery)
@@ -130,8 +143,8 @@ class SqlOutbox(ports.Outbox):
         """
         if any(delivery.state is DeliveryState.SENDING for delivery in deliveries):
             raise ValueError("only the outcome of an attempt is recorded")
-        channel_ids = {delivery.channel_id for delivery in deliveries}
-        await self._destinations.lock(channel_ids)
+        lines = {line_of(one.channel_id, urgent=one.urgent) for one in deliveries}
+        await self._destinations.lock(lines)
         stored = await self._stored([delivery.delivery_id for delivery in deliveries])
         changes = [
             outcome_values(delivery, stored[delivery.delivery_id])
@@ -140,7 +153,7 @@ class SqlOutbox(ports.Outbox):
         ]
         if changes:
             await self._statements.run(RECORD_OUTCOME, changes)
-            await self._destinations.find_heads(channel_ids)
+            await self._destinations.find_heads(lines)
 
     async def _stored(self, delivery_ids: Sequence[str]) -> dict[str, Delivery]:
         stored: dict[str, Delivery] = {}
@@ -153,25 +166,90 @@ class SqlOutbox(ports.Outbox):
 
     @override
     async def park(self, parked: ParkedChannel) -> None:
-        await self._destinations.lock_or_add([parked.channel_id])
         await self._set_parked(parked.channel_id, parked)
 
     @override
     async def unpark(self, channel_id: str) -> None:
-        await self._destinations.lock([channel_id])
         await self._set_parked(channel_id, None)
 
     async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
+        """Both lines of a channel share its fate."""
+        lines = [line_of(channel_id, urgent=urgent) for urgent in (False, True)]
+        if parked is None:
+            await self._destinations.lock(lines)
+        else:
+            await self._destinations.lock_or_add(lines)
         await self._statements.run(
             update(destinations)
-            .where(destinations.c.channel_id == channel_id)
+            .where(destinations.c.line.in_(lines))
             .values(
                 parked_code=parked.code if parked else None,
                 parked_at=parked.parked_at if parked else None,
                 retry_at=parked.retry_at if parked else None,
             )
         )
-        await self._destinations.find_heads([channel_id])
+        await self._destinations.find_heads(lines)
+
+    @override
+    async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+        folded = 0
+        for line, head in await self._destinations.lock_longer(now, longer_than):
+            folded += await self._fold(line, head, now, at_most)
+        return folded
+
+    async def _fold(self, line: str, head: int, now: datetime, at_most: int) -> int:
+        first = await self._statements.run(
+            select(*FIELDS).where(deliveries.c.line == line, deliveries.c.sequence == head)
+        )
+        row = first.first()
+        if row is None:
+            return 0
+        summary = delivery_of(row)
+        if summary.state is not DeliveryState.PENDING or summary.attempted_at is not None:
+            return 0
+        behind = await self._statements.run(
+            update(deliveries)
+            .where(
+                deliveries.c.line == line,
+                deliveries.c.sequence > head,
+                deliveries.c.sequence <= head + at_most,
+                deliveries.c.state == DeliveryState.PENDING,
+                deliveries.c.attempted_at.is_(None),
+            )
+            .values(state=DeliveryState.FOLDED, settled_at=now, told_by=summary.delivery_id)
+        )
+        await self._statements.run(
+            update(deliveries)
+            .where(deliveries.c.delivery_id == summary.delivery_id)
+            .values(folded=deliveries.c.folded + behind.rowcount)
+        )
+        return behind.rowcount
+
+    @override
+    async def folded_into(self, delivery_id: str) -> Folded:
+        told = or_(deliveries.c.told_by == delivery_id, deliveries.c.delivery_id == delivery_id)
+        counted = await self._statements.run(
+            select(
+                deliveries.c.repository,
+                deliveries.c.kind,
+                func.count(),
+                func.min(deliveries.c.created_at),
+            )
+            .where(told)
+            .group_by(deliveries.c.repository, deliveries.c.kind)
+        )
+        rows = counted.all()
+        latest = await self._statements.run(
+            select(deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
+            .where(told, deliveries.c.kind == EventKind.FAILURE)
+            .order_by(deliveries.c.sequence.desc())
+            .limit(FAILURES_TOLD)
+        )
+        return Folded(
+            counts={(repository, kind): count for repository, kind, count, _ in rows},
+            oldest_created_at=min(oldest for *_, oldest in rows),
+            subjects=[Subject(*one) for one in reversed(latest.all())],
+        )
 
     @override
     async def get(self, channel_id: str, subject: Subject) -> Delivery | None:
@@ -207,20 +285,20 @@ class SqlOutbox(ports.Outbox):
         states = {state: (count, oldest) for state, count, oldest in counted}
         parked = await self._statements.run(
             select(
-                destinations.c.channel_id,
+                destinations.c.line,
                 destinations.c.parked_code,
                 destinations.c.parked_at,
                 destinations.c.retry_at,
             )
             .where(destinations.c.parked_at.is_not(None))
-            .order_by(destinations.c.channel_id)
+            .order_by(destinations.c.line)
         )
         return OutboxSummary(
             pending=states.get(DeliveryState.PENDING, (0,))[0],
             sending=states.get(DeliveryState.SENDING, (0,))[0],
             in_doubt=states.get(DeliveryState.IN_DOUBT, (0,))[0],
             oldest_created_at=min((oldest for _, oldest in states.values()), default=None),
-            parked=[ParkedChannel(*row) for row in parked],
+            parked=[ParkedChannel(*row) for row in parked if not is_urgent(row.line)],
         )
 
     @override

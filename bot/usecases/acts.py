@@ -101,7 +101,7 @@ async def announce(
     subject = Subject(SubjectKind.ACT, record.repository, record.record_id)
     await transaction.outbox.add(
         [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=record.at)
+            NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=record.at, urgent=True)
             for channel_id in sorted(hearing.union(channels))
         ]
     )

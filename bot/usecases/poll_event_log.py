@@ -143,20 +143,9 @@ class PollEventLog:
             return await self._ask(repository, walk, reader), walk
 
     async def _ask(self, repository: RepositoryName, walk: Walk, reader: LogReader) -> EventPage:
-        page = await self.merge_queue.event_page(
+        return await self.merge_queue.event_page(
             repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
         )
-        if page.unreadable:
-            logger.error(
-                "events could not be read",
-                extra={
-                    "action": "unreadable_events",
-                    "repository": repository,
-                    "count": len(page.unreadable),
-                    "problems": sorted({one.problem for one in page.unreadable})[:5],
-                },
-            )
-        return page
 
     async def _turn(
         self, reader: LogReader, walk: Walk, lease: Lease, records: Sequence[EventRecord]
@@ -182,11 +171,16 @@ class PollEventLog:
         async with self.store.begin() as transaction:
             await self._keep(transaction, lease, position, records)
             await transaction.pull_requests.save(pull_requests)
-            added, waiting = await route_events(transaction, before.repository, self.clock.now())
+            routed = await route_events(transaction, before.repository, self.clock.now())
         reader.position = position
-        reader.waiting = waiting
         reader.remember(records, self.overlap)
-        if added:
+        while routed.more:
+            self.nudge()
+            async with self.store.begin() as transaction:
+                await transaction.leases.require(lease, self.clock.now())
+                routed = await route_events(transaction, before.repository, self.clock.now())
+        reader.waiting = routed.waiting
+        if routed.added:
             self.nudge()
 
     async def _keep(

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from bot.domain import deliveries as states
-from bot.domain.deliveries import Delivery, DeliveryState, Subject
+from bot.domain.deliveries import Delivery, DeliveryState
 from bot.domain.errors import (
     LeaseLost,
     PostError,
@@ -27,6 +27,10 @@ logger = logging.getLogger(__name__)
 CHANNELS_AT_ONCE = 50
 PER_CHANNEL = 10
 REQUESTS_AT_ONCE = 8
+FOLD_OVER = 30
+"""More than this waiting for a channel would take over half a minute, one message a second."""
+
+FOLD_AT_MOST = 10_000
 CLAIM = timedelta(seconds=60)
 LEASE = timedelta(seconds=60)
 LAST_SEND = timedelta(seconds=40)
@@ -45,7 +49,7 @@ class _Batch:
     """What was claimed together: under which lease, and until when it may be sent."""
 
     lease: Lease
-    messages: Mapping[Subject, Message]
+    messages: Mapping[str, Message]
     send_until: datetime
 
 
@@ -71,6 +75,7 @@ class PostDeliveries:
             )
             if "post" not in leases:
                 return
+            await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST)
             claimed = await transaction.outbox.claim(
                 now=now,
                 claimed_until=now + CLAIM,
@@ -79,7 +84,8 @@ class PostDeliveries:
             )
             messages = await load_messages(transaction, claimed)
         batch = _Batch(leases["post"], messages, send_until=now + LAST_SEND)
-        runs = [list(run) for _, run in groupby(claimed, key=lambda one: one.channel_id)]
+        lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent))
+        runs = [list(run) for _, run in lines]
         await asyncio.gather(*(self._channel(run, batch) for run in runs))
         if claimed:
             self.nudge()
@@ -113,11 +119,11 @@ class PostDeliveries:
                 return _given_back(delivery, now), None
             if delivery.attempted_at is not None:
                 return await self._look(delivery), None
-            message = batch.messages.get(delivery.subject)
+            message = batch.messages.get(delivery.delivery_id)
             if message is None:
                 logger.error("nothing to post", extra=_fields("subject_missing", delivery))
                 return states.failed(delivery, "subject_missing", now), None
-            wait = self.pace.wait(delivery.channel_id, now)
+            wait = self.pace.wait(delivery.channel_id, now, urgent=delivery.urgent)
             if wait:
                 self.nudge(wait.total_seconds())
                 return _given_back(delivery, now + wait), None
@@ -160,7 +166,7 @@ class PostDeliveries:
             if error.refusal is not Refusal.MESSAGE or not message.blocks:
                 raise
             logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
-            plain = Message(message.text)
+            plain = Message(message.text, told=message.told)
             return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id)
 
     def _postponed(self, delivery: Delivery, error: PostPostponed) -> Delivery:

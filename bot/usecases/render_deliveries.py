@@ -7,36 +7,53 @@ from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
-from bot.messages import events, pause
+from bot.messages import events, pause, summary
 from bot.ports import Transaction
+
+Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
 
 async def load_messages(
     transaction: Transaction, deliveries: Sequence[Delivery]
-) -> Mapping[Subject, Message]:
-    """A message for each subject that can be found."""
-    subjects = list(dict.fromkeys(delivery.subject for delivery in deliveries))
-    records = await transaction.events.get(
-        [one for one in subjects if one.kind is SubjectKind.EVENT]
-    )
+) -> Mapping[str, Message]:
+    """A message for each delivery, by its id; none where what it refers to is gone."""
+    single = [one for one in deliveries if not one.folded]
+    records = await _records(transaction, [one.subject for one in single])
     seen = await _pull_requests(transaction, list(records.values()))
-    acts = [one for one in subjects if one.kind is SubjectKind.ACT]
-    audit = await transaction.audit.get([one.subject_id for one in acts]) if acts else {}
-    messages = {
-        subject: events.event(record, seen.get((record.repository, record.pull_request)))
-        for subject, record in records.items()
-    }
-    messages |= {
-        subject: pause.act(audit[subject.subject_id])
-        for subject in acts
-        if subject.subject_id in audit
-    }
+    acts = [one.subject.subject_id for one in single if one.subject.kind is SubjectKind.ACT]
+    audit = await transaction.audit.get(acts) if acts else {}
+    messages: dict[str, Message] = {}
+    for one in single:
+        record = records.get(one.subject)
+        if record is not None:
+            pull_request = seen.get((record.repository, record.pull_request))
+            messages[one.delivery_id] = events.event(record, pull_request)
+        elif one.subject.kind is SubjectKind.ACT and one.subject.subject_id in audit:
+            messages[one.delivery_id] = pause.act(audit[one.subject.subject_id])
+    for one in deliveries:
+        if one.folded:
+            messages[one.delivery_id] = await _summary(transaction, one)
     return messages
 
 
-async def _pull_requests(
-    transaction: Transaction, records: Sequence[EventRecord]
-) -> Mapping[tuple[RepositoryName, int | None], PullRequestRecord]:
+async def _summary(transaction: Transaction, delivery: Delivery) -> Message:
+    folded = await transaction.outbox.folded_into(delivery.delivery_id)
+    records = await _records(transaction, folded.subjects)
+    seen = await _pull_requests(transaction, list(records.values()))
+    failures = [
+        (record, seen.get((record.repository, record.pull_request))) for record in records.values()
+    ]
+    return summary.summary(folded.counts, folded.oldest_created_at, failures)
+
+
+async def _records(
+    transaction: Transaction, subjects: Sequence[Subject]
+) -> Mapping[Subject, EventRecord]:
+    wanted = dict.fromkeys(one for one in subjects if one.kind is SubjectKind.EVENT)
+    return await transaction.events.get(list(wanted)) if wanted else {}
+
+
+async def _pull_requests(transaction: Transaction, records: Sequence[EventRecord]) -> Seen:
     numbers: dict[RepositoryName, set[int]] = defaultdict(set)
     for record in records:
         if record.pull_request is not None:

@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import ActResult, AuditRecord
-from bot.domain.classification import PAUSE_TYPES, EventKind, kinds, settled, topic_of
+from bot.domain.classification import (
+    PAUSE_TYPES,
+    SETTLING,
+    EventKind,
+    kinds,
+    settled,
+    topic_of,
+)
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
@@ -15,18 +22,30 @@ from bot.domain.subscriptions import Subscription
 from bot.ports import Transaction
 from bot.usecases.acts import end_act
 
+SLICE = 1000
+"""Events routed in one transaction; a backlog of any size is kept out of memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """Deliveries added, events that have to wait, and whether there is more to route at once."""
+
+    added: int
+    waiting: int
+    more: bool
+
 
 async def route_events(
     transaction: Transaction, repository: RepositoryName, now: datetime
-) -> tuple[int, int]:
-    """Route what can be judged; return how many deliveries were added and events left waiting.
+) -> Routed:
+    """Route the oldest events, as far as they can be judged, at most SLICE of them.
 
     Order per channel is the order of the events, so an event that has to wait holds those
     behind it.
     """
-    unrouted = await transaction.events.unrouted(repository)
+    unrouted = _whole(await transaction.events.unrouted(repository, SLICE))
     if not unrouted:
-        return 0, 0
+        return Routed(0, 0, more=False)
     subscriptions = await transaction.subscriptions.of_repository(repository)
     judged = settled(unrouted, now)
     routes = _Routes(
@@ -43,7 +62,17 @@ async def route_events(
         routed.append(record)
     added = await transaction.outbox.add(deliveries)
     await transaction.events.mark_routed(repository, [record.event_id for record in routed])
-    return added, len(unrouted) - len(routed)
+    left = len(unrouted) - len(routed)
+    return Routed(added, left, more=len(unrouted) >= SLICE // 2 and not left)
+
+
+def _whole(records: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    """Without the end of a full slice: what follows there decides what a silent leave means."""
+    if len(records) < SLICE:
+        return records
+    until = records[-1].received_at - SETTLING
+    whole = [record for record in records if record.received_at < until]
+    return whole or records
 
 
 async def _seen(
@@ -84,8 +113,10 @@ class _Routes:
             subject = Subject(SubjectKind.ACT, self.repository, ended.record_id)
             if ended.channel_id is not None and ended is not act:
                 channels.setdefault(ended.channel_id)
+        kind = self.kinds[record.event_id]
+        urgent = record.type in PAUSE_TYPES
         return [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=now)
+            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=urgent, kind=kind)
             for channel_id in channels
         ]
 

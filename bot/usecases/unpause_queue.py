@@ -41,6 +41,8 @@ class UnpauseQueue:
         current = await self.merge_queue.current_pause(request.repository)
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:
+            # The service says 404 for "not paused" and "no such repository"; the status tells.
+            await self.merge_queue.status(request.repository)
             return NotPaused()
         if request.expected is not None and known.pause.paused_at != request.expected:
             return OtherPause(known)

@@ -18,7 +18,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
 from bot.ports import Lease, ParkedChannel
 from tests.support.as_stored import as_stored
-from tests.support.store_outbox import InMemoryOutbox
+from tests.support.store_outbox import InMemoryOutbox, Line
 
 PRUNE_SLICE = 1000
 REREAD_MARGIN = timedelta(days=1)
@@ -35,7 +35,8 @@ class Contents:
     routed: dict[Subject, bool] = field(default_factory=dict)
     pull_requests: dict[tuple[RepositoryName, int], PullRequestRecord] = field(default_factory=dict)
     deliveries: dict[str, Delivery] = field(default_factory=dict)
-    next_sequences: dict[str, int] = field(default_factory=dict)
+    next_sequences: dict[Line, int] = field(default_factory=dict)
+    told_by: dict[str, str] = field(default_factory=dict)
     parked: dict[str, ParkedChannel] = field(default_factory=dict)
     subscriptions: dict[tuple[str, str, str], Subscription] = field(default_factory=dict)
     audit: dict[int, AuditRecord] = field(default_factory=dict)
@@ -306,7 +307,9 @@ class InMemoryTransaction(ports.Transaction):
         self._positions = InMemoryPositions(contents)
         self._events = InMemoryEvents(contents)
         self._pull_requests = InMemoryPullRequests(contents)
-        self._outbox = InMemoryOutbox(contents.deliveries, contents.next_sequences, contents.parked)
+        self._outbox = InMemoryOutbox(
+            contents.deliveries, contents.next_sequences, contents.told_by, contents.parked
+        )
         self._subscriptions = InMemorySubscriptions(contents)
         self._audit = InMemoryAudit(contents)
 

@@ -1,5 +1,6 @@
 """The Outbox port in dictionaries."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -7,23 +8,30 @@ from datetime import datetime
 from typing_extensions import override
 
 from bot import ports
+from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
-from bot.ports import OutboxSummary, ParkedChannel
+from bot.ports import Folded, OutboxSummary, ParkedChannel
 from tests.support.as_stored import as_stored
 
 PRUNE_SLICE = 1000
+FAILURES_TOLD = 10
+
+Line = tuple[str, bool]
+"""A channel and whether it is its urgent line."""
 
 
 class InMemoryOutbox(ports.Outbox):
     def __init__(
         self,
         deliveries: dict[str, Delivery],
-        next_sequences: dict[str, int],
+        next_sequences: dict[Line, int],
+        told_by: dict[str, str],
         parked: dict[str, ParkedChannel],
     ) -> None:
         self._deliveries = deliveries
         self._next_sequences = next_sequences
+        self._told_by = told_by
         self._parked = parked
 
     @override
@@ -33,8 +41,9 @@ class InMemoryOutbox(ports.Outbox):
         for new in map(as_stored, deliveries):
             if (new.channel_id, new.subject) not in known:
                 known.add((new.channel_id, new.subject))
-                sequence = self._next_sequences.get(new.channel_id, 1)
-                self._next_sequences[new.channel_id] = sequence + 1
+                line = (new.channel_id, new.urgent)
+                sequence = self._next_sequences.get(line, 1)
+                self._next_sequences[line] = sequence + 1
                 self._deliveries[new.delivery_id] = Delivery(
                     delivery_id=new.delivery_id,
                     channel_id=new.channel_id,
@@ -42,6 +51,8 @@ class InMemoryOutbox(ports.Outbox):
                     sequence=sequence,
                     created_at=new.due_at,
                     due_at=new.due_at,
+                    urgent=new.urgent,
+                    kind=new.kind,
                 )
                 added += 1
         return added
@@ -53,14 +64,14 @@ class InMemoryOutbox(ports.Outbox):
         if claimed_until <= now:
             raise ValueError("a claim ends after it begins")
         heads = sorted(
-            (claimable_at, channel_id)
-            for channel_id in self._next_sequences
-            if (claimable_at := self._claimable_at(channel_id)) is not None and claimable_at <= now
+            (claimable_at, line)
+            for line in self._next_sequences
+            if (claimable_at := self._claimable_at(line)) is not None and claimable_at <= now
         )
         claimed = []
-        for channel_id in sorted(channel_id for _, channel_id in heads[:channels]):
-            limit = 1 if channel_id in self._parked else per_channel
-            for delivery in self._unsettled(channel_id)[:limit]:
+        for line in sorted((line for _, line in heads[:channels]), key=_name):
+            limit = 1 if line[0] in self._parked else per_channel
+            for delivery in self._unsettled(line)[:limit]:
                 if delivery.due_at > now:
                     break
                 taken = replace(
@@ -75,20 +86,62 @@ class InMemoryOutbox(ports.Outbox):
                 )
         return claimed
 
-    def _unsettled(self, channel_id: str) -> list[Delivery]:
+    def _unsettled(self, line: Line) -> list[Delivery]:
         found = (
             delivery
             for delivery in self._deliveries.values()
-            if delivery.channel_id == channel_id and not delivery.state.is_settled
+            if (delivery.channel_id, delivery.urgent) == line and not delivery.state.is_settled
         )
         return sorted(found, key=lambda delivery: delivery.sequence)
 
-    def _claimable_at(self, channel_id: str) -> datetime | None:
-        unsettled = self._unsettled(channel_id)
+    def _claimable_at(self, line: Line) -> datetime | None:
+        unsettled = self._unsettled(line)
         if not unsettled:
             return None
-        parked = self._parked.get(channel_id)
+        parked = self._parked.get(line[0])
         return max(unsettled[0].due_at, parked.retry_at) if parked else unsettled[0].due_at
+
+    @override
+    async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+        folded = 0
+        for line, numbered in self._next_sequences.items():
+            unsettled = self._unsettled(line)
+            claimable_at = self._claimable_at(line)
+            if line[1] or claimable_at is None or claimable_at > now:
+                continue
+            head, *behind = unsettled
+            if numbered - head.sequence <= longer_than or not _is_untouched(head):
+                continue
+            told = [
+                each
+                for each in behind
+                if _is_untouched(each) and each.sequence <= head.sequence + at_most
+            ]
+            for each in told:
+                self._told_by[each.delivery_id] = head.delivery_id
+                self._deliveries[each.delivery_id] = replace(
+                    each, state=DeliveryState.FOLDED, settled_at=now
+                )
+            self._deliveries[head.delivery_id] = replace(head, folded=head.folded + len(told))
+            folded += len(told)
+        return folded
+
+    @override
+    async def folded_into(self, delivery_id: str) -> Folded:
+        told = [
+            each
+            for each in self._deliveries.values()
+            if delivery_id in (each.delivery_id, self._told_by.get(each.delivery_id))
+        ]
+        failures = sorted(
+            (each for each in told if each.kind == EventKind.FAILURE),
+            key=lambda each: each.sequence,
+        )
+        return Folded(
+            counts=Counter((each.subject.repository, each.kind) for each in told),
+            oldest_created_at=min(each.created_at for each in told),
+            subjects=[each.subject for each in failures[-FAILURES_TOLD:]],
+        )
 
     @override
     async def record(self, deliveries: Sequence[Delivery]) -> None:
@@ -113,6 +166,7 @@ class InMemoryOutbox(ports.Outbox):
                     message_ts=delivery.message_ts,
                     error=delivery.error,
                     settled_at=delivery.settled_at,
+                    failures=delivery.failures,
                 )
 
     @override
@@ -158,6 +212,14 @@ class InMemoryOutbox(ports.Outbox):
         for _, delivery_id in old:
             del self._deliveries[delivery_id]
         return len(old)
+
+
+def _name(line: Line) -> str:
+    return f"!{line[0]}" if line[1] else line[0]
+
+
+def _is_untouched(delivery: Delivery) -> bool:
+    return delivery.state is DeliveryState.PENDING and delivery.attempted_at is None
 
 
 def _oldest(deliveries: Iterable[Delivery]) -> datetime | None:

@@ -145,15 +145,15 @@ async def test_a_delivery_id_used_twice_is_a_mistake_of_the_program(sqlite_url: 
 def fill(path: Path, *, settled: int, waiting: int) -> None:
     """Give channel C1 a history and every second channel a backlog, without the adapter."""
     row = (
-        "INSERT INTO deliveries (delivery_id, channel_id, sequence, subject_kind, repository, "
-        "subject_id, created_at, due_at, state, attempts, looks, settled_at) "
-        "VALUES (?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?)"
+        "INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, "
+        "repository, subject_id, created_at, due_at, state, attempts, looks, settled_at) "
+        "VALUES (?1, ?2, ?2, ?3, 'event', 'acme/site', ?4, 0, 0, ?5, 1, 0, ?6)"
     )
     history = ((f"old{n}", "C1", n + 1, 1_000_000 + n, "delivered", 1) for n in range(settled))
     backlog = ((f"new{n}", "C2", n + 1, 2_000_000 + n, "pending", None) for n in range(waiting))
     with closing(sqlite3.connect(path)) as plain, plain:
         plain.executemany(
-            "INSERT INTO destinations (channel_id, next_sequence, head_sequence, claimable_at) "
+            "INSERT INTO destinations (line, next_sequence, head_sequence, claimable_at) "
             "VALUES (?, ?, ?, ?)",
             [("C1", settled + 1, settled + 1, None), ("C2", waiting + 1, 1, 0)],
         )

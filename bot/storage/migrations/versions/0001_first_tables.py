@@ -13,6 +13,7 @@ branch_labels = None
 depends_on = None
 
 _SETTLED = "settled_at IS NOT NULL"
+_TOLD = "told_by IS NOT NULL"
 _UNSETTLED = "settled_at IS NULL"
 
 
@@ -84,25 +85,26 @@ def _create_event_tables() -> None:
 def _create_outbox_tables() -> None:
     op.create_table(
         "destinations",
-        sa.Column("channel_id", sa.Text, nullable=False),
+        sa.Column("line", sa.Text, nullable=False),
         sa.Column("next_sequence", sa.BigInteger, nullable=False),
         sa.Column("head_sequence", sa.BigInteger, nullable=False),
         sa.Column("claimable_at", sa.BigInteger),
         sa.Column("parked_code", sa.Text),
         sa.Column("parked_at", sa.BigInteger),
         sa.Column("retry_at", sa.BigInteger),
-        sa.PrimaryKeyConstraint("channel_id", name="pk_destinations"),
+        sa.PrimaryKeyConstraint("line", name="pk_destinations"),
         sa.CheckConstraint(
             "(parked_at IS NULL) = (retry_at IS NULL) "
             "AND (parked_at IS NULL) = (parked_code IS NULL)",
             name=op.f("ck_destinations_parked_whole"),
         ),
     )
-    op.create_index("ix_destinations_claimable", "destinations", ["claimable_at", "channel_id"])
+    op.create_index("ix_destinations_claimable", "destinations", ["claimable_at", "line"])
     op.create_table(
         "deliveries",
         sa.Column("delivery_id", sa.Text, nullable=False),
         sa.Column("channel_id", sa.Text, nullable=False),
+        sa.Column("line", sa.Text, nullable=False),
         sa.Column("sequence", sa.BigInteger, nullable=False),
         sa.Column("subject_kind", sa.Text, nullable=False),
         sa.Column("repository", sa.Text, nullable=False),
@@ -116,18 +118,27 @@ def _create_outbox_tables() -> None:
         sa.Column("message_ts", sa.Text),
         sa.Column("error", sa.Text),
         sa.Column("settled_at", sa.BigInteger),
+        sa.Column("failures", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("kind", sa.Text),
+        sa.Column("folded", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("told_by", sa.Text),
         sa.PrimaryKeyConstraint("delivery_id", name="pk_deliveries"),
-        sa.ForeignKeyConstraint(
-            ["channel_id"], ["destinations.channel_id"], name="fk_deliveries_channel_id"
-        ),
-        sa.UniqueConstraint("channel_id", "sequence", name="uq_deliveries_channel_id_sequence"),
+        sa.ForeignKeyConstraint(["line"], ["destinations.line"], name="fk_deliveries_line"),
+        sa.UniqueConstraint("line", "sequence", name="uq_deliveries_line_sequence"),
         sa.UniqueConstraint(
             "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
         ),
         sa.CheckConstraint(
-            "(settled_at IS NOT NULL) = (state IN ('delivered', 'failed'))",
+            "(settled_at IS NOT NULL) = (state IN ('delivered', 'failed', 'folded'))",
             name=op.f("ck_deliveries_settled_has_time"),
         ),
+    )
+    op.create_index(
+        "ix_deliveries_told_by",
+        "deliveries",
+        ["told_by"],
+        sqlite_where=sa.text(_TOLD),
+        postgresql_where=sa.text(_TOLD),
     )
     op.create_index(
         "ix_deliveries_unsettled",

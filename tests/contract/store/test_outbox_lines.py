@@ -1,0 +1,125 @@
+"""The outbox: the urgent line of a channel, and backlogs folded into summaries."""
+
+from dataclasses import replace
+
+from bot.domain.classification import EventKind
+from bot.domain.deliveries import DeliveryState, delivered, in_doubt, postponed
+from bot.ports import ParkedChannel, Store
+from tests.support.stored import (
+    NOW,
+    SITE,
+    add,
+    after,
+    claim,
+    event_subject,
+    ids,
+    make_new,
+    record,
+    stored as stored_delivery,
+)
+
+
+async def fold(store: Store, *, longer_than: int = 3, at_most: int = 100) -> int:
+    async with store.begin() as transaction:
+        return await transaction.outbox.fold(
+            now=after(10), longer_than=longer_than, at_most=at_most
+        )
+
+
+async def test_an_urgent_delivery_does_not_wait_behind_the_ordinary_ones(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 6)))
+    await claim(store, per_channel=2)
+    await add(store, replace(make_new(9), urgent=True))
+
+    (urgent,) = await claim(store, after(1))
+    assert (urgent.urgent, urgent.subject.subject_id) == (True, 9)
+
+
+async def test_each_line_of_a_channel_keeps_its_own_order(store: Store) -> None:
+    await add(store, make_new(1), replace(make_new(8), urgent=True), make_new(2))
+    await add(store, replace(make_new(9), urgent=True))
+    claimed = await claim(store, per_channel=5)
+
+    assert [one.subject.subject_id for one in claimed if one.urgent] == [8, 9]
+    assert [one.subject.subject_id for one in claimed if not one.urgent] == [1, 2]
+
+
+async def test_a_parked_channel_is_parked_in_both_lines(store: Store) -> None:
+    await add(store, make_new(1), replace(make_new(8), urgent=True))
+    async with store.begin() as transaction:
+        parked = ParkedChannel("C1", "is_archived", NOW, after(100))
+        await transaction.outbox.park(parked)
+
+    assert await claim(store, after(99)) == []
+    assert len(await claim(store, after(100), seconds=200)) == 2
+    async with store.begin() as transaction:
+        assert (await transaction.outbox.summary()).parked == [parked]
+        await transaction.outbox.unpark("C1")
+        assert (await transaction.outbox.summary()).parked == []
+
+
+async def test_failures_are_counted_apart_from_claims(store: Store) -> None:
+    await add(store, make_new(1))
+    (first,) = await claim(store)
+    await record(store, replace(first, state=DeliveryState.PENDING, due_at=after(1)))
+    (second,) = await claim(store, after(1))
+    assert (second.attempts, second.failures) == (2, 0)
+    failed = postponed(second, "http_500", now=after(1), retry_after=1, jitter=0)
+    await record(store, failed)
+
+    assert (await stored_delivery(store, 1)).failures == 1
+
+
+async def test_a_backlog_is_folded_into_its_head(store: Store) -> None:
+    kinds = [EventKind.MERGE, EventKind.FAILURE, EventKind.MERGE, EventKind.ENTER]
+    await add(store, *(replace(make_new(n), kind=kind) for n, kind in enumerate(kinds, 1)))
+
+    assert await fold(store) == 3
+    (summary,) = await claim(store, after(10), per_channel=10)
+    assert (ids([summary]), summary.folded) == (["C1-1"], 3)
+    async with store.begin() as transaction:
+        folded = await transaction.outbox.folded_into(summary.delivery_id)
+    assert folded.counts == {
+        (SITE, EventKind.MERGE): 2,
+        (SITE, EventKind.FAILURE): 1,
+        (SITE, EventKind.ENTER): 1,
+    }
+    assert list(folded.subjects) == [event_subject(2)]
+    assert (await stored_delivery(store, 3)).state is DeliveryState.FOLDED
+
+
+async def test_what_comes_after_a_summary_follows_it(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 6)))
+    await fold(store)
+    await add(store, make_new(6))
+    run = await claim(store, after(10), per_channel=10)
+    assert [(one.subject.subject_id, one.folded) for one in run] == [(1, 4), (6, 0)]
+    await record(store, delivered(run[0], "1.1", after(11)), delivered(run[1], "1.2", after(11)))
+
+    assert await claim(store, after(100)) == []
+
+
+async def test_a_short_line_is_not_folded(store: Store) -> None:
+    await add(store, make_new(1), make_new(2), make_new(3))
+    assert await fold(store, longer_than=3) == 0
+
+
+async def test_the_urgent_line_is_never_folded(store: Store) -> None:
+    await add(store, *(replace(make_new(number), urgent=True) for number in range(1, 9)))
+    assert await fold(store) == 0
+
+
+async def test_nothing_is_folded_into_a_delivery_that_may_have_been_posted(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 6)))
+    (head,) = await claim(store, per_channel=1)
+    assert await fold(store) == 0
+    await record(store, in_doubt(head, "timeout", after(1)))
+    assert await fold(store) == 0
+
+
+async def test_folding_stops_at_its_bound(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 9)))
+    assert await fold(store, at_most=4) == 4
+
+    run = await claim(store, after(10), per_channel=10)
+    assert [one.subject.subject_id for one in run] == [1, 6, 7, 8]
