@@ -13,8 +13,10 @@ Block = Mapping[str, JsonValue]
 class Message:
     """What Slack is given.
 
-    `told` is how many deliveries it tells. `text` says everything essential: screen readers, notifications and clients that cannot show
-    blocks get only that. https://docs.slack.dev/reference/methods/chat.postMessage
+    `told` is how many deliveries it tells. `text` says everything essential: screen readers,
+    notifications and clients that cannot show blocks get only that.
+
+    https://docs.slack.dev/reference/methods/chat.postMessage
     """
 
     text: str

@@ -43,7 +43,7 @@ async def route_events(
     Order per channel is the order of the events, so an event that has to wait holds those
     behind it.
     """
-    unrouted = _whole(await transaction.events.unrouted(repository, SLICE))
+    unrouted, behind = await _slice(transaction, repository)
     if not unrouted:
         return Routed(0, 0, more=False)
     subscriptions = await transaction.subscriptions.of_repository(repository)
@@ -62,17 +62,28 @@ async def route_events(
         routed.append(record)
     added = await transaction.outbox.add(deliveries)
     await transaction.events.mark_routed(repository, [record.event_id for record in routed])
-    left = len(unrouted) - len(routed)
-    return Routed(added, left, more=len(unrouted) >= SLICE // 2 and not left)
+    waiting = len(unrouted) - len(routed) + behind
+    return Routed(added, waiting, more=bool(behind and routed))
 
 
-def _whole(records: Sequence[EventRecord]) -> Sequence[EventRecord]:
-    """Without the end of a full slice: what follows there decides what a silent leave means."""
-    if len(records) < SLICE:
-        return records
-    until = records[-1].received_at - SETTLING
-    whole = [record for record in records if record.received_at < until]
-    return whole or records
+async def _slice(
+    transaction: Transaction, repository: RepositoryName
+) -> tuple[Sequence[EventRecord], int]:
+    """The oldest events, about SLICE of them, and how many of those read follow.
+
+    What follows a silent leave decides what it means, so the end of a full slice is left for
+    the next one; a burst that has no such end is read further.
+    """
+    limit = SLICE
+    while True:
+        found = await transaction.events.unrouted(repository, limit)
+        if len(found) < limit:
+            return found, 0
+        until = found[-1].received_at - SETTLING
+        whole = [record for record in found if record.received_at < until]
+        if whole:
+            return whole, len(found) - len(whole)
+        limit *= 4
 
 
 async def _seen(
