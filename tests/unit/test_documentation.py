@@ -1,0 +1,111 @@
+"""What the documents repeat of the code, and what others rely on in them, is there and the same."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from bot.cli import COMMANDS
+from bot.config import Settings
+from bot.domain.commands import VERBS
+from tests.documentation import ROOT, TABLES, with_table
+
+README = (ROOT / "README.md").read_text()
+SET_UP = (
+    r"^python3 -m venv \.venv && \.venv/bin/pip install -q -r {pins}"
+    r" && \.venv/bin/pip install -q --no-deps -e \. && {start}$"
+)
+DEMO = SET_UP.format(pins=r"requirements\.txt", start=r"\.venv/bin/mqbot demo")
+TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python -m pytest")
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
+def test_a_table_that_repeats_the_code_says_the_same(path: Path) -> None:
+    name, table = TABLES[path]
+    document = path.read_text()
+    assert document == with_table(document, name, table()), "run python -m tests.documentation"
+
+
+def test_every_setting_is_documented_once_by_its_variable() -> None:
+    document = (ROOT / "docs" / "configuration.md").read_text()
+    documented = re.findall(r"^\| `(\w+)` \|", document, re.MULTILINE)
+    assert sorted(documented) == sorted(
+        str(field.validation_alias) for field in Settings.model_fields.values()
+    )
+
+
+def test_every_setting_says_what_it_takes() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_every_verb_stands_in_the_readme() -> None:
+    assert re.findall(r"^\| `/mq (\w+)", README, re.MULTILINE) == [verb.name for verb in VERBS]
+
+
+@pytest.mark.parametrize("command", [DEMO, TESTS], ids=["demo", "tests"])
+def test_the_readme_gives_each_command_once_as_one_line_with_its_own_set_up(command: str) -> None:
+    assert len(re.findall(command, README, re.MULTILINE)) == 1
+
+
+def test_the_ci_script_runs_the_very_test_command_of_the_readme() -> None:
+    (documented,) = re.findall(TESTS, README, re.MULTILINE)
+    printed = subprocess.run(
+        ["bash", ROOT / ".ci" / "run", "--print-test-command"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert printed.stdout.strip() == documented
+
+
+def test_the_procfile_starts_commands_that_exist() -> None:
+    lines = (ROOT / "Procfile").read_text().splitlines()
+    started = [re.fullmatch(r"\w+: mqbot (\w+)", line) for line in lines]
+    assert [match and match[1] in COMMANDS for match in started] == [True] * len(lines)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_what_a_document_links_to_in_the_project_exists(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", document.read_text())
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (document.parent / link).exists()] == []
+
+
+def _pins(path: Path) -> dict[str, str]:
+    """Pinned versions by name; every line must be `name==version`, a comment, or `-r`."""
+    found: dict[str, str] = {}
+    for line in path.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        if line.startswith("-r "):
+            found |= _pins(path.parent / line.removeprefix("-r "))
+            continue
+        pin = re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.]+)", line)
+        assert pin, f"{path.name}: “{line}” is not name==version"
+        found[canonicalize_name(pin[1])] = pin[2]
+    return found
+
+
+def _declared() -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return [Requirement(line) for line in project["dependencies"]]
+
+
+def test_the_pins_satisfy_what_the_project_declares() -> None:
+    pins = _pins(ROOT / "requirements.txt")
+    needed = [one for one in _declared() if one.marker is None or one.marker.evaluate()]
+    missing = [
+        str(one)
+        for one in needed
+        if not one.specifier.contains(pins.get(canonicalize_name(one.name), "0"))
+    ]
+    assert missing == []
+
+
+def test_the_test_pins_hold_exact_versions_without_addresses() -> None:
+    assert {"pytest", "ruff", "mypy", "hatchling"} <= set(_pins(ROOT / "tests/requirements.txt"))
