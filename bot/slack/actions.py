@@ -67,16 +67,16 @@ class ActionListeners:
 
     def _conversation(self, click: BlockActions) -> Conversation:
         in_home = click.view is not None and click.view.type == HOME
-        in_modal = click.view is not None and not in_home
+        modal = None if in_home else click.view
         return Conversation(
             client=self.client,
             replies=self.replies,
             actor=click.user.actor,
             origin=Origin.HOME if in_home else Origin.BUTTON,
             trigger_id=click.trigger_id,
-            channel_id=click.channel_id,
+            channel_id=click.channel_id if modal is None else PauseForm.of(modal).channel,
             response_url=click.response_url,
-            view_id=click.view.id if in_modal and click.view is not None else None,
+            view_id=modal.id if modal is not None else None,
             in_channel_message=click.container.type == "message"
             and not click.container.is_ephemeral,
         )
@@ -124,6 +124,8 @@ class ActionListeners:
         match outcome:
             case Paused(told=told):
                 await conversation.put_in_place(pause.paused_reply(told.act))
+                if not told.posted_here and conversation.response_url is not None:
+                    await conversation.tell_channel(pause.act(told.act))
                 await self.answers.tell_replaced(outcome, conversation)
             case AlreadyPaused(known=known, reason=reason):
                 await conversation.put_in_place(
@@ -165,19 +167,4 @@ class ActionListeners:
         form = PauseForm.of(view)
         repository = self.repositories.allowed(form.repository_in(view) or "")
         opened = OpenedModal(self.client, view.id, view.hash)
-        await self.answers.modal.complete(
-            repository, opened, conversation_in(conversation, form.channel)
-        )
-
-
-def conversation_in(conversation: Conversation, channel_id: str | None) -> Conversation:
-    """The same exchange, remembered to have come from `channel_id`."""
-    return Conversation(
-        client=conversation.client,
-        replies=conversation.replies,
-        actor=conversation.actor,
-        origin=conversation.origin,
-        trigger_id=conversation.trigger_id,
-        channel_id=channel_id,
-        view_id=conversation.view_id,
-    )
+        await self.answers.modal.complete(repository, opened, conversation)

@@ -58,8 +58,10 @@ class Conversation:
         await self._direct(message, user_id)
 
     async def take_away(self) -> None:
-        """The message that the actor acted on goes."""
-        if self.response_url is not None:
+        """The message that the actor acted on goes; a modal, which only they can close, says so."""
+        if self.view_id is not None:
+            await self._update_modal(pause.unchanged())
+        elif self.response_url is not None:
             await self.replies.take_away(self.response_url)
 
     async def open_modal(self, view: View) -> "OpenedModal":
@@ -72,7 +74,7 @@ class Conversation:
         await self.client.views_publish(user_id=self.actor.user_id, view=dict(view.view))
 
     async def _update_modal(self, message: Message) -> None:
-        view = pause.result_modal(message)
+        view = pause.result_modal(message, self.channel_id)
         await self.client.views_update(view_id=self.view_id, view=dict(view.view))
 
     async def _direct(self, message: Message, user_id: str | None = None) -> None:
