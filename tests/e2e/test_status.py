@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import BOB, GENERAL, BotTester
 
 pytestmark = pytest.mark.e2e
 
@@ -14,3 +14,90 @@ async def test_the_bare_command_shows_the_queue_to_the_caller_alone(bot: BotTest
     assert answer.labels == ["Pause queue…", "Refresh", "Share in channel"]
     assert bot.replies(by=BOB) == []
     assert bot.posts() == []
+
+
+async def test_batches_show_their_checks_and_waiting_ones_their_place(start_bot: StartBot) -> None:
+    bot = await start_bot(speed=20.0)
+    for number in range(20):
+        bot.enqueue(title=f"Change number {number} & more", author="carol", hangs=True)
+    await bot.checks_run(batches=5)
+    answer = await bot.ask("/mq status")
+    assert "*acme/site* is running" in answer
+    assert "15 pull requests in 5 batches, 5 waiting" in answer
+    assert answer.words.count("checks are running · checks 0/3 passed") == 5
+    assert "Change number 0 & more by carol" in answer
+    assert "*Waiting*\n1. " in answer
+    assert "5. " in answer
+    assert "next merge due" in answer.line
+
+
+async def test_a_long_line_is_paged(start_bot: StartBot) -> None:
+    bot = await start_bot(speed=1.0)
+    for _ in range(55):
+        bot.enqueue(hangs=True)
+    answer = await bot.ask("/mq status")
+    assert "15 pull requests in 5 batches, 40 waiting" in answer
+    assert "and 30 more" in answer
+    await bot.click(answer, "Show more")
+    page = await bot.wait_for_change(answer, "waiting 11 to 35 of 40")
+    await bot.click(page, "Show more")
+    page = await bot.wait_for_change(answer, "waiting 36 to 40 of 40")
+    assert page.labels == ["Back"]
+    await bot.click(page, "Back")
+    await bot.wait_for_change(answer, "15 pull requests in 5 batches, 40 waiting")
+
+
+async def test_it_says_who_paused_and_why(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down", by=BOB)
+    await bot.wait_for_post("Queue paused")
+    answer = await bot.ask("/mq status")
+    assert ":double_vertical_bar: *acme/site* is paused" in answer
+    assert "*Reason:* CI runners are down\n" in answer
+    assert "Paused by bob since" in answer
+    assert answer.labels == ["Resume queue", "Refresh", "Share in channel"]
+    assert "paused by bob since" in answer.line
+
+
+async def test_a_pause_made_elsewhere_has_a_reason_and_no_author(bot: BotTester) -> None:
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    answer = await bot.ask("/mq status")
+    assert "*Reason:* Database migration\nPaused since" in answer
+
+
+async def test_refresh_shows_the_queue_as_it_is_now(start_bot: StartBot) -> None:
+    bot = await start_bot(speed=1.0)
+    answer = await bot.ask("/mq status")
+    bot.enqueue(title="Rename the door", hangs=True)
+    await bot.click(answer, "Refresh")
+    await bot.wait_for_change(answer, "Rename the door")
+    assert len(bot.replies()) == 1
+
+
+async def test_share_shows_the_status_to_everybody(bot: BotTester) -> None:
+    answer = await bot.ask("/mq status", channel=GENERAL)
+    await bot.click(answer, "Share in channel")
+    shared = await bot.wait_for_post("*acme/site* is running", GENERAL, by=BOB)
+    assert not shared.ephemeral
+
+
+async def test_one_branch_can_be_asked_for(start_bot: StartBot) -> None:
+    bot = await start_bot(speed=1.0)
+    bot.enqueue(title="On the main branch", hangs=True)
+    bot.enqueue(title="On the release branch", base_ref="release/4.2", hangs=True)
+    answer = await bot.ask("/mq status branch:release/4.2")
+    assert "on `release/4.2` is running" in answer
+    assert "On the release branch" in answer
+    assert "On the main branch" not in answer
+    await bot.click(answer, "Refresh")
+    await bot.wait_for_change(answer, "on `release/4.2` is running")
+
+
+async def test_titles_cannot_format_mention_or_link(start_bot: StartBot) -> None:
+    bot = await start_bot(speed=1.0)
+    bot.enqueue(title="<!channel> *now* <https://evil.example|ok> \u202egnp.exe", hangs=True)
+    answer = await bot.ask("/mq status")
+    raw = str(answer.blocks)
+    assert "&lt;!channel&gt;" in raw
+    assert "<!channel>" not in raw
+    assert "<https://evil.example" not in raw
+    assert "\u202e" not in raw

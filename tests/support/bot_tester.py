@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,7 +13,7 @@ from typing_extensions import override
 
 from bot.config import load_settings
 from bot.runtime import build_runtime
-from bot.sandbox.merge_queue.controls import NewPullRequest
+from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.event_log import Event
 from bot.sandbox.merge_queue.faults import Fault
@@ -21,7 +22,7 @@ from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.rate_limits import RateLimits
 from bot.sandbox.slack.server import SlackSandbox
 from tests.support.shown import Blocks, Json, Shown, ShownView, message_shown, view_shown
-from tests.support.waiting import until
+from tests.support.waiting import DEADLINE_SECONDS, until
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 REPOSITORY = "acme/site"
@@ -42,14 +43,13 @@ class LogKeeper(logging.Handler):
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        root = logging.getLogger()
-        level = root.level
+        root, ours = logging.getLogger(), logging.getLogger("bot")
         root.addHandler(self)
-        root.setLevel(logging.INFO)
+        ours.setLevel(logging.INFO)
         try:
             yield
         finally:
-            root.setLevel(level)
+            ours.setLevel(logging.NOTSET)
             root.removeHandler(self)
 
     def actions(self) -> list[str]:
@@ -79,6 +79,7 @@ class BotTester:
     rate_limits: RateLimits = "off"
     environment: Mapping[str, str] = field(default_factory=dict)
     credentials: tuple[Credential, ...] = ()
+    waits_for_begin: bool = True
     expected_errors: set[str] = field(default_factory=set)
     expected_refusals: set[str] = field(default_factory=set)
     log: LogKeeper = field(default_factory=LogKeeper, init=False)
@@ -137,7 +138,7 @@ class BotTester:
         self._bot = build_runtime(load_settings(self.settings_environment()))
         await self._bot.__aenter__()
         await until(lambda: self.slack.socket_mode.connections, "a connection of the bot")
-        if is_first:
+        if is_first and self.waits_for_begin:
             await until(self._has_begun, "the first look at every event log")
 
     def _has_begun(self) -> bool:
@@ -245,12 +246,31 @@ class BotTester:
         return await self._unread(containing, by, channel, ephemeral=True)
 
     async def wait_for_post(
-        self, containing: str = "", channel: str = MERGE_QUEUE, *, by: str = ALICE
+        self,
+        containing: str = "",
+        channel: str = MERGE_QUEUE,
+        *,
+        by: str = ALICE,
+        seconds: float = DEADLINE_SECONDS,
     ) -> Shown:
         """The oldest post in the channel that was not read before."""
-        return await self._unread(containing, by, channel, ephemeral=False)
+        return await self._unread(containing, by, channel, ephemeral=False, seconds=seconds)
 
-    async def _unread(self, containing: str, by: str, channel: str, *, ephemeral: bool) -> Shown:
+    async def wait_for_direct_message(self, containing: str = "", *, by: str = ALICE) -> Shown:
+        """The oldest message to this person alone, in their conversation with the bot."""
+        workspace = self.slack.installation.workspace
+        channel = workspace.direct_channel(self.slack.installation.bot_user_id, by)
+        return await self._unread(containing, by, channel.id, ephemeral=False)
+
+    async def _unread(
+        self,
+        containing: str,
+        by: str,
+        channel: str,
+        *,
+        ephemeral: bool,
+        seconds: float = DEADLINE_SECONDS,
+    ) -> Shown:
         def look() -> Shown | None:
             for one in self._bot_messages(by, channel):
                 fits = one.ephemeral is ephemeral and containing in one
@@ -259,7 +279,8 @@ class BotTester:
             return None
 
         kind = "reply" if ephemeral else "post"
-        found = await until(look, f"an unread {kind} with “{containing}” for {by} in {channel}")
+        what = f"an unread {kind} with “{containing}” for {by} in {channel}"
+        found = await until(look, what, seconds)
         assert found is not None
         self._read.add((channel, found.ts))
         return found
@@ -310,6 +331,10 @@ class BotTester:
         assert found is not None
         return found
 
+    async def logged(self, action: str) -> None:
+        """Wait until the bot has logged this."""
+        await until(lambda: action in self.log.actions(), f"“{action}” in the log")
+
     # The merge queue
 
     def enqueue(self, repository: str = REPOSITORY, **pull_request: Any) -> int:
@@ -337,9 +362,24 @@ class BotTester:
         assert found is not None
         return found
 
+    async def checks_run(self, batches: int, repository: str = REPOSITORY) -> None:
+        """Wait until the status calls so many batches running."""
+
+        def running() -> bool:
+            lines = self.merge_queue.repository(repository).lines.values()
+            return sum(batch.is_running for line in lines for batch in line.batches) == batches
+
+        await until(running, f"{batches} running batches")
+
     def events(self, repository: str = REPOSITORY) -> list[Event]:
         """The service's whole log, oldest first."""
         return self.merge_queue.events(repository)
+
+    def emit_late(self, event_type: str, pull_request: int, seconds: float = 30.0) -> int:
+        """Put an event into the log at an old place, as a service does that is slow to write."""
+        at = datetime.now(UTC) - timedelta(seconds=seconds)
+        sent = SentEvent(event_type, pull_request=pull_request, base_ref="main", received_at=at)
+        return self.merge_queue.emit(REPOSITORY, sent)
 
     def pause_reason(self, repository: str = REPOSITORY) -> str | None:
         """The reason the service holds, None when the queue is not paused."""
@@ -379,4 +419,4 @@ class BotTester:
         refused = {
             f"{one['method']} {one['error']}" for one in self.slack.calls.since(0) if one["error"]
         }
-        assert refused <= self.expected_refusals
+        assert refused - self.expected_refusals == set()

@@ -5,11 +5,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 LOOK_SECONDS = 0.01
+DEADLINE_SECONDS = 20.0
 
 Found = TypeVar("Found")
 
 
-async def until(condition: Callable[[], Found], what: str, seconds: float = 20.0) -> Found:
+async def until(
+    condition: Callable[[], Found], what: str, seconds: float = DEADLINE_SECONDS
+) -> Found:
     """The first true value of `condition`; fails, naming `what` is waited for, at the deadline."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds

@@ -1,0 +1,114 @@
+"""Buttons act on the state now, whatever they were drawn for."""
+
+import asyncio
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
+
+pytestmark = pytest.mark.e2e
+
+
+async def test_resume_asks_first_then_lifts_the_pause_and_closes_its_post(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    post = await bot.wait_for_post("Queue paused")
+    question = post.element("Resume queue").question
+    assert question == "The merge queue of acme/site goes on: checks start afresh."
+    await bot.click(post, "Resume queue", by=BOB)
+    closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
+    assert "unpaused by bob after" in closed
+    assert closed.labels == []
+    await bot.wait_for_post("Queue unpaused")
+    assert bot.pause_reason() is None
+
+
+async def test_a_stale_resume_button_changes_nothing_and_says_what_is_true(bot: BotTester) -> None:
+    await bot.type("/mq pause First reason")
+    stale = await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue unpaused")
+    bot.merge_queue.pause("acme/site", "Second reason", by="carol")
+    await bot.click(stale, "Resume queue")
+    answer = await bot.wait_for_reply()
+    assert "That pause is over. acme/site is now paused: Second reason" in answer
+    assert bot.pause_reason() == "Second reason"
+    await bot.click(answer, "Resume queue")
+    await bot.wait_for_post("Queue unpaused")
+    assert bot.pause_reason() is None
+    await bot.wait_for_change(answer, "is running")
+
+
+async def test_a_resume_button_of_a_lifted_pause_says_that_it_is_not_paused(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause First reason")
+    post = await bot.wait_for_post("Queue paused")
+    bot.merge_queue.unpause("acme/site", by="carol")
+    await bot.click(post, "Resume queue")
+    answer = await bot.wait_for_reply()
+    assert answer.words == "acme/site is not paused. Nothing to do."
+    over = await bot.wait_for_change(post, "acme/site is not paused any more.")
+    assert over.labels == []
+
+
+async def test_a_double_click_unpauses_once_and_tells_both_what_is_true(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    post = await bot.wait_for_post("Queue paused")
+    await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue"))
+    await bot.wait_for_post("Queue unpaused")
+    answer = await bot.wait_for_reply()
+    assert answer.words == "acme/site is not paused. Nothing to do."
+    assert len(bot.posts()) == 2
+    unpauses = [event for event in bot.events() if event.type == "queue.pause.delete"]
+    assert len(unpauses) == 1
+
+
+async def test_a_double_click_on_replace_changes_the_reason_once(bot: BotTester) -> None:
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    answer = await bot.ask("/mq pause Deploying 4.2")
+    await asyncio.gather(bot.click(answer, "Replace reason"), bot.click(answer, "Replace reason"))
+    await bot.wait_for_post("Pause reason changed")
+    await bot.wait_for_change(answer, "paused")
+    assert bot.pause_reason() == "Deploying 4.2 (by alice via Slack)"
+    updates = [event for event in bot.events() if event.type == "queue.pause.update"]
+    assert len(updates) == 1
+
+
+async def test_pause_on_the_status_opens_the_form_and_resume_turns_it_back(
+    bot: BotTester,
+) -> None:
+    status = await bot.ask("/mq")
+    await bot.click(status, "Pause queue…")
+    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.modal("is paused")
+    await bot.wait_for_post("Queue paused")
+    await bot.click(status, "Refresh")
+    paused = await bot.wait_for_change(status, "*acme/site* is paused")
+    await bot.click(paused, "Resume queue")
+    await bot.wait_for_change(status, "*acme/site* is running")
+    await bot.wait_for_post("Queue unpaused")
+
+
+async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) -> None:
+    bot = await start_bot()
+    guest = bot.slack.arrangement.add_user("eve", "external", "T0OTHER")["user"]
+    bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_ext_shared": True})
+    bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)
+    await bot.type("/mq pause CI runners are down")
+    post = await bot.wait_for_post("Queue paused")
+    await bot.click(post, "Resume queue", by=guest)
+    answer = await bot.wait_for_reply(by=guest)
+    assert "You may not unpause the queue: only people of this workspace's organisation" in answer
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+    assert bot.now(post) == post
+
+
+async def test_buttons_work_where_the_bot_is_no_member(bot: BotTester) -> None:
+    status = await bot.ask("/mq", channel=GENERAL, by=BOB)
+    await bot.click(status, "Pause queue…", by=BOB)
+    await bot.submit(
+        await bot.modal("0 pull requests", by=BOB), reason="CI runners are down", by=BOB
+    )
+    await bot.wait_for_post("Queue paused", GENERAL, by=ALICE)
+    await bot.modal("is paused", by=BOB)

@@ -1,0 +1,184 @@
+"""When things are wrong, everybody gets a sentence, and nobody a traceback or an empty queue."""
+
+import pytest
+
+from bot.sandbox.merge_queue.credentials import Credential
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import GENERAL, MERGE_QUEUE, BotTester
+
+pytestmark = pytest.mark.e2e
+
+UNREACHABLE = "The merge queue service does not answer"
+
+
+async def test_an_unknown_verb_offers_the_nearest_with_its_usage(bot: BotTester) -> None:
+    answer = await bot.ask("/mq pasue CI is down")
+    assert "There is no command “pasue”. Did you mean `/mq pause`?" in answer
+    assert "Usage: `/mq pause [owner/name] [reason]`" in answer
+
+
+async def test_a_word_like_no_verb_gets_the_list_of_verbs(bot: BotTester) -> None:
+    answer = await bot.ask("/mq xyzzy")
+    assert "There is no command “xyzzy”." in answer
+    assert "status, pause, unpause, subscribe, unsubscribe, subscriptions, help" in answer
+
+
+async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> None:
+    answer = await bot.ask("/mq help")
+    assert "`/mq pause [owner/name] [reason]`" in answer
+    assert "`/mq unsubscribe [owner/name] [topic …]`" in answer
+    answer = await bot.ask("/mq help unpause")
+    assert "Also: `/mq resume`" in answer
+
+
+async def test_an_unknown_repository_is_refused_and_the_known_ones_are_named(
+    bot: BotTester,
+) -> None:
+    answer = await bot.ask("/mq pause acme/stie CI is down")
+    assert "I do not look after `acme/stie`. I know acme/site." in answer
+    assert bot.pause_reason() is None
+
+
+async def test_what_a_person_types_cannot_format_the_answer(bot: BotTester) -> None:
+    answer = await bot.ask("/mq `*x*`<!channel>")
+    assert "<!channel>" not in str(answer.blocks)
+
+
+async def test_a_repository_that_the_credential_cannot_see_is_said_to_be_so(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        credentials=(Credential("other-token", account="else", owners=frozenset({"else"})),),
+        environment={"MQBOT_API_TOKEN": "other-token"},
+        waits_for_begin=False,
+    )
+    answer = await bot.ask("/mq status")
+    assert "acme/site has no merge queue that the bot's credential can see." in answer
+    assert "empty" not in answer
+
+
+async def test_a_refused_credential_says_who_can_mend_it(start_bot: StartBot) -> None:
+    bot = await start_bot(environment={"MQBOT_API_TOKEN": "wrong"}, waits_for_begin=False)
+    answer = await bot.ask("/mq status")
+    assert "The bot's credential may not do this in acme/site." in answer
+    assert "MQBOT_API_TOKEN" in answer
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        ("error", {"status": 500}),
+        ("error", {"status": 503}),
+        ("html_error", {"status": 502}),
+        ("drop_before", {}),
+        ("rate_limit", {"retry_after": "30"}),
+    ],
+)
+async def test_a_service_in_trouble_is_named_and_try_again_goes_on_when_it_is_mended(
+    bot: BotTester, kind: str, how: dict[str, object]
+) -> None:
+    bot.break_service(kind, path="/merge-queue/", **how)
+    answer = await bot.ask("/mq status")
+    assert UNREACHABLE in answer
+    assert "empty" not in answer
+    assert answer.labels == ["Try again"]
+    bot.mend_service()
+    await bot.click(answer, "Try again")
+    again = await bot.wait_for_reply()
+    assert "*acme/site* is running" in again
+
+
+async def test_a_service_that_is_down_is_named(bot: BotTester) -> None:
+    await bot.ask("/mq status")
+    await bot.merge_queue.stop()
+    answer = await bot.ask("/mq status")
+    assert UNREACHABLE in answer
+    assert "last good answer" in answer
+
+
+async def test_a_slow_service_is_waited_for(bot: BotTester) -> None:
+    bot.break_service("slow", path="/merge-queue/", seconds=1.5, times=2)
+    answer = await bot.ask("/mq status")
+    assert "*acme/site* is running" in answer
+
+
+@pytest.mark.parametrize("kind", ["malformed", "truncate"])
+async def test_an_unreadable_answer_is_never_an_empty_queue(bot: BotTester, kind: str) -> None:
+    bot.break_service(kind, path="/merge-queue/status")
+    answer = await bot.ask("/mq status")
+    assert "empty" not in answer
+    assert "The merge queue service" in answer
+
+
+async def test_a_pause_that_the_service_refuses_changes_nothing_and_is_told(
+    bot: BotTester,
+) -> None:
+    bot.break_service("error", path="/merge-queue/pause", method="PUT", status=409)
+    answer = await bot.ask("/mq pause CI is down")
+    assert "changed meanwhile" in answer
+    assert bot.pause_reason() is None
+    assert bot.posts() == []
+
+
+async def test_a_pause_whose_answer_was_lost_is_told_once_as_what_it_is(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause")
+    bot.break_service("drop_after_accept", path="/merge-queue/pause", method="PUT", times=1)
+    await bot.type("/mq pause CI is down")
+    await bot.wait_for_post("*Queue paused* acme/site: CI is down")
+    assert bot.pause_reason() == "CI is down (by alice via Slack)"
+    number = bot.enqueue()
+    await bot.wait_for_post(f"#{number}")
+    assert len(bot.posts()) == 2
+
+
+async def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
+    bot.break_slack("drop_after_accept", "chat.postMessage")
+    first, second = bot.enqueue(), bot.enqueue()
+    await bot.wait_for_post(f"#{first}")
+    await bot.wait_for_post(f"#{second}")
+    assert len(bot.posts()) == 2
+    assert len(bot.calls("chat.postMessage")) == 2
+
+
+@pytest.mark.parametrize("fault", ["http_500", "internal_error", "invalid_json", "truncate"])
+async def test_an_ambiguous_answer_of_slack_leads_to_one_post(
+    start_bot: StartBot, fault: str
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
+    bot.expected_refusals = {f"chat.postMessage {fault}"}
+    bot.break_slack(fault, "chat.postMessage")
+    number = bot.enqueue()
+    await bot.wait_for_post(f"#{number}", seconds=40)
+    assert len(bot.posts()) == 1
+
+
+async def test_a_rate_limit_of_slack_delays_posts_and_loses_none(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
+    bot.expected_refusals = {"chat.postMessage rate_limit"}
+    bot.break_slack("rate_limit", "chat.postMessage", retry_after=2)
+    numbers = [bot.enqueue() for _ in range(3)]
+    for number in numbers:
+        await bot.wait_for_post(f"#{number}")
+    order = [next(number for number in numbers if f"#{number}" in post) for post in bot.posts()]
+    assert order == numbers
+    assert len(bot.calls("chat.postMessage")) == 4
+
+
+async def test_a_reply_that_slack_loses_leaves_the_bot_well(bot: BotTester) -> None:
+    bot.break_slack("http_500", "response_url")
+    await bot.type("/mq status", channel=GENERAL)
+    await bot.logged("reply_failed")
+    answer = await bot.ask("/mq status", channel=GENERAL)
+    assert "*acme/site* is running" in answer
+    bot.expected_refusals = {"response_url http_500"}
+
+
+async def test_a_lost_socket_is_renewed_and_commands_go_on(bot: BotTester) -> None:
+    bot.break_slack("disconnect", "*", reason="refresh_requested")
+    answer = await bot.ask("/mq status")
+    assert "*acme/site* is running" in answer

@@ -1,0 +1,159 @@
+"""What happens in the queue reaches the channels that asked: once, in order, as what it is."""
+
+import pytest
+
+from bot.sandbox.merge_queue.event_log import Event
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
+from tests.support.shown import Shown
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+TOPICS = "enter,merge,failure,dequeue,pause"
+HEARING = f"acme/site={MERGE_QUEUE}:{TOPICS}"
+
+
+async def test_a_pull_request_is_told_of_when_it_enters_and_when_it_merges(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING, speed=20.0)
+    number = bot.enqueue(title="Rename the door", author="carol")
+    entered = await bot.wait_for_post("Queued")
+    assert entered.words == (
+        f":inbox_tray: *Queued* #{number} Rename the door\nacme/site · `main` · by carol"
+    )
+    await bot.happens("action.queue.merged", number)
+    merged = await bot.wait_for_post("Merged")
+    assert merged.words.startswith(f":white_check_mark: *Merged* #{number} Rename the door\n")
+    assert merged.words.endswith(" s in the queue")
+
+
+async def test_a_failure_names_the_check_and_whose_turn_it_is(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING)
+    number = bot.enqueue(broken_check="lint")
+    await bot.wait_for_post(f"*Queued* #{number}")
+    failed = await bot.wait_for_post(f"#{number}")
+    assert ":x: *Left the queue*" in failed
+    assert "its checks failed — fix it and queue it again" in failed
+    assert "• lint" in failed
+    assert "https://ci.example.com/" in str(failed.blocks)
+
+
+async def test_a_removal_by_a_person_is_no_failure(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING)
+    number = bot.enqueue(hangs=True)
+    bot.merge_queue.dequeue("acme/site", number, by="bob")
+    await bot.wait_for_post(f"*Queued* #{number}")
+    removed = await bot.wait_for_post(f"#{number}")
+    assert "*Removed from the queue*" in removed
+    assert "by @bob" in removed
+    assert ":x:" not in removed
+
+
+async def test_only_the_culprit_of_a_broken_batch_is_told_as_a_failure(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,failure")
+    good = [bot.enqueue(), bot.enqueue()]
+    culprit = bot.enqueue(broken_check="unit tests")
+    failed = await bot.wait_for_post(f"#{culprit}")
+    assert "its checks failed" in failed
+    for number in good:
+        await bot.wait_for_post(f"*Merged* #{number}")
+    assert len(bot.posts()) == 3
+
+
+async def test_each_channel_hears_what_it_asked_for(start_bot: StartBot) -> None:
+    bot = await start_bot(
+        repositories={"acme/site": "quiet", "acme/api": "quiet"},
+        channels=f"acme/site={MERGE_QUEUE}:enter;acme/api={RELEASES}:merge;"
+        f"acme/site={GENERAL}:failure",
+    )
+    site = bot.enqueue(broken_check="lint")
+    api = await bot.merge("acme/api")
+    await bot.wait_for_post(f"*Queued* #{site}", MERGE_QUEUE)
+    await bot.wait_for_post(f"*Merged* #{api}", RELEASES)
+    await bot.wait_for_post(f"*Left the queue* #{site}", GENERAL)
+    counts = [len(bot.posts(channel)) for channel in (MERGE_QUEUE, RELEASES, GENERAL)]
+    assert counts == [1, 1, 1]
+
+
+async def test_what_happened_before_the_first_start_is_not_told(start_bot: StartBot) -> None:
+    bot = await start_bot(repositories={"acme/site": "busy"}, channels=HEARING, speed=5.0)
+    started_at = bot.merge_queue.requests[0]
+    assert started_at is not None
+    post = await bot.wait_for_post()
+    told = {kind_of(post)}
+    assert told <= {"Queued", "Merged", "Left the queue", "Removed from the queue"}
+    await bot.stop_bot()
+    history = len([one for one in bot.events() if told_as(one)])
+    assert len(bot.posts()) < history / 2
+
+
+async def test_a_busy_queue_is_told_event_by_event_in_its_order(start_bot: StartBot) -> None:
+    bot = await start_bot(repositories={"acme/site": "busy"}, channels=HEARING, speed=40.0)
+    await until(lambda: len(bot.posts()) >= 15, "fifteen posts", seconds=60)
+    # From here on the queue stands still, so that everything that happened can be told.
+    bot.merge_queue.real_time = False
+    expected = [
+        (told_as(one), one.pull_request)
+        for one in bot.events()
+        if told_as(one) is not None and one.received_at >= _first_told_at(bot.posts(), bot.events())
+    ]
+    await until(lambda: len(bot.posts()) >= len(expected), "every event posted", seconds=60)
+    assert [(kind_of(post), number_of(post)) for post in bot.posts()] == expected
+
+
+async def test_nothing_is_lost_or_doubled_while_the_service_and_slack_fail(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
+    bot.expected_refusals = {"chat.postMessage http_500"}
+    bot.break_service("error", path="/logs", status=500, times=2)
+    bot.break_slack("drop_after_accept", "chat.postMessage")
+    numbers = [bot.enqueue(hangs=True) for _ in range(4)]
+    bot.break_service("malformed", path="/logs", times=1)
+    for number in numbers:
+        await bot.wait_for_post(f"#{number}", seconds=40)
+    assert len(bot.posts()) == 4
+
+
+async def test_an_event_that_shows_late_is_told_too(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING)
+    first = await bot.merge()
+    await bot.wait_for_post(f"*Queued* #{first}")
+    await bot.wait_for_post(f"*Merged* #{first}")
+    late = bot.emit_late("action.queue.enter", pull_request=77)
+    await bot.wait_for_post("*Queued* #77")
+    assert late > 0
+
+
+def told_as(event: Event) -> str | None:
+    """The word that a subscribed channel hears of an event, from the service's own log."""
+    if event.type == "action.queue.enter":
+        return "Queued"
+    if event.type == "action.queue.merged":
+        return "Merged"
+    if event.type != "action.queue.leave" or event.metadata.get("merged"):
+        return None
+    human = {"PR_MANUALLY_DEQUEUED", "PULL_REQUEST_UPDATED"}
+    code = event.metadata["dequeue_code"]
+    return "Removed from the queue" if code in human else "Left the queue"
+
+
+def kind_of(post: Shown) -> str:
+    return post.words.split("*")[1]
+
+
+def number_of(post: Shown) -> int:
+    return int(post.words.split("#")[1].split()[0].rstrip(":"))
+
+
+def _first_told_at(posts: list[Shown], events: list[Event]) -> int:
+    first = posts[0]
+    return next(
+        one.received_at
+        for one in reversed(events)
+        if (told_as(one), one.pull_request) == (kind_of(first), number_of(first))
+    )

@@ -1,0 +1,256 @@
+"""Pausing and unpausing by typed commands: what the person and the channel see."""
+
+import asyncio
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import (
+    BOB,
+    GENERAL,
+    INCIDENTS,
+    MERGE_QUEUE,
+    RELEASES,
+    BotTester,
+)
+
+pytestmark = pytest.mark.e2e
+
+HEARING = f"acme/site={MERGE_QUEUE}:enter,pause"
+
+
+async def test_a_pause_with_a_reason_is_told_to_the_channel(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    post = await bot.wait_for_post("Queue paused", by=BOB)
+    assert post.words.startswith(
+        ":double_vertical_bar: *Queue paused* acme/site: CI runners are down\nby alice · since"
+    )
+    assert post.labels == ["Resume queue"]
+    assert "by alice" in post.line
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+    assert bot.replies() == []
+
+
+async def test_unpausing_says_who_and_after_how_long(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unpause", by=BOB)
+    post = await bot.wait_for_post("Queue unpaused")
+    assert "by bob · after " in post
+    assert "it was paused for: CI runners are down" in post
+    assert bot.pause_reason() is None
+
+
+async def test_resume_is_another_word_for_unpause(bot: BotTester) -> None:
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    await bot.type("/mq resume")
+    await bot.wait_for_post("Queue unpaused")
+    assert bot.pause_reason() is None
+
+
+async def test_unpausing_what_is_not_paused_says_so_to_the_caller(bot: BotTester) -> None:
+    answer = await bot.ask("/mq unpause")
+    assert answer.words == "acme/site is not paused. Nothing to do."
+    assert bot.posts() == []
+
+
+async def test_a_second_pause_says_who_since_when_and_why(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
+    assert "acme/site is already paused by alice: CI runners are down" in answer
+    assert "since " in answer
+    assert "your reason: Deploying 4.2" in answer
+    assert answer.labels == ["Replace reason", "Leave it"]
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+
+
+async def test_replacing_the_reason_tells_the_channel_and_the_first_pauser(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
+    await bot.click(answer, "Replace reason", by=BOB)
+    post = await bot.wait_for_post("Pause reason changed")
+    assert "Deploying 4.2\nby bob" in post
+    assert "before: CI runners are down" in post
+    await bot.wait_for_change(answer, "acme/site is paused", by=BOB)
+    told = await bot.wait_for_direct_message("bob replaced your pause of acme/site")
+    assert "It now says: Deploying 4.2 (before: CI runners are down)" in told
+    assert bot.pause_reason() == "Deploying 4.2 (by bob via Slack)"
+
+
+async def test_leaving_it_takes_the_question_away_and_changes_nothing(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
+    await bot.click(answer, "Leave it", by=BOB)
+    await bot.wait_until_gone(answer, by=BOB)
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+
+
+async def test_a_replacement_of_a_pause_that_is_over_asks_again(bot: BotTester) -> None:
+    bot.merge_queue.pause("acme/site", "First", by="carol")
+    answer = await bot.ask("/mq pause Mine")
+    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.merge_queue.pause("acme/site", "Second", by="carol")
+    await bot.click(answer, "Replace reason")
+    again = await bot.wait_for_change(answer, "acme/site is already paused: Second")
+    assert again.labels == ["Replace reason", "Leave it"]
+    assert bot.pause_reason() == "Second"
+
+
+async def test_two_people_who_pause_at_once_get_one_state_and_two_true_answers(
+    bot: BotTester,
+) -> None:
+    await asyncio.gather(
+        bot.type("/mq pause Alice has a reason"),
+        bot.type("/mq pause Bob has one too", by=BOB),
+    )
+    post = await bot.wait_for_post("Queue paused")
+    winner, loser = ("alice", BOB) if "by alice" in post else ("bob", "U0ALICE")
+    reason = "Alice has a reason" if winner == "alice" else "Bob has one too"
+    answer = await bot.wait_for_reply(by=loser)
+    assert f"acme/site is already paused by {winner}: {reason}" in answer
+    assert bot.pause_reason() == f"{reason} (by {winner} via Slack)"
+    assert len(bot.posts()) == 1
+
+
+async def test_two_people_who_unpause_at_once_get_two_true_answers(bot: BotTester) -> None:
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    await asyncio.gather(bot.type("/mq unpause"), bot.type("/mq unpause", by=BOB))
+    post = await bot.wait_for_post("Queue unpaused")
+    loser = BOB if "by alice" in post else "U0ALICE"
+    answer = await bot.wait_for_reply(by=loser)
+    assert answer.words == "acme/site is not paused. Nothing to do."
+    assert len(bot.posts()) == 1
+
+
+async def test_a_reason_of_256_characters_is_refused_with_its_length(bot: BotTester) -> None:
+    answer = await bot.ask(f"/mq pause {'x' * 256}")
+    assert "A reason has at most 255 characters; yours has 256." in answer
+    assert bot.pause_reason() is None
+
+
+async def test_a_reason_of_255_characters_is_signed_within_the_limit(bot: BotTester) -> None:
+    await bot.type(f"/mq pause {'é' * 255}")
+    await bot.wait_for_post("é" * 255)
+    stored = bot.pause_reason()
+    assert stored is not None
+    assert len(stored) == 255
+    assert stored.endswith("… (by alice via Slack)")
+
+
+async def test_control_and_bidirectional_characters_are_taken_out(bot: BotTester) -> None:
+    await bot.type("/mq pause deploy\x07ing \u202e4.2\u200b now")
+    await bot.wait_for_post("*Queue paused* acme/site: deploying 4.2 now")
+    assert bot.pause_reason() == "deploying 4.2 now (by alice via Slack)"
+
+
+async def test_markup_channels_and_addresses_in_a_reason_are_shown_as_they_were_typed(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause <b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>")
+    typed = "<b> & *see* #general or https://ci.example/1?a=1&b=2 <!here>"
+    post = await bot.wait_for_post(typed)
+    assert "<!here>" not in str(post.blocks)
+    assert bot.pause_reason() == f"{typed} (by alice via Slack)"
+
+
+async def test_an_own_pause_is_told_once_although_the_event_log_tells_of_it_too(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue unpaused")
+    # The log is told in order: what follows the pause in it is told after the pause.
+    number = bot.enqueue()
+    await bot.wait_for_post(f"#{number}")
+    told = [post.line.split(":")[0].split(" #")[0] for post in bot.posts()]
+    assert told == ["Queue paused", "Queue unpaused", "Queued"]
+
+
+async def test_a_pause_typed_elsewhere_is_told_there_and_to_who_listens(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    await bot.type("/mq pause CI runners are down", channel=GENERAL)
+    await bot.wait_for_post("Queue paused", GENERAL)
+    await bot.wait_for_post("Queue paused", MERGE_QUEUE)
+
+
+async def test_a_pause_on_the_dashboard_appears_with_its_person_and_is_not_doubled(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    post = await bot.wait_for_post("Queue paused")
+    assert "Database migration" in post
+    assert "by carol" in post
+    bot.merge_queue.unpause("acme/site", by="dave")
+    post = await bot.wait_for_post("Queue unpaused")
+    assert "by dave" in post
+    number = bot.enqueue()
+    await bot.wait_for_post(f"#{number}")
+    assert len(bot.posts()) == 3
+
+
+async def test_in_a_private_channel_without_the_bot_the_answer_is_still_seen(
+    bot: BotTester,
+) -> None:
+    bot.expected_refusals = {"conversations.info channel_not_found"}
+    await bot.type("/mq pause CI runners are down", channel=INCIDENTS)
+    post = await bot.wait_for_post("Queue paused", INCIDENTS, by=BOB)
+    assert "by alice" in post
+    await bot.type("/mq unpause", channel=INCIDENTS)
+    await bot.wait_for_post("Queue unpaused", INCIDENTS)
+
+
+async def test_a_public_channel_without_the_bot_is_joined_to_post_there(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down", channel=RELEASES)
+    await bot.wait_for_post("Queue paused", RELEASES)
+    assert len(bot.calls("conversations.join")) == 1
+
+
+async def test_among_several_repositories_the_bot_asks_and_goes_on_with_the_chosen_one(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    question = await bot.ask("/mq pause Deploying 4.2")
+    assert "Which repository?" in question
+    assert bot.pause_reason("acme/api") is None
+    await bot.choose(question, "acme/api", menu="Choose a repository")
+    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
+    assert bot.pause_reason("acme/site") is None
+    assert bot.pause_reason("acme/api") == "Deploying 4.2 (by alice via Slack)"
+
+
+async def test_a_channel_that_hears_of_one_repository_means_that_one(start_bot: StartBot) -> None:
+    bot = await start_bot(
+        repositories={"acme/site": "quiet", "acme/api": "quiet"},
+        channels=f"acme/api={MERGE_QUEUE}:failure",
+    )
+    await bot.type("/mq pause Deploying 4.2")
+    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
+    await bot.type("/mq unpause acme/api")
+    await bot.wait_for_post("*Queue unpaused* acme/api")
+
+
+async def test_a_repository_is_found_by_its_name_alone_when_there_is_one_owner(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    await bot.type("/mq pause api Deploying 4.2")
+    await bot.wait_for_post("*Queue paused* acme/api: Deploying 4.2")
+
+
+async def test_a_replacement_in_a_private_channel_without_the_bot_is_told_there(
+    bot: BotTester,
+) -> None:
+    bot.expected_refusals = {"conversations.info channel_not_found"}
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    question = await bot.ask("/mq pause Deploying 4.2", channel=INCIDENTS)
+    await bot.click(question, "Replace reason")
+    await bot.wait_for_change(question, "acme/site is paused.")
+    await bot.wait_for_post("Pause reason changed", INCIDENTS, by=BOB)
