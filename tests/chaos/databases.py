@@ -1,0 +1,85 @@
+"""The database of a chaos run, looked at from outside the bot."""
+
+import asyncio
+import sqlite3
+import subprocess
+from abc import ABC, abstractmethod
+from contextlib import closing
+from pathlib import Path
+
+from typing_extensions import override
+
+from tests.support.postgres import PostgresServer
+
+Row = tuple[str, ...]
+
+
+class Database(ABC):
+    """`url` is for the bot; the rest reads with the database's own tools, as text."""
+
+    url: str
+
+    @abstractmethod
+    def _rows(self, query: str) -> list[Row]: ...
+
+    async def rows(self, query: str) -> list[Row]:
+        """The rows of a query; NULL is the empty text."""
+        return await asyncio.to_thread(self._rows, query)
+
+    async def number(self, query: str) -> int:
+        return int((await self.rows(query))[0][0])
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what was made."""
+
+
+class SqliteFile(Database):
+    """A file in the run's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "bot.sqlite3"
+        self.url = f"sqlite:///{self.path}"
+
+    @override
+    def _rows(self, query: str) -> list[Row]:
+        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=5)) as found:
+            return [
+                tuple("" if value is None else str(value) for value in row)
+                for row in found.execute(query)
+            ]
+
+    @override
+    def close(self) -> None:
+        """The file stays, to be looked at."""
+
+    def integrity(self) -> str:
+        """`ok`, or what SQLite finds wrong with the file."""
+        return self._rows("PRAGMA integrity_check")[0][0]
+
+
+class PostgresDatabase(Database):
+    """A server of this run's own, so that it can be killed."""
+
+    def __init__(self) -> None:
+        self.server = PostgresServer.started()
+        self._name = self.server.create_database()
+        self.url = self.server.url(self._name)
+
+    @override
+    def _rows(self, query: str) -> list[Row]:
+        printed = self.server.execute(query, self._name)
+        return [tuple(line.split("|")) for line in printed.splitlines()]
+
+    async def kill_for(self, seconds: float) -> None:
+        await asyncio.to_thread(self.server.kill)
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(self.server.start)
+
+    @override
+    def close(self) -> None:
+        self.server.stop()
+
+
+UNREADABLE = (sqlite3.Error, subprocess.CalledProcessError)
+"""What reading raises while the database is away or its tables are not made yet."""

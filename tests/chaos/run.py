@@ -1,0 +1,241 @@
+"""One chaos run: the bot between both local services, a plan that hurts it, and the verdict."""
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.server import Sandbox
+from bot.sandbox.slack.server import SlackSandbox
+from bot.storage import migrate
+from tests.chaos.bot_process import ROOT, BotProcess
+from tests.chaos.databases import UNREADABLE, Database, PostgresDatabase, SqliteFile
+from tests.chaos.faults import Faults
+from tests.chaos.plan import (
+    Act,
+    Freeze,
+    Kill,
+    KillDatabase,
+    Options,
+    Outage,
+    Restart,
+    ServiceFault,
+    SlackFault,
+    Step,
+    make_plan,
+)
+from tests.chaos.supervisor import Supervisor
+from tests.chaos.traffic import REPOSITORIES, SIMULATED, Traffic, channels_setting
+from tests.chaos.verdict import Verdict, delivery_rows, judge
+
+BEGIN_SECONDS = 90.0
+SIMULATED_SPEED = 40.0
+AFTER_SECONDS = 5.0
+"""How long the channels are watched after everything is told, for what is told twice."""
+
+LOOK_SECONDS = 0.5
+
+
+@dataclass
+class Result:
+    """What a run did and found."""
+
+    options: Options
+    verdict: Verdict
+    acts: Counter[str]
+    faults: Counter[str]
+    exits: list[int]
+    defects: list[str]
+    late: int
+    log_events: int
+    drained: bool
+    seconds: float
+    drain_seconds: float
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def is_good(self) -> bool:
+        return self.verdict.is_good and self.drained and not self.defects and not self.problems
+
+
+@asynccontextmanager
+async def _database(options: Options, folder: Path) -> AsyncIterator[Database]:
+    database: Database
+    if options.database == "sqlite":
+        database = SqliteFile(folder)
+    else:
+        database = await asyncio.to_thread(PostgresDatabase)
+        await migrate.upgrade(database.url)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+async def run(options: Options, folder: Path) -> Result:
+    """Run to the end; the bots' logs and a SQLite file stay in `folder`."""
+    service = MergeQueueSandbox(
+        repositories=dict.fromkeys(REPOSITORIES, "quiet"),
+        seed=options.seed,
+        speed=SIMULATED_SPEED,
+    )
+    slack = SlackSandbox(ROOT / "manifest.yml")
+    async with _database(options, folder) as database, Sandbox(service, slack) as sandbox:
+        environ = _environment(sandbox, database, folder)
+        bots = [
+            BotProcess(f"bot{number + 1}", environ, folder) for number in range(options.processes)
+        ]
+        supervisor = Supervisor(bots, slack, service, database, Random(options.seed + 1))
+        try:
+            return await _Run(options, service, slack, database, supervisor).run()
+        finally:
+            supervisor.remove()
+
+
+def _environment(sandbox: Sandbox, database: Database, folder: Path) -> dict[str, str]:
+    addresses = sandbox.addresses
+    return {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "MQBOT_API_URL": addresses.api_url,
+        "MQBOT_API_TOKEN": addresses.api_token,
+        "MQBOT_REPOSITORIES": ",".join(REPOSITORIES),
+        "MQBOT_CHANNELS": channels_setting(),
+        "MQBOT_POLL_SECONDS": "1",
+        "MQBOT_LOG_FORMAT": "json",
+        "SLACK_BOT_TOKEN": addresses.slack_bot_token,
+        "SLACK_APP_TOKEN": addresses.slack_app_token,
+        "SLACK_API_URL": addresses.slack_api_url,
+        "DATABASE_URL": database.url,
+    }
+
+
+class _Run:
+    """The run itself, with everything open."""
+
+    def __init__(
+        self,
+        options: Options,
+        service: MergeQueueSandbox,
+        slack: SlackSandbox,
+        database: Database,
+        supervisor: Supervisor,
+    ) -> None:
+        self._options = options
+        self._service = service
+        self._slack = slack
+        self._database = database
+        self._supervisor = supervisor
+        self._faults = Faults(service, slack)
+        self._acts: Counter[str] = Counter()
+
+    async def run(self) -> Result:
+        started = time.monotonic()
+        self._supervisor.start()
+        await self._begun()
+        traffic = Traffic(self._service, Random(self._options.seed + 2), datetime.now(UTC))
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(self._supervisor.watch())
+            talking = group.create_task(self._talk(traffic))
+            await self._hurt(make_plan(self._options))
+            await self._supervisor.finish_kills()
+            talking.cancel()
+            self._faults.off()
+            draining = time.monotonic()
+            drained = await self._drained(traffic)
+            drain_seconds = time.monotonic() - draining
+            await asyncio.sleep(AFTER_SECONDS)
+            watching.cancel()
+        problems = await self._supervisor.stop()
+        if isinstance(self._database, SqliteFile) and self._database.integrity() != "ok":
+            problems.append(f"the file is corrupt: {self._database.integrity()}")
+        rows = await delivery_rows(self._database)
+        return Result(
+            options=self._options,
+            verdict=judge(traffic.expected(), self._slack.installation.workspace, rows),
+            acts=self._acts + self._supervisor.kills,
+            faults=self._faults.struck(),
+            exits=self._supervisor.exits(),
+            defects=self._supervisor.defects(),
+            late=traffic.late,
+            log_events=sum(len(self._service.events(name)) for name in REPOSITORIES),
+            drained=drained,
+            seconds=time.monotonic() - started,
+            drain_seconds=drain_seconds,
+            problems=problems,
+        )
+
+    async def _begun(self) -> None:
+        """Until the bot has found its place in every log: what comes before is history to it."""
+        deadline = time.monotonic() + BEGIN_SECONDS
+        while await self._number("SELECT count(*) FROM positions") != len(REPOSITORIES):
+            assert time.monotonic() < deadline, self._supervisor.last_words()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _number(self, query: str) -> int:
+        try:
+            return await self._database.number(query)
+        except UNREADABLE:
+            return -1
+
+    async def _talk(self, traffic: Traffic) -> None:
+        chance = Random(self._options.seed + 3)
+        while True:
+            traffic.one()
+            if chance.random() < 0.01:
+                traffic.burst()
+            await asyncio.sleep(chance.uniform(0.5, 1.5) * self._options.event_seconds)
+
+    async def _hurt(self, steps: list[Step]) -> None:
+        begun = time.monotonic()
+        async with asyncio.TaskGroup() as group:
+            for step in steps:
+                await asyncio.sleep(max(0.0, step.at - (time.monotonic() - begun)))
+                group.create_task(self._act(step.act))
+
+    async def _act(self, act: Act) -> None:
+        match act:
+            case Kill(moment):
+                await self._supervisor.kill(moment)
+            case Restart():
+                await self._supervisor.restart()
+            case Freeze(seconds):
+                await self._supervisor.freeze(seconds)
+            case SlackFault():
+                self._faults.arm_slack(act)
+            case ServiceFault():
+                self._faults.arm_service(act)
+            case Outage():
+                await self._faults.outage(act)
+            case KillDatabase(seconds):
+                assert isinstance(self._database, PostgresDatabase)
+                async with self._supervisor.database_turn:
+                    await self._database.kill_for(seconds)
+                self._acts["database server killed"] += 1
+
+    async def _drained(self, traffic: Traffic) -> bool:
+        """Whether everything that was to be told is settled before the deadline."""
+        deadline = time.monotonic() + self._options.drain_seconds
+        while time.monotonic() < deadline:
+            expected = len(traffic.expected())
+            settled = await self._number(
+                "SELECT count(*) FROM deliveries WHERE settled_at IS NOT NULL"
+                " AND subject_kind = 'event'"
+            )
+            idle = self._is_idle()
+            if settled >= expected and idle:
+                return True
+            await asyncio.sleep(LOOK_SECONDS)
+        return False
+
+    def _is_idle(self) -> bool:
+        """Whether the simulated repository has come to rest."""
+        repository = self._service.repository(SIMULATED)
+        return not any(line.batches or line.waiting for line in repository.lines.values())

@@ -1,0 +1,233 @@
+"""Kills, freezes, stops and starts the bots of a run, and watches for those that end themselves."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from random import Random
+
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.workspace import Change
+from tests.chaos.bot_process import BotProcess
+from tests.chaos.databases import UNREADABLE, Database
+from tests.chaos.plan import Moment
+from tests.support.waiting import until
+
+MOMENT_SECONDS = 8.0
+"""A kill does not wait longer for its moment."""
+
+LONG_SECONDS = 60.0
+RESTART_SECONDS = (0.0, 1.5)
+AFTER_EXIT_SECONDS = 1.0
+STARTING_SECONDS = (0.1, 3.0)
+WATCH_SECONDS = 0.2
+
+
+class Supervisor:
+    """Acts on one bot at a time; `kills` counts what was done, by moment."""
+
+    def __init__(
+        self,
+        bots: Sequence[BotProcess],
+        slack: SlackSandbox,
+        service: MergeQueueSandbox,
+        database: Database,
+        random: Random,
+    ) -> None:
+        self.kills: Counter[str] = Counter()
+        self.database_turn = asyncio.Lock()
+        self._bots = list(bots)
+        self._slack = slack
+        self._service = service
+        self._database = database
+        self._random = random
+        self._turns = {bot.name: asyncio.Lock() for bot in bots}
+        self._kill_at_start = 0
+        self._problems: list[str] = []
+
+    def start(self) -> None:
+        for bot in self._bots:
+            bot.start()
+
+    def remove(self) -> None:
+        for bot in self._bots:
+            bot.remove()
+
+    async def watch(self) -> None:
+        """Start again what ended by itself, as a service manager does."""
+        while True:
+            for bot in self._bots:
+                turn = self._turns[bot.name]
+                if not turn.locked() and not bot.is_running:
+                    async with turn:
+                        await bot.notice_exit()
+                        await asyncio.sleep(AFTER_EXIT_SECONDS)
+                        await self._start(bot)
+            await asyncio.sleep(WATCH_SECONDS)
+
+    async def kill(self, moment: Moment) -> None:
+        """`kill -9` when the moment comes, and a new start."""
+        if moment == "starting":
+            self._kill_at_start += 1
+            return
+        async with self._one(await self._poster() if moment == "accepted" else None) as bot:
+            if bot.pid is not None:
+                await self._wait_for(moment, bot.pid)
+            await self._killed(bot, moment)
+
+    async def finish_kills(self) -> None:
+        """Do what still waits for a start."""
+        while self._kill_at_start:
+            async with self._one(None) as bot:
+                self._kill_at_start -= 1
+                await self._killed(bot, "any")
+
+    async def restart(self) -> None:
+        async with self._one(None) as bot:
+            if bot.is_running:
+                await self._stopped(bot)
+                self.kills["stopped with SIGTERM"] += 1
+                await self._start(bot)
+
+    async def freeze(self, seconds: float) -> None:
+        """SIGSTOP; one that is longer than the leases hits the process that holds them."""
+        is_long = seconds > LONG_SECONDS
+        async with self._one(await self._poster() if is_long else None) as bot:
+            bot.signal(signal.SIGSTOP)
+            try:
+                await asyncio.sleep(seconds)
+            finally:
+                bot.signal(signal.SIGCONT)
+            longer = "longer" if is_long else "shorter"
+            self.kills[f"SIGSTOP, {longer} than the leases"] += 1
+
+    async def stop(self) -> list[str]:
+        """Stop all with SIGTERM; what went wrong with that, in this run."""
+        for bot in self._bots:
+            if bot.is_running:
+                await self._stopped(bot)
+            else:
+                self._problems.append(f"{bot.name} was not running at the end; see {bot.log}")
+        return self._problems
+
+    def exits(self) -> list[int]:
+        return [code for bot in self._bots for code in bot.exits]
+
+    def last_words(self) -> str:
+        return "\n".join(bot.log.read_text(errors="replace")[-3000:] for bot in self._bots)
+
+    def defects(self) -> list[str]:
+        """Lines of the bots' logs that nothing done to them excuses."""
+        return [
+            f"{log.name}: {line[:300]}"
+            for bot in self._bots
+            for log in bot.logs
+            for line in log.read_text(errors="replace").splitlines()
+            if _is_defect(line)
+        ]
+
+    @asynccontextmanager
+    async def _one(self, wanted: BotProcess | None) -> AsyncIterator[BotProcess]:
+        """The wanted bot, or one of those that nothing is being done to."""
+        free = [bot for bot in self._bots if not self._turns[bot.name].locked()]
+        bot = wanted or self._random.choice(free or self._bots)
+        async with self._turns[bot.name]:
+            yield bot
+
+    async def _poster(self) -> BotProcess | None:
+        """The bot that holds the right to post, as far as the database can tell."""
+        try:
+            rows = await self._database.rows("SELECT holder FROM leases WHERE name = 'post'")
+        except UNREADABLE:
+            return None
+        pids = {int(holder.split(":")[1]) for (holder,) in rows}
+        return next((bot for bot in self._bots if bot.pid in pids), None)
+
+    async def _start(self, bot: BotProcess) -> None:
+        bot.start()
+        while self._kill_at_start:
+            self._kill_at_start -= 1
+            await asyncio.sleep(self._random.uniform(*STARTING_SECONDS))
+            await bot.kill()
+            self.kills["killed, starting"] += 1
+            bot.start()
+
+    async def _killed(self, bot: BotProcess, moment: str) -> None:
+        if bot.pid is not None:
+            await bot.kill()
+        self.kills[f"killed, {moment}"] += 1
+        await asyncio.sleep(self._random.uniform(*RESTART_SECONDS))
+        await self._start(bot)
+
+    async def _stopped(self, bot: BotProcess) -> None:
+        try:
+            code = await bot.stop()
+        except AssertionError as slow:
+            self._problems.append(str(slow))
+            await bot.kill()
+            return
+        # Before it listens to signals, a signal ends a Python process at once.
+        if code not in {0, -signal.SIGTERM}:
+            self._problems.append(f"{bot.name} ended with {code} on SIGTERM; see {bot.log}")
+
+    async def _wait_for(self, moment: Moment, pid: int) -> None:
+        match moment:
+            case "accepted":
+                await self._accepted(pid)
+            case "polling":
+                before = self._service.request_count
+                await _until(lambda: self._service.request_count > before)
+            case "looking":
+                number = self._last_call()
+                await _until(lambda: self._has_looked_since(number))
+            case "any" | "starting":
+                await asyncio.sleep(self._random.random())
+
+    def _last_call(self) -> int:
+        calls = self._slack.calls.since(0)
+        return int(calls[-1]["n"]) if calls else 0
+
+    def _has_looked_since(self, number: int) -> bool:
+        return any(
+            call["method"] == "conversations.history" for call in self._slack.calls.since(number)
+        )
+
+    async def _accepted(self, pid: int) -> None:
+        """Kill from within Slack's own handling: it has the post, and has not answered yet."""
+        done = asyncio.Event()
+
+        def on_change(change: Change) -> None:
+            if not done.is_set() and change.kind == "message" and _is_post(change):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                done.set()
+
+        self._slack.installation.workspace.on_change(on_change)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(MOMENT_SECONDS):
+                await done.wait()
+                self.kills["… of these with a post accepted and unanswered"] += 1
+        done.set()
+
+
+def _is_post(change: Change) -> bool:
+    return change.message is not None and change.message.from_app
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    """Until the condition holds, but no longer than MOMENT_SECONDS."""
+    with contextlib.suppress(AssertionError):
+        await until(condition, "the moment of a kill", MOMENT_SECONDS)
+
+
+def _is_defect(line: str) -> bool:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return "Traceback (most recent call last)" in line
+    return entry.get("action") == "job_defect" or "never retrieved" in str(entry.get("event"))

@@ -1,0 +1,179 @@
+"""The events of a chaos run, and what each of them has to be told as, decided without the bot."""
+
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
+from bot.sandbox.merge_queue.event_log import Event
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+
+EMITTED = ("acme/site", "acme/api", "acme/docs")
+SIMULATED = "acme/shop"
+REPOSITORIES = (*EMITTED, SIMULATED)
+MERGE_QUEUE, RELEASES, GENERAL = "C0MERGEQ", "C0RELEASE", "C0GENERAL"
+
+QUEUED, MERGED, LEFT = "Queued", "Merged", "Left the queue"
+WORD_OF_TOPIC = {"enter": QUEUED, "merge": MERGED, "failure": LEFT}
+
+SUBSCRIPTIONS = {
+    (MERGE_QUEUE, "acme/site"): ("enter", "merge", "failure"),
+    (MERGE_QUEUE, "acme/api"): ("merge", "failure"),
+    (RELEASES, "acme/api"): ("merge",),
+    (RELEASES, "acme/docs"): ("merge",),
+    (RELEASES, "acme/shop"): ("enter", "merge", "failure"),
+    (GENERAL, "acme/docs"): ("enter", "failure"),
+    (GENERAL, "acme/site"): ("failure",),
+}
+
+LATEST = timedelta(seconds=90)
+"""How late an event may show: within the bot's overlap of two minutes."""
+
+_EMITTED_CODES = ("CHECKS_FAILED", "CHECKS_TIMEOUT", "CONFLICT_WITH_BASE_BRANCH")
+_FAILED = {
+    *_EMITTED_CODES,
+    "BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS",
+    "DROPPED_BY_BISECTION_ELIMINATION",
+}
+_BURST = 130
+
+
+def channels_setting() -> str:
+    """The subscriptions, as MQBOT_CHANNELS takes them."""
+    return ";".join(
+        f"{repository}={channel}:{','.join(topics)}"
+        for (channel, repository), topics in SUBSCRIPTIONS.items()
+    )
+
+
+def word_for(event: Event) -> str | None:
+    """The word of the post that an event deserves, None when nobody is to hear of it.
+
+    Only what the local service writes is judged; anything else is a mistake of this run.
+    """
+    if event.type == "action.queue.enter":
+        return QUEUED
+    if event.type == "action.queue.merged":
+        return MERGED
+    if event.type != "action.queue.leave" or event.metadata.get("merged"):
+        return None
+    code = event.metadata.get("dequeue_code")
+    if code == "PR_MANUALLY_DEQUEUED":
+        return None
+    assert code in _FAILED, f"this run does not know what becomes of {code}"
+    return LEFT
+
+
+Key = tuple[str, str, int, str]
+"""What a post shows: its channel, the repository, the pull request, the word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """An event that a channel has to hear of, and when it was written into the log."""
+
+    channel: str
+    repository: str
+    event_id: int
+    received_at: int
+    written_at: float
+    number: int
+    word: str
+
+    @property
+    def key(self) -> Key:
+        return self.channel, self.repository, self.number, self.word
+
+
+@dataclass
+class Traffic:
+    """Writes entries, merges, failures, and what nobody is to hear of; some of it shows late.
+
+    Nothing is written into the time before `begun_at`: that is history to the bot.
+    """
+
+    service: MergeQueueSandbox
+    random: Random
+    begun_at: datetime
+    _next_number: int = 1000
+    _queued: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in EMITTED})
+    _written_at: dict[int, float] = field(default_factory=dict)
+    late: int = 0
+
+    def one(self) -> None:
+        """Let one more thing happen in one of the repositories."""
+        repository = self.random.choice(REPOSITORIES)
+        if repository == SIMULATED:
+            self._simulate()
+        elif not self._queued[repository] or self.random.random() < 0.4:
+            self._enter(repository)
+        else:
+            self._end(repository)
+
+    def burst(self) -> None:
+        """More than a page of events, of a type that is asked for and none of which is told."""
+        repository = self.random.choice(EMITTED)
+        for _ in range(_BURST):
+            self._emit(repository, "action.queue.leave", self._number(), merged=True)
+
+    def expected(self) -> list[Expected]:
+        """What the channels have to hear, from the service's own log and the subscriptions."""
+        found = []
+        for (channel, repository), topics in SUBSCRIPTIONS.items():
+            words = {WORD_OF_TOPIC[topic] for topic in topics}
+            for event in self.service.events(repository):
+                word = word_for(event)
+                if word not in words or event.pull_request is None:
+                    continue
+                at = self._written_at.get(event.id, event.received_at / 1e6)
+                found.append(
+                    Expected(
+                        channel,
+                        repository,
+                        event.id,
+                        event.received_at,
+                        at,
+                        event.pull_request,
+                        word,
+                    )
+                )
+        return found
+
+    def _enter(self, repository: str) -> None:
+        number = self._number()
+        self._emit(repository, "action.queue.enter", number)
+        self._queued[repository].append(number)
+
+    def _end(self, repository: str) -> None:
+        queued = self._queued[repository]
+        number = queued.pop(self.random.randrange(len(queued)))
+        outcome = self.random.choices(["merge", "failure", "dequeue"], weights=[5, 3, 1])[0]
+        if outcome == "merge":
+            self._emit(
+                repository, "action.queue.leave", number, merged=True, dequeue_code="PR_MERGED"
+            )
+            self._emit(repository, "action.queue.merged", number)
+        elif outcome == "failure":
+            code = self.random.choice(_EMITTED_CODES)
+            self._emit(repository, "action.queue.leave", number, merged=False, dequeue_code=code)
+        else:
+            code = "PR_MANUALLY_DEQUEUED"
+            self._emit(repository, "action.queue.leave", number, merged=False, dequeue_code=code)
+
+    def _simulate(self) -> None:
+        broken = "unit tests" if self.random.random() < 0.3 else None
+        self.service.enqueue(SIMULATED, NewPullRequest(broken_check=broken))
+
+    def _emit(self, repository: str, type_: str, number: int, **metadata: object) -> None:
+        received_at = None
+        # One in twenty shows late: its place in the log is behind what was read already.
+        if self.random.random() < 0.05:
+            received_at = max(datetime.now(UTC) - LATEST * self.random.random(), self.begun_at)
+            self.late += 1
+        event = SentEvent(type_, metadata, number, "main", received_at=received_at)
+        self._written_at[self.service.emit(repository, event)] = time.time()
+
+    def _number(self) -> int:
+        self._next_number += 1
+        return self._next_number

@@ -1,0 +1,187 @@
+"""What the channels show, held against what they had to hear."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from bot.sandbox.slack.workspace import Message, Workspace
+from tests.chaos.databases import Database
+from tests.chaos.traffic import LEFT, MERGED, QUEUED, SUBSCRIPTIONS, Expected, Key
+
+_POST = re.compile(rf"({QUEUED}|{MERGED}|{LEFT}) #(\d+)\b.*\(([^()\s]+/[^()\s]+)\)$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """A row of the bot's outbox, as it was left."""
+
+    delivery_id: str
+    channel_id: str
+    repository: str
+    subject_id: int
+    state: str
+    message_ts: str
+    told_by: str
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The findings of a run; each list holds sentences, and is empty in a good run."""
+
+    events: int = 0
+    posts: int = 0
+    summaries: int = 0
+    told_by_summaries: int = 0
+    longest_delay: float = 0.0
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    disordered: list[str] = field(default_factory=list)
+    unsettled: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def is_good(self) -> bool:
+        return not (self.lost or self.doubled or self.disordered or self.unsettled or self.wrong)
+
+    def findings(self) -> list[str]:
+        return [*self.lost, *self.doubled, *self.disordered, *self.unsettled, *self.wrong]
+
+
+async def delivery_rows(database: Database) -> list[DeliveryRow]:
+    rows = await database.rows(
+        "SELECT delivery_id, channel_id, repository, subject_id, state,"
+        " COALESCE(message_ts, ''), COALESCE(told_by, '') FROM deliveries"
+        " WHERE subject_kind = 'event'"
+    )
+    return [
+        DeliveryRow(one, channel, repository, int(subject), state, ts, told_by)
+        for one, channel, repository, subject, state, ts, told_by in rows
+    ]
+
+
+def judge(
+    expected: Sequence[Expected], workspace: Workspace, rows: Sequence[DeliveryRow]
+) -> Verdict:
+    """Match every post with what it tells, then every event with the posts that tell it."""
+    verdict = Verdict(events=len(expected))
+    told = _told(expected, workspace, rows, verdict)
+    for one in expected:
+        times = told[one]
+        name = f"{one.word} #{one.number} of {one.repository} in {one.channel}"
+        if not times:
+            verdict.lost.append(f"lost: {name} (event {one.event_id})")
+        if len(times) > 1:
+            verdict.doubled.append(f"doubled: {name}, at {', '.join(times)}")
+        if times:
+            verdict.longest_delay = max(verdict.longest_delay, float(times[0]) - one.written_at)
+    _check_order(told, verdict)
+    verdict.unsettled += [
+        f"left {row.state}: event {row.subject_id} of {row.repository} for {row.channel_id}"
+        for row in rows
+        if row.state not in {"delivered", "folded"}
+    ]
+    return verdict
+
+
+@dataclass
+class _Outbox:
+    """The rows and the expected events, by what a post says of itself."""
+
+    expected: Sequence[Expected]
+    rows: Sequence[DeliveryRow]
+
+    def __post_init__(self) -> None:
+        self._events = {(one.channel, one.repository, one.event_id): one for one in self.expected}
+        self._deliveries = {row.delivery_id: row for row in self.rows}
+        self._folded: dict[str, list[DeliveryRow]] = defaultdict(list)
+        for row in self.rows:
+            if row.told_by:
+                self._folded[row.told_by].append(row)
+
+    def told_by(self, message: Message) -> list[DeliveryRow]:
+        """The delivery that a post carries, and those it tells as well; none when unknown."""
+        payload = (message.metadata or {}).get("event_payload") or {}
+        head = self._deliveries.get(payload.get("delivery_id", ""))
+        return [] if head is None else [head, *self._folded[head.delivery_id]]
+
+    def event(self, row: DeliveryRow) -> Expected | None:
+        return self._events.get((row.channel_id, row.repository, row.subject_id))
+
+
+def _told(
+    expected: Sequence[Expected],
+    workspace: Workspace,
+    rows: Sequence[DeliveryRow],
+    verdict: Verdict,
+) -> dict[Expected, list[str]]:
+    """When each event was told, as times of messages."""
+    outbox = _Outbox(expected, rows)
+    told: dict[Expected, list[str]] = defaultdict(list)
+    for message in _posts(workspace):
+        verdict.posts += 1
+        found = outbox.told_by(message)
+        events = [outbox.event(row) for row in found]
+        verdict.wrong += _untrue(message, found, events)
+        if len(found) > 1:
+            verdict.summaries += 1
+            verdict.told_by_summaries += len(found)
+        for one in events:
+            if one is not None:
+                told[one].append(message.ts)
+    return told
+
+
+def _untrue(
+    message: Message, found: Sequence[DeliveryRow], events: Sequence[Expected | None]
+) -> list[str]:
+    """What a post says that is not so; a summary has to say how much it tells."""
+    shown = repr(message.text)
+    if not found:
+        return [f"a post of no delivery: {shown}"]
+    problems = [f"nobody asked for {shown}" for one in events if one is None]
+    if found[0].message_ts != message.ts:
+        problems.append(f"the outbox does not know {shown} at {message.ts}")
+    payload = (message.metadata or {}).get("event_payload") or {}
+    told = payload.get("told", 1)
+    if told != len(found):
+        problems.append(f"{shown} says it tells {told}, the outbox {len(found)}")
+    if len(found) == 1 and events[0] is not None and _key(message) != events[0].key:
+        problems.append(f"{shown} does not tell {events[0].key}")
+    return problems
+
+
+def _posts(workspace: Workspace) -> Iterable[Message]:
+    for channel_id in sorted({channel for channel, _ in SUBSCRIPTIONS}):
+        messages = list(workspace.channels[channel_id].messages)
+        yield from (one for one in messages if one.from_app and one.subtype is None)
+
+
+def _key(message: Message) -> Key:
+    match = _POST.match(message.text)
+    return (message.channel, match[3], int(match[2]), match[1]) if match else ("", "", 0, "")
+
+
+def _check_order(told: dict[Expected, list[str]], verdict: Verdict) -> None:
+    """What stands behind another event in the log, and was written after it, is told after it.
+
+    An event that shows late may find those behind it told already: it was written after them.
+    """
+    lines: dict[tuple[str, str], list[tuple[Expected, str]]] = defaultdict(list)
+    for one, times in told.items():
+        if times:
+            lines[one.channel, one.repository].append((one, times[0]))
+    for (channel, repository), posts in lines.items():
+        posts.sort(key=lambda each: each[0].event_id)
+        for index, (later, later_ts) in enumerate(posts):
+            for earlier, earlier_ts in posts[:index]:
+                in_log = (earlier.received_at, earlier.event_id) < (
+                    later.received_at,
+                    later.event_id,
+                )
+                if in_log and later_ts < earlier_ts:
+                    verdict.disordered.append(
+                        f"out of order: #{later.number} before #{earlier.number}"
+                        f" of {repository} in {channel}"
+                    )
+                    break
