@@ -26,6 +26,8 @@ BotError
 Sentences for people are made from these in `bot.messages.errors`, nowhere else.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
 
@@ -92,7 +94,19 @@ class InvalidReason(UserError):
 
 
 class MergeQueueError(BotError):
-    """The merge queue service did not do what was asked."""
+    """The merge queue service did not do what was asked; `repository` is the one it was about."""
+
+    repository: str | None = None
+
+
+@contextmanager
+def about(repository: str) -> Iterator[None]:
+    """Note on a MergeQueueError that passes which repository it is about."""
+    try:
+        yield
+    except MergeQueueError as error:
+        error.repository = repository
+        raise
 
 
 class MergeQueueUnavailable(MergeQueueError):

@@ -38,7 +38,7 @@ class ErrorBoundary:
                 error,
                 command=self.command,
                 incident=incident,
-                repository=repository,
+                repository=repository or getattr(error, "repository", None),
                 retry=retry,
             )
             await self._tell(message, conversation, incident)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.errors import MergeQueueError
+from bot.domain.errors import MergeQueueError, about
 from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
@@ -36,8 +36,9 @@ class PauseQueue:
         """Raises InvalidReason, PermissionDenied or MergeQueueError; the audit says so."""
         act = self._act(request, check_reason(request.reason))
         await self.acts.permit(act)
-        async with self.acts.turns.of(request.repository):
-            return await self._in_turn(request, act)
+        with about(request.repository):
+            async with self.acts.turns.of(request.repository):
+                return await self._in_turn(request, act)
 
     async def _in_turn(self, request: PauseRequest, act: AuditRecord) -> PauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
+from bot.domain.errors import about
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, MergeQueue, Store
@@ -19,9 +20,10 @@ class ShowStatus:
 
     async def run(self, repository: RepositoryName, branch: str | None = None) -> Snapshot:
         """Raises MergeQueueError: an unreadable queue is never shown as an empty one."""
-        status, pause = await asyncio.gather(
-            self.merge_queue.status(repository, branch),
-            self.merge_queue.current_pause(repository),
-        )
+        with about(repository):
+            status, pause = await asyncio.gather(
+                self.merge_queue.status(repository, branch),
+                self.merge_queue.current_pause(repository),
+            )
         known = await know_pause(self.store, repository, pause)
         return Snapshot(repository, status, known, self.clock.now(), branch)

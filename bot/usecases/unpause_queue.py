@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.errors import MergeQueueError
+from bot.domain.errors import MergeQueueError, about
 from bot.domain.pauses import NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
@@ -34,8 +34,9 @@ class UnpauseQueue:
     async def run(self, request: UnpauseRequest) -> UnpauseOutcome:
         """Raises PermissionDenied or MergeQueueError; the audit says so."""
         await self.acts.permit(self._act(request, None))
-        async with self.acts.turns.of(request.repository):
-            return await self._in_turn(request)
+        with about(request.repository):
+            async with self.acts.turns.of(request.repository):
+                return await self._in_turn(request)
 
     async def _in_turn(self, request: UnpauseRequest) -> UnpauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)
