@@ -4,7 +4,8 @@ import pytest
 
 from bot.sandbox.merge_queue.credentials import Credential
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import GENERAL, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, GENERAL, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -48,17 +49,20 @@ async def test_a_repository_that_the_credential_cannot_see_is_said_to_be_so(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
-        credentials=(Credential("other-token", account="else", owners=frozenset({"else"})),),
-        environment={"MQBOT_API_TOKEN": "other-token"},
+        environment={"MQBOT_REPOSITORIES": "acme/hidden", "MQBOT_CHANNELS": ""},
         waits_for_begin=False,
     )
     answer = await bot.ask("/mq status")
-    assert "acme/site has no merge queue that the bot's credential can see." in answer
+    assert "acme/hidden has no merge queue that the bot's credential can see." in answer
     assert "empty" not in answer
 
 
-async def test_a_refused_credential_says_who_can_mend_it(start_bot: StartBot) -> None:
-    bot = await start_bot(environment={"MQBOT_API_TOKEN": "wrong"}, waits_for_begin=False)
+@pytest.mark.parametrize("token", ["unknown", "reader"])
+async def test_a_refused_credential_says_who_can_mend_it(start_bot: StartBot, token: str) -> None:
+    reader = Credential("reader", kind="personal", owners=frozenset({"else"}))
+    bot = await start_bot(
+        credentials=(reader,), environment={"MQBOT_API_TOKEN": token}, waits_for_begin=False
+    )
     answer = await bot.ask("/mq status")
     assert "The bot's credential may not do this in acme/site." in answer
     assert "MQBOT_API_TOKEN" in answer
@@ -145,16 +149,20 @@ async def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(
     assert len(bot.calls("chat.postMessage")) == 2
 
 
-@pytest.mark.parametrize("fault", ["http_500", "internal_error", "invalid_json", "truncate"])
-async def test_an_ambiguous_answer_of_slack_leads_to_one_post(
-    start_bot: StartBot, fault: str
-) -> None:
-    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
-    bot.expected_refusals = {f"chat.postMessage {fault}"}
-    bot.break_slack(fault, "chat.postMessage")
+async def test_every_ambiguous_answer_of_slack_leads_to_one_post(start_bot: StartBot) -> None:
+    channels = (MERGE_QUEUE, RELEASES, GENERAL, "C0QUIET")
+    faults = ("http_500", "internal_error", "invalid_json", "truncate")
+    bot = await start_bot(channels=";".join(f"acme/site={one}:enter" for one in channels))
+    bot.slack.arrangement.add_channel("quiet", [ALICE])
+    bot.expected_refusals = {f"chat.postMessage {fault}" for fault in faults[:2]}
+    bot.expected_refusals.add("conversations.history not_in_channel")
+    for fault in faults:
+        bot.break_slack(fault, "chat.postMessage")
     number = bot.enqueue()
-    await bot.wait_for_post(f"#{number}", seconds=40)
-    assert len(bot.posts()) == 1
+    for channel in channels:
+        await bot.wait_for_post(f"#{number}", channel, seconds=40)
+        assert len(bot.posts(channel)) == 1
+    assert len(bot.calls("chat.postMessage")) == 6
 
 
 async def test_a_rate_limit_of_slack_delays_posts_and_loses_none(start_bot: StartBot) -> None:
@@ -179,6 +187,9 @@ async def test_a_reply_that_slack_loses_leaves_the_bot_well(bot: BotTester) -> N
 
 
 async def test_a_lost_socket_is_renewed_and_commands_go_on(bot: BotTester) -> None:
+    opened = len(bot.calls("apps.connections.open"))
     bot.break_slack("disconnect", "*", reason="refresh_requested")
+    await until(lambda: len(bot.calls("apps.connections.open")) == 2 * opened, "new connections")
+    await until(lambda: bot.slack.socket_mode.connections == opened, "the old ones closed")
     answer = await bot.ask("/mq status")
     assert "*acme/site* is running" in answer

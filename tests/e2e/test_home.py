@@ -42,6 +42,7 @@ async def test_resuming_from_the_home_tab_shows_the_queue_running_again(
     await bot.home("*acme/site* is running")
     post = await bot.wait_for_post("Queue unpaused")
     assert "by alice" in post
+    await bot.wait_for_direct_message("Queue unpaused")
     assert bot.pause_reason() is None
 
 

@@ -375,9 +375,9 @@ class BotTester:
         """The service's whole log, oldest first."""
         return self.merge_queue.events(repository)
 
-    def emit_late(self, event_type: str, pull_request: int, seconds: float = 30.0) -> int:
+    def emit_late(self, event_type: str, pull_request: int, *, after: Event) -> int:
         """Put an event into the log at an old place, as a service does that is slow to write."""
-        at = datetime.now(UTC) - timedelta(seconds=seconds)
+        at = datetime.fromtimestamp(after.received_at / 1e6, UTC) + timedelta(milliseconds=1)
         sent = SentEvent(event_type, pull_request=pull_request, base_ref="main", received_at=at)
         return self.merge_queue.emit(REPOSITORY, sent)
 
