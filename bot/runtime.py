@@ -48,7 +48,7 @@ from bot.usecases.unpause_queue import UnpauseQueue
 logger = logging.getLogger(__name__)
 
 POST_SECONDS = 1.0
-POLL_TICK_SECONDS = 1.0
+POLL_TICK_SECONDS = 0.25
 PRUNE_SECONDS = 3600.0
 DRAIN_SECONDS = 5.0
 

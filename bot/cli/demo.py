@@ -17,7 +17,7 @@ from bot.sandbox.server import Sandbox, SandboxAddresses
 from bot.sandbox.slack.server import SlackSandbox
 from bot.storage import migrate
 
-REPOSITORIES = {"acme/site": "busy", "acme/api": "calm"}
+REPOSITORIES = {"acme/site": "demo", "acme/api": "calm"}
 CHANNELS = (
     "acme/site=C0MERGEQ:enter,merge,failure,dequeue,pause;"
     "acme/api=C0RELEASE:enter,merge,failure,pause"
@@ -36,7 +36,7 @@ CHANNELS = (
 @click.option(
     "--speed",
     type=click.FloatRange(min=0, min_open=True),
-    default=6.0,
+    default=24.0,
     show_default=True,
     help="How many times faster than in life checks run and pull requests arrive.",
 )
@@ -76,7 +76,6 @@ def environment(addresses: SandboxAddresses, folder: Path) -> Mapping[str, str]:
         "MQBOT_REPOSITORIES": ",".join(REPOSITORIES),
         "MQBOT_CHANNELS": CHANNELS,
         "MQBOT_POLL_SECONDS": "1",
-        "MQBOT_BACKFILL_MINUTES": "1",
         "SLACK_BOT_TOKEN": addresses.slack_bot_token,
         "SLACK_APP_TOKEN": addresses.slack_app_token,
         "SLACK_API_URL": addresses.slack_api_url,

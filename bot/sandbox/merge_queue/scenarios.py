@@ -52,6 +52,7 @@ _LIVELY = Tempo(
 _TEMPOS = {
     "calm": replace(_LIVELY, arrival=600, broken=0.08),
     "busy": _LIVELY,
+    "demo": replace(_LIVELY, arrival=100, broken=0.2),
     "failing": replace(_LIVELY, arrival=45, broken=0.6, release=0.5),
     "bisecting": replace(_LIVELY, arrival=60, broken=0.3, release=0.0),
     "paused": replace(_LIVELY, arrival=60),
@@ -98,7 +99,7 @@ def begin(turn: Turn, scenario: str) -> None:
 
 def history_seconds(scenario: str) -> float:
     """Give the simulated time that is played before the start, so that a log is there to read."""
-    lively = {"busy": 1_800.0, "calm": 7_200.0, "failing": 1_800.0}
+    lively = {"busy": 1_800.0, "demo": 1_800.0, "calm": 7_200.0, "failing": 1_800.0}
     return lively.get(ALIASES.get(scenario, scenario), 0.0)
 
 
@@ -108,8 +109,10 @@ def prologue(turn: Turn, scenario: str) -> None:
     On the release branch, where nothing ahead is in the way, one pull request will merge and the
     one behind it fail, both about two simulated minutes after the start.
     """
-    if scenario not in ("busy", "failing"):
+    if scenario not in ("busy", "demo", "failing"):
         return
+    # In the demo the reader starts a moment after the service and is to see the entries too.
+    curtain = 40 if scenario == "demo" else 1
     for queued in turn.repository.line("release/4.2").queued():
         pull = queued.pull
         pull.broken_check, pull.hangs, pull.conflict, pull.steady = None, False, None, True
@@ -117,7 +120,7 @@ def prologue(turn: Turn, scenario: str) -> None:
     for place, (base_ref, broken) in enumerate(scene):
         pull = _pull_request(turn, base_ref, broken)
         pull.steady = True
-        plan = Plan(turn.after(1 + 2 * place), "enter", pull.number, pull)
+        plan = Plan(turn.after(curtain + 2 * place), "enter", pull.number, pull)
         turn.repository.plans.append(plan)
 
 
