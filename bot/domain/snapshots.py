@@ -1,11 +1,14 @@
 """What is true of one repository's queue at one moment."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.audit import Actor, AuditRecord
 from bot.domain.queue import Pause, QueuedPullRequest, QueueStatus
 from bot.domain.repository import RepositoryName
+
+SAME_PAUSE = timedelta(seconds=1)
+"""A service may tell one pause's time with another precision when it is read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,10 @@ class KnownPause:
     @property
     def actor(self) -> Actor | None:
         return self.act.actor if self.act is not None else None
+
+    def is_of(self, paused_at: datetime | None) -> bool:
+        """Whether this is the pause that began at `paused_at`, and no later one."""
+        return paused_at is not None and abs(self.pause.paused_at - paused_at) < SAME_PAUSE
 
     @property
     def reason(self) -> str:

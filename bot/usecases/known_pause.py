@@ -17,5 +17,6 @@ async def know_pause(
         return None
     async with store.begin() as transaction:
         acts = await transaction.audit.latest(repository, Action.PAUSE, LOOKED_AT)
-    same = (act for act in acts if act.paused_at == pause.paused_at)
+    unknown = KnownPause(pause)
+    same = (act for act in acts if unknown.is_of(act.paused_at))
     return KnownPause(pause, next(same, None))

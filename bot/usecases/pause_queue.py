@@ -45,7 +45,7 @@ class PauseQueue:
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:
             return await self._pause(act, None)
-        if known.pause.paused_at != request.replacing:
+        if not known.is_of(request.replacing):
             return AlreadyPaused(known, act.reason or "")
         before = replace(
             act, previous_reason=known.reason, previous_paused_at=known.pause.paused_at

@@ -45,7 +45,7 @@ class UnpauseQueue:
             # The service says 404 for "not paused" and "no such repository"; the status tells.
             await self.merge_queue.status(request.repository)
             return NotPaused()
-        if request.expected is not None and known.pause.paused_at != request.expected:
+        if request.expected is not None and not known.is_of(request.expected):
             return OtherPause(known)
         return await self._unpause(self._act(request, known), known)
 
