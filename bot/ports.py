@@ -13,6 +13,7 @@ from bot.domain.event_log import Position, Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.events import EventPage
 from bot.domain.message import Message
+from bot.domain.people import Person, Unanswered
 from bot.domain.queue import Application, Pause, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
@@ -85,6 +86,29 @@ class ChannelDirectory(Protocol):
 
         Never raises: a failure to find out is `ChannelAccess.UNKNOWN`.
         """
+        ...
+
+    async def is_shared(self, channel_id: str) -> bool:
+        """Whether people of other organisations are there, or may soon be.
+
+        Never raises: True when it cannot be found out.
+        """
+        ...
+
+
+class PeopleDirectory(Protocol):
+    """What Slack tells of people and user groups, at most a minute old. Nothing here raises."""
+
+    async def person(self, user_id: str) -> Person | Unanswered | None:
+        """None when Slack knows nobody of that id."""
+        ...
+
+    async def members(self, group_id: str) -> Collection[str] | Unanswered:
+        """The ids of a user group's members; a disabled or unknown group has none."""
+        ...
+
+    async def handle(self, group_id: str) -> str | None:
+        """The name people use for a user group, without its `@`; None when it is not known."""
         ...
 
 
@@ -296,6 +320,18 @@ class Audit(Protocol):
         ...
 
 
+class SeenRequests(Protocol):
+    """What Slack sent and was acted upon, by a key that the same request has every time."""
+
+    async def add(self, key: str, *, now: datetime, until: datetime) -> bool:
+        """Remember `key` at least until then; whether it was not remembered yet.
+
+        Some of those whose time has passed are forgotten meanwhile, so that the store of a bot
+        that is used does not grow.
+        """
+        ...
+
+
 class Transaction(Protocol):
     """One transaction's view of the store."""
 
@@ -313,6 +349,8 @@ class Transaction(Protocol):
     def subscriptions(self) -> Subscriptions: ...
     @property
     def audit(self) -> Audit: ...
+    @property
+    def seen_requests(self) -> SeenRequests: ...
 
 
 class Store(Protocol):

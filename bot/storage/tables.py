@@ -222,3 +222,11 @@ audit = Table(
     Index("ix_audit_repository_at", "repository", "at"),
     sqlite_autoincrement=True,
 )
+
+seen_requests = Table(
+    "seen_requests",
+    metadata,
+    Column("request_key", Text, primary_key=True),
+    Column("until", UtcTime, nullable=False),
+    Index("ix_seen_requests_until", "until"),
+)

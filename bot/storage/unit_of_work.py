@@ -16,6 +16,7 @@ from bot.storage.leases import SqlLeases
 from bot.storage.outbox import SqlOutbox
 from bot.storage.positions import SqlPositions
 from bot.storage.pull_requests import SqlPullRequests
+from bot.storage.seen_requests import SqlSeenRequests
 from bot.storage.statements import Statements
 from bot.storage.subscriptions import SqlSubscriptions
 from bot.storage.uncancelled import to_its_end
@@ -32,6 +33,7 @@ class SqlTransaction(ports.Transaction):
         self._outbox = SqlOutbox(statements)
         self._subscriptions = SqlSubscriptions(statements)
         self._audit = SqlAudit(statements)
+        self._seen_requests = SqlSeenRequests(statements)
 
     @property
     @override
@@ -67,6 +69,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def audit(self) -> SqlAudit:
         return self._audit
+
+    @property
+    @override
+    def seen_requests(self) -> SqlSeenRequests:
+        return self._seen_requests
 
 
 class SqlStore(ports.Store):

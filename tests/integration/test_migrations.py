@@ -136,6 +136,21 @@ async def test_every_revision_keeps_what_waits_to_be_posted(empty_url: str) -> N
     assert leases["poll:acme/site"].token == 5
 
 
+async def test_every_revision_keeps_what_was_acted_upon(empty_url: str) -> None:
+    await migrate_with_data(empty_url)
+    now = at(1772368800000000)
+    until = now + timedelta(minutes=10)
+    store = SqlStore(create_engine(empty_url))
+    async with store.begin() as transaction:
+        requests = transaction.seen_requests
+        known = [await requests.add(key, now=now, until=until) for key in ("8c4b1f", "e3b0c4")]
+        unknown = await requests.add("d41d8c", now=now, until=until)
+    await store.close()
+
+    assert known == [False, False]
+    assert unknown
+
+
 def test_every_revision_brings_data() -> None:
     assert sorted(path.stem for path in DATA.glob("*.sql")) == revisions()
 

@@ -40,6 +40,7 @@ class Contents:
     parked: dict[str, ParkedChannel] = field(default_factory=dict)
     subscriptions: dict[tuple[str, str, str], Subscription] = field(default_factory=dict)
     audit: dict[int, AuditRecord] = field(default_factory=dict)
+    seen_requests: dict[str, datetime] = field(default_factory=dict)
 
     def snapshot(self) -> "Contents":
         return Contents(**{each.name: dict(getattr(self, each.name)) for each in fields(self)})
@@ -297,6 +298,19 @@ class InMemoryAudit(ports.Audit):
         )
 
 
+class InMemorySeenRequests(ports.SeenRequests):
+    def __init__(self, contents: Contents) -> None:
+        self._until = contents.seen_requests
+
+    @override
+    async def add(self, key: str, *, now: datetime, until: datetime) -> bool:
+        is_new = key not in self._until
+        self._until.setdefault(key, as_stored(until))
+        for past in [each for each, end in self._until.items() if end < now]:
+            del self._until[past]
+        return is_new
+
+
 def _by_time(record: AuditRecord) -> tuple[datetime, int]:
     return record.at, record.record_id
 
@@ -312,6 +326,7 @@ class InMemoryTransaction(ports.Transaction):
         )
         self._subscriptions = InMemorySubscriptions(contents)
         self._audit = InMemoryAudit(contents)
+        self._seen_requests = InMemorySeenRequests(contents)
 
     @property
     @override
@@ -347,3 +362,8 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def audit(self) -> InMemoryAudit:
         return self._audit
+
+    @property
+    @override
+    def seen_requests(self) -> InMemorySeenRequests:
+        return self._seen_requests

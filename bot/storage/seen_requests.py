@@ -1,0 +1,41 @@
+"""Requests of Slack that were acted upon, on whichever machine."""
+
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from typing_extensions import override
+
+from bot import ports
+from bot.storage.statements import Statements
+from bot.storage.tables import seen_requests
+
+FORGOTTEN_AT_ONCE = 100
+
+
+class SqlSeenRequests(ports.SeenRequests):
+    """The primary key decides which of two machines was first."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    @override
+    async def add(self, key: str, *, now: datetime, until: datetime) -> bool:
+        added = await self._statements.run(
+            self._statements.insert(seen_requests)
+            .values(request_key=key, until=until)
+            .on_conflict_do_nothing(index_elements=[seen_requests.c.request_key])
+            .returning(seen_requests.c.request_key)
+        )
+        is_new = added.first() is not None
+        # Rows that another transaction is forgetting are passed over, not waited for.
+        past = (
+            select(seen_requests.c.request_key)
+            .where(seen_requests.c.until < now)
+            .order_by(seen_requests.c.until)
+            .limit(FORGOTTEN_AT_ONCE)
+            .with_for_update(skip_locked=True)
+        )
+        await self._statements.run(
+            delete(seen_requests).where(seen_requests.c.request_key.in_(past))
+        )
+        return is_new

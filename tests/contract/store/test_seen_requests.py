@@ -1,0 +1,57 @@
+"""SeenRequests: what any machine acted upon is new once, for as long as it is remembered."""
+
+import asyncio
+
+import pytest
+
+from bot.ports import Store
+from tests.support.databases import TestDatabase
+from tests.support.stored import NOW, after
+
+
+async def add(store: Store, key: str, *, now: float = 0, until: float = 600) -> bool:
+    async with store.begin() as transaction:
+        return await transaction.seen_requests.add(key, now=after(now), until=after(until))
+
+
+async def test_a_request_is_new_once(store: Store) -> None:
+    assert await add(store, "k1") is True
+    assert await add(store, "k1") is False
+    assert await add(store, "k2") is True
+
+
+async def test_a_request_that_another_machine_saw_is_not_new(database: TestDatabase) -> None:
+    assert await add(database.open_store(), "k1") is True
+    assert await add(database.open_store(), "k1") is False
+
+
+async def test_of_machines_that_see_a_request_at_once_one_is_first(
+    database: TestDatabase,
+) -> None:
+    stores = [database.open_store() for _ in range(4)]
+    assert sorted(await asyncio.gather(*(add(each, "k1") for each in stores))) == [
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+async def test_a_request_whose_transaction_failed_is_new_again(store: Store) -> None:
+    async def fail() -> None:
+        async with store.begin() as transaction:
+            await transaction.seen_requests.add("k1", now=NOW, until=after(600))
+            raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await fail()
+    assert await add(store, "k1") is True
+
+
+async def test_a_request_is_remembered_to_its_end_and_forgotten_after_it(store: Store) -> None:
+    await add(store, "k1", until=600)
+    await add(store, "k2", until=6000)
+    assert await add(store, "k1", now=600) is False
+    await add(store, "another", now=601, until=6000)
+    assert await add(store, "k1", now=601) is True
+    assert await add(store, "k2", now=601) is False
