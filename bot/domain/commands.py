@@ -10,6 +10,9 @@ from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, UnknownTopic, read_topics
 
+BRANCH_LIMIT = 255
+"""Longer than hosts allow, and short enough to be carried by a button."""
+
 
 @dataclass(frozen=True, slots=True)
 class StatusCommand:
@@ -198,6 +201,8 @@ def _status(arguments: _Arguments) -> Command:
             raise arguments.problem(f"I do not understand “{word}” here.")
         if not value:
             raise arguments.problem("branch: needs a branch name, for example branch:main.")
+        if len(value) > BRANCH_LIMIT:
+            raise arguments.problem(f"A branch name has at most {BRANCH_LIMIT} characters.")
         branch = value
     return StatusCommand(repository, branch)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from bot.domain.message import Block
-from bot.messages.text import cut
+from bot.messages.text import cut, cut_markup
 
 SECTION_LIMIT = 3000
 CONTEXT_LIMIT = 3000
@@ -30,15 +30,21 @@ Element = dict[str, JsonValue]
 
 def mrkdwn(text: str, limit: int = SECTION_LIMIT) -> Element:
     """A mrkdwn object; `verbatim` keeps Slack from linking names that came from outside."""
-    return {"type": "mrkdwn", "text": cut(text, limit), "verbatim": True}
+    return {"type": "mrkdwn", "text": cut_markup(text, limit), "verbatim": True}
 
 
 def plain(text: str, limit: int) -> Element:
     return {"type": "plain_text", "text": cut(text, limit), "emoji": True}
 
 
-def section(text: str, *, block_id: str | None = None, accessory: Element | None = None) -> Block:
-    block: Element = {"type": "section", "text": mrkdwn(text), "expand": True}
+def section(
+    text: str,
+    *,
+    block_id: str | None = None,
+    accessory: Element | None = None,
+    limit: int = SECTION_LIMIT,
+) -> Block:
+    block: Element = {"type": "section", "text": mrkdwn(text, limit), "expand": True}
     if block_id is not None:
         block["block_id"] = block_id
     if accessory is not None:

@@ -22,6 +22,9 @@ SHOWN_BATCHES = 5
 SHOWN_IN_BATCH = 5
 SHOWN_WAITING = 10
 PAGE = 25
+TIGHT_LIMIT = 1000
+"""Characters of each list where the whole would be more than Slack takes."""
+
 TITLE_LIMIT = 80
 NAME_LIMIT = 60
 REASON_LIMIT = 255
@@ -44,15 +47,21 @@ BATCH_WORDS = {
 
 def status(snapshot: Snapshot) -> Message:
     """The whole answer to `status`; only the head of a long queue is shown."""
-    shown = [
+    shown = _status_blocks(snapshot, blocks.SECTION_LIMIT)
+    if blocks.text_length(shown) > blocks.MESSAGE_TEXT_LIMIT:
+        shown = _status_blocks(snapshot, TIGHT_LIMIT)
+    return Message(text=status_text(snapshot), blocks=tuple(shown))
+
+
+def _status_blocks(snapshot: Snapshot, limit: int) -> list[Block]:
+    return [
         blocks.section(_headline(snapshot)),
         blocks.context(*_facts(snapshot)),
         *_pause_blocks(snapshot.pause),
-        *_batch_blocks(snapshot.status.batches),
-        *_waiting_blocks(snapshot.status.waiting_pull_requests, snapshot.read_at),
+        *_batch_blocks(snapshot.status.batches, limit),
+        *_waiting_blocks(snapshot, limit),
         _buttons(snapshot),
     ]
-    return Message(text=status_text(snapshot), blocks=tuple(shown))
 
 
 def waiting_page(snapshot: Snapshot, first: int) -> Message:
@@ -145,8 +154,8 @@ def _pause_blocks(known: KnownPause | None) -> list[Block]:
     ]
 
 
-def _batch_blocks(batches: tuple[Batch, ...]) -> list[Block]:
-    shown = [blocks.section(_batch(batch)) for batch in batches[:SHOWN_BATCHES]]
+def _batch_blocks(batches: tuple[Batch, ...], limit: int) -> list[Block]:
+    shown = [blocks.section(_batch(batch), limit=limit) for batch in batches[:SHOWN_BATCHES]]
     left = len(batches) - SHOWN_BATCHES
     if left > 0:
         shown.append(blocks.context(f"and {plural(left, 'more batch', 'more batches')}"))
@@ -169,7 +178,8 @@ def _batch(batch: Batch) -> str:
     return "\n".join(lines)
 
 
-def _waiting_blocks(waiting: tuple[QueuedPullRequest, ...], now: datetime) -> list[Block]:
+def _waiting_blocks(snapshot: Snapshot, limit: int) -> list[Block]:
+    waiting, now = snapshot.status.waiting_pull_requests, snapshot.read_at
     if not waiting:
         return []
     lines = ["*Waiting*"]
@@ -177,7 +187,7 @@ def _waiting_blocks(waiting: tuple[QueuedPullRequest, ...], now: datetime) -> li
     left = len(waiting) - SHOWN_WAITING
     if left > 0:
         lines.append(f"and {left:,} more")
-    return [blocks.section("\n".join(lines))]
+    return [blocks.section("\n".join(lines), limit=limit)]
 
 
 def _priority(pull_request: QueuedPullRequest) -> str:

@@ -6,7 +6,7 @@ from bot.domain.channels import ChannelAccess
 from bot.domain.message import Message
 from bot.domain.subscriptions import Subscription, SubscriptionSource, Topic
 from bot.messages import blocks
-from bot.messages.text import code, escape
+from bot.messages.text import code, escape, quote
 
 
 def subscribed(subscription: Subscription, access: ChannelAccess, *, bot_name: str) -> Message:
@@ -71,9 +71,8 @@ def _warning(access: ChannelAccess, bot_name: str) -> str:
     if access is ChannelAccess.OPEN:
         return ""
     if access is ChannelAccess.INVITE:
-        return (
-            f"I am not in this channel yet: type `/invite @{escape(bot_name)}` so that I can post"
-        )
+        invite = f"/invite @{quote(bot_name, 80)}"
+        return f"I am not in this channel yet: type `{invite}` so that I can post"
     if access is ChannelAccess.DIRECT:
         return "I cannot post in a conversation between people: use a channel"
     return "I could not check whether I can post here"

@@ -11,6 +11,7 @@ ELLIPSIS = "…"
 _KEPT_FORMAT_CHARACTERS = {"\u200c", "\u200d"}
 _UNWANTED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _SPACES = re.compile(r"\s+")
+_BROKEN = re.compile(r"(<[^>]*|&[a-z]*)\Z")
 _UNSAFE_IN_LINK = {"<": "%3C", ">": "%3E", "|": "%7C", " ": "%20", '"': "%22"}
 
 
@@ -30,6 +31,14 @@ def _is_wanted(character: str) -> bool:
 def cut(text: str, limit: int) -> str:
     """At most `limit` characters, an ellipsis in place of what is left out."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS
+
+
+def cut_markup(text: str, limit: int) -> str:
+    """`cut` for text with our links, times and escapes in it: none of them is cut in two."""
+    if len(text) <= limit:
+        return text
+    head = _BROKEN.sub("", text[: limit - 1])
+    return head.rstrip() + ELLIPSIS
 
 
 def escape(text: str) -> str:

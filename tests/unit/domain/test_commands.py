@@ -134,6 +134,7 @@ def test_nonsense_is_shown_all_verbs(typed: str) -> None:
     [
         ("status branch:", "needs a branch name"),
         ("status acme/site branch", "“branch”"),
+        ("status branch:" + "b" * 256, "at most 255"),
         ("status acme/site acme/api", "“acme/api”"),
         ("status since:2h", "“since:2h”"),
         ("unpause please", "repository “please”"),

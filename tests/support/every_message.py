@@ -1,0 +1,235 @@
+"""Every message and view there is, with text from outside put wherever such text can stand."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from bot.domain.audit import Action, Actor
+from bot.domain.channels import ChannelAccess
+from bot.domain.classification import EventKind, classify
+from bot.domain.commands import BRANCH_LIMIT
+from bot.domain.errors import (
+    CommandSyntaxError,
+    CredentialRefused,
+    InvalidReason,
+    InvalidRequest,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+    ReasonProblem,
+    RepositoryNotAllowed,
+    RepositoryNotChosen,
+    ResourceNotFound,
+    StateConflict,
+    StoreUnavailable,
+)
+from bot.domain.event_records import EventRecord
+from bot.domain.event_types import EVENT_TYPES
+from bot.domain.message import Message, View
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.domain.subscriptions import Subscription, Topic
+from bot.messages import (
+    choice,
+    errors,
+    events,
+    help as help_messages,
+    home,
+    pause,
+    status,
+    subscriptions,
+    summary,
+)
+from tests.support.clock import NOON
+from tests.support.make import (
+    SITE,
+    make_act,
+    make_batch,
+    make_event_record,
+    make_known_pause,
+    make_pull_request_record,
+    make_queued,
+    make_snapshot,
+    make_status,
+    make_subscription,
+)
+
+KINDS = {classify(make_event_record(each)): each for each in sorted(EVENT_TYPES)}
+TYPES = sorted(KINDS.values())
+"""One event type of each kind."""
+
+LONG_NAME = RepositoryName("o" * 39 + "/" + "r" * 100)
+"""As long as hosts allow."""
+
+Rendered = Mapping[str, Message | View]
+
+
+def every_message(text: str, url: str) -> Rendered:
+    """By a name of its own each; `text` and `url` come from outside."""
+    snapshot = make_hostile_snapshot(text, url)
+    branch = text[:BRANCH_LIMIT] or None
+    found: dict[str, Message | View] = {
+        "help": help_messages.help_text("/mq"),
+        "help pause": help_messages.help_text("/mq", "pause"),
+        "status": status.status(snapshot),
+        "status of a branch": status.status(make_snapshot(branch=branch)),
+        "waiting page": status.waiting_page(snapshot, 10),
+        "home": home.home([snapshot, SITE], 3, "/mq"),
+        "which repository": choice.which_repository([SITE, LONG_NAME], text[:240]),
+        "summary": summary.summary(
+            {(SITE, EventKind.FAILURE): 7, (LONG_NAME, text): 3},
+            NOON,
+            [(_leave(text, url), make_pull_request_record(title=text, url=url, author=text))] * 2,
+        ),
+    }
+    return {
+        **found,
+        **_pauses(text, snapshot),
+        **_subscriptions(text),
+        **_errors(text),
+        **_events(text, url),
+    }
+
+
+def make_hostile_snapshot(text: str, url: str) -> Snapshot:
+    """More than is shown of everything, and `text` in every field."""
+    queued = [
+        make_queued(number, title=text, url=url, author=text, priority_alias=text)
+        for number in range(16)
+    ]
+    batches = [
+        make_batch(*queued[:7], name=text + str(number), code=text, estimated_merge_at=NOON)
+        for number in range(6)
+    ]
+    known = make_known_pause(text, actor=Actor("U1", text, "T0ACME"))
+    queue = make_status(*batches, waiting=queued)
+    return make_snapshot(
+        queue, pause=known, repository=LONG_NAME, branch=text[:BRANCH_LIMIT] or None
+    )
+
+
+def _pauses(text: str, snapshot: Snapshot) -> Rendered:
+    actor = Actor("U1", text, "T0ACME")
+    known = make_known_pause(text, actor=actor)
+    paused = make_act(actor=actor, reason=text, repository=LONG_NAME)
+    replaced = make_act(
+        actor=actor, reason=text, previous_reason=text, previous_paused_at=NOON, repository=SITE
+    )
+    unpaused = make_act(
+        Action.UNPAUSE,
+        actor=actor,
+        repository=LONG_NAME,
+        previous_reason=text,
+        previous_paused_at=NOON - timedelta(hours=2),
+    )
+    # A reason is held to 255 characters before it gets into a button.
+    already = pause.already_paused(LONG_NAME, known, text[:255])
+    return {
+        "paused": pause.act(paused),
+        "replaced": pause.act(replaced),
+        "unpaused": pause.act(unpaused),
+        "closed": pause.closed(unpaused),
+        "paused reply": pause.paused_reply(paused),
+        "unpaused reply": pause.unpaused_reply(unpaused),
+        "replaced reply": pause.replaced(replaced),
+        "not paused": pause.not_paused(LONG_NAME),
+        "already paused": already,
+        "other pause": pause.other_pause(LONG_NAME, known),
+        "unchanged": pause.unchanged(),
+        "over": pause.over(LONG_NAME),
+        "reason modal": pause.reason_modal(
+            [SITE, LONG_NAME], chosen=SITE, channel_id="C1", note=pause.impact_note(snapshot)
+        ),
+        "reason modal of one": pause.reason_modal(
+            [SITE], chosen=SITE, channel_id=None, note=pause.impact_note(make_snapshot())
+        ),
+        "working modal": pause.working_modal(LONG_NAME),
+        "result modal": pause.result_modal(already, "C1"),
+    }
+
+
+def _subscriptions(text: str) -> Rendered:
+    subscription = Subscription("C1", LONG_NAME, frozenset({*Topic, *EVENT_TYPES}))
+    found: dict[str, Message | View] = {
+        f"subscribed {access}": subscriptions.subscribed(subscription, access, bot_name=text)
+        for access in ChannelAccess
+    }
+    return {
+        **found,
+        "unsubscribed": subscriptions.unsubscribed(LONG_NAME, None),
+        "unsubscribed in part": subscriptions.unsubscribed(LONG_NAME, make_subscription()),
+        "was not subscribed": subscriptions.was_not_subscribed(LONG_NAME),
+        "configured": subscriptions.configured_stays(LONG_NAME),
+        "subscriptions": subscriptions.subscriptions([make_subscription()] * 40, "/mq"),
+        "no subscriptions": subscriptions.subscriptions([], "/mq"),
+    }
+
+
+def _errors(text: str) -> Rendered:
+    names = Repositories((SITE, LONG_NAME)).names
+    raised: list[Exception] = [
+        CommandSyntaxError(text, usage=text, nearest="pause"),
+        RepositoryNotAllowed(text, names * 20),
+        RepositoryNotAllowed(text, ()),
+        RepositoryNotChosen(names * 20),
+        InvalidReason(ReasonProblem.BLANK, length=0, limit=255),
+        InvalidReason(ReasonProblem.TOO_LONG, length=999, limit=255),
+        MergeQueueUnavailable(text),
+        MergeQueueProtocolError(text),
+        CredentialRefused(403, text),
+        ResourceNotFound(404, text),
+        StateConflict(409, text),
+        InvalidRequest(422, text, field=text or None),
+        StoreUnavailable(text),
+        ValueError(text),
+    ]
+    return {
+        f"error {number} {type(error).__name__}": errors.explain(
+            error, command="/mq", incident="0a1b2c3d", repository=LONG_NAME, retry=text or None
+        )
+        for number, error in enumerate(raised)
+    }
+
+
+def _leave(text: str, url: str) -> EventRecord:
+    return make_event_record(
+        "action.queue.leave",
+        base_ref=text,
+        reason=text,
+        merged=False,
+        queue_name=text,
+        trigger="@" + text,
+        checks=[{"name": text, "url": url}] * 5,
+    )
+
+
+def _events(text: str, url: str) -> Rendered:
+    seen = make_pull_request_record(title=text, url=url, author=text)
+    found: dict[str, Message | View] = {
+        f"event {event_type}": events.event(
+            make_event_record(
+                event_type,
+                repository=LONG_NAME,
+                base_ref=text,
+                reason=text,
+                actor=text,
+                conclusion=text,
+                queue_name=text,
+                trigger="@" + text,
+                queued_at=(NOON - timedelta(minutes=9)).isoformat(),
+                pull_requests=[1, 2, 3],
+                culprits=[1],
+                remaining=[2, 3],
+                checks=[{"name": text, "url": url}] * 5,
+            ),
+            seen,
+        )
+        for event_type in [*TYPES, text]
+    }
+    for code in ["CHECKS_FAILED", "PR_AHEAD_DEQUEUED", text]:
+        leave = make_event_record("action.queue.leave", code=code, trigger="@" + text)
+        found[f"leave {code}"] = events.event(leave, seen)
+        ended = make_event_record(
+            "action.queue.checks_end", code=code, aborted=True, abort_status="REEMBARKED"
+        )
+        found[f"put back {code}"] = events.event(ended, None)
+    return found
