@@ -12,6 +12,7 @@ from bot.domain.backoff import retry_delay
 from bot.domain.errors import BotError
 from bot.ports import Clock
 from bot.slack.failures import CREDENTIAL_CODES, FAILURES, read_failure
+from bot.slack.limits import LimitedWebClient
 
 logger = logging.getLogger(__name__)
 
@@ -40,12 +41,12 @@ def open_session() -> ClientSession:
 
 
 def web_client(session: ClientSession, *, token: SecretStr, base_url: str) -> AsyncWebClient:
-    """A Web API client without retry handlers.
+    """A Web API client without retry handlers that keeps to Slack's rate limits.
 
     The SDK's default handler posts a message again when the connection is lost after Slack
     accepted it; trying again is decided where it can be known what happened.
     """
-    return AsyncWebClient(
+    return LimitedWebClient(
         token=token.get_secret_value(),
         base_url=base_url,
         session=session,
