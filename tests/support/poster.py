@@ -7,7 +7,7 @@ from datetime import datetime
 from typing_extensions import override
 
 from bot.domain.errors import PostError, PostRefused, Refusal
-from bot.domain.message import Message
+from bot.domain.message import Block, Message
 from bot.ports import ChannelPoster
 
 
@@ -45,11 +45,13 @@ class RecordingPoster(ChannelPoster):
     """Keeps what was posted, and every call.
 
     `closed` channels refuse posts with the code given. `blocks_refused`: messages with blocks
-    are refused as `invalid_blocks`. `shows_late`: a post is not found at so many looks.
+    are refused as `invalid_blocks`; `refused_blocks`: those with these very blocks are.
+    `shows_late`: a post is not found at so many looks.
     """
 
     closed: dict[str, str] = field(default_factory=dict)
     blocks_refused: bool = False
+    refused_blocks: tuple[Block, ...] = ()
     shows_late: int = 0
     history: list[Posted] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -85,7 +87,8 @@ class RecordingPoster(ChannelPoster):
             raise planned.error
         if channel_id in self.closed:
             raise PostRefused(self.closed[channel_id], Refusal.CHANNEL)
-        if self.blocks_refused and message.blocks:
+        refused = self.blocks_refused or message.blocks == self.refused_blocks
+        if message.blocks and refused:
             raise PostRefused("invalid_blocks", Refusal.MESSAGE)
         ts = f"1784548800.{len(self.history) + 1:06}"
         self.history.append(Posted(channel_id, message, delivery_id, ts))
