@@ -1,0 +1,86 @@
+"""The acts on a queue on fakes: somebody pauses, somebody unpauses, and what is left of it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.domain.audit import Actor, AuditRecord, Origin
+from bot.domain.deliveries import Delivery
+from bot.domain.pauses import PauseOutcome, UnpauseOutcome
+from bot.domain.permissions import Policy
+from bot.domain.queue import Pause
+from bot.domain.subscriptions import Subscription
+from bot.usecases.acts import ActLog
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+from tests.support.clock import FakeClock
+from tests.support.directories import HOME, FakeChannels, FakePeople
+from tests.support.make import ALICE, CHANNEL, SITE
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.store import InMemoryStore
+
+
+@dataclass
+class Acting:
+    """The use cases and the world around them."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    store: InMemoryStore = field(default_factory=InMemoryStore)
+    channels: FakeChannels = field(default_factory=FakeChannels)
+    people: FakePeople = field(default_factory=FakePeople)
+    policy: Policy = field(default_factory=lambda: Policy(frozenset({HOME})))
+    nudges: int = 0
+
+    def __post_init__(self) -> None:
+        self.merge_queue = FakeMergeQueue(clock=self.clock)
+        check = CheckPermission(self.people, self.policy)
+        self.acts = ActLog(self.store, self.clock, self.channels, check, self.nudge)
+        self.pausing = PauseQueue(self.merge_queue, self.acts)
+        self.unpausing = UnpauseQueue(self.merge_queue, self.acts)
+
+    def nudge(self, after: float = 0) -> None:
+        del after
+        self.nudges += 1
+
+    async def pause(
+        self,
+        reason: str = "CI runners are down",
+        actor: Actor = ALICE,
+        *,
+        replacing: datetime | None = None,
+        channel_id: str | None = CHANNEL,
+    ) -> PauseOutcome:
+        """A second after what was before."""
+        self.clock.advance(1)
+        request = PauseRequest(SITE, reason, actor, Origin.COMMAND, channel_id, replacing)
+        return await self.pausing.run(request)
+
+    async def unpause(
+        self, actor: Actor = ALICE, *, expected: datetime | None = None
+    ) -> UnpauseOutcome:
+        """A second after what was before."""
+        self.clock.advance(1)
+        request = UnpauseRequest(SITE, actor, Origin.BUTTON, CHANNEL, expected)
+        return await self.unpausing.run(request)
+
+    async def subscribe(self, subscription: Subscription) -> None:
+        async with self.store.begin() as transaction:
+            await transaction.subscriptions.save(subscription)
+
+    async def audit(self) -> list[AuditRecord]:
+        long_ago = self.clock.now() - timedelta(days=1)
+        async with self.store.begin() as transaction:
+            return list(await transaction.audit.since(SITE, long_ago))
+
+    async def results(self) -> list[str]:
+        return [record.result.value for record in await self.audit()]
+
+    def deliveries(self) -> list[Delivery]:
+        return list(self.store.database.contents.deliveries.values())
+
+    def told_channels(self) -> list[str]:
+        return sorted(one.channel_id for one in self.deliveries())
+
+    def paused_elsewhere(self, reason: str, *, at: datetime) -> None:
+        """Somebody pauses without this bot."""
+        self.merge_queue.pauses[SITE] = Pause(reason=reason, paused_at=at)

@@ -1,0 +1,56 @@
+"""What Slack tells of channels and people, in dictionaries."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from typing_extensions import override
+
+from bot.domain.channels import ChannelAccess
+from bot.domain.people import Person, Unanswered
+from bot.ports import ChannelDirectory, PeopleDirectory
+
+HOME = "T0ACME"
+
+
+@dataclass
+class FakeChannels(ChannelDirectory):
+    """Every channel is open but those of `others`."""
+
+    others: dict[str, ChannelAccess] = field(default_factory=dict)
+
+    @override
+    async def access(self, channel_id: str) -> ChannelAccess:
+        return self.others.get(channel_id, ChannelAccess.OPEN)
+
+
+def make_person(
+    user_id: str,
+    *,
+    team_ids: frozenset[str] = frozenset({HOME}),
+    is_guest: bool = False,
+    is_bot: bool = False,
+    is_deactivated: bool = False,
+    is_stranger: bool = False,
+) -> Person:
+    return Person(user_id, user_id.lower(), team_ids, is_deactivated, is_bot, is_guest, is_stranger)
+
+
+@dataclass
+class FakePeople(PeopleDirectory):
+    """Everybody is a full member of the home workspace but those of `others`."""
+
+    others: dict[str, Person | Unanswered | None] = field(default_factory=dict)
+    groups: dict[str, Collection[str] | Unanswered] = field(default_factory=dict)
+    handles: dict[str, str] = field(default_factory=dict)
+
+    @override
+    async def person(self, user_id: str) -> Person | Unanswered | None:
+        return self.others[user_id] if user_id in self.others else make_person(user_id)
+
+    @override
+    async def members(self, group_id: str) -> Collection[str] | Unanswered:
+        return self.groups.get(group_id, frozenset())
+
+    @override
+    async def handle(self, group_id: str) -> str | None:
+        return self.handles.get(group_id)

@@ -1,0 +1,287 @@
+"""Pausing and unpausing on a person's word: what is done, told and put on record."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.audit import Action, ActResult
+from bot.domain.channels import ChannelAccess
+from bot.domain.deliveries import SubjectKind
+from bot.domain.errors import (
+    CredentialRefused,
+    InvalidReason,
+    MergeQueueUnavailable,
+    PermissionDenied,
+)
+from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
+from bot.usecases.show_home import ShowHome
+from bot.usecases.show_status import ShowStatus
+from tests.support.acting import Acting
+from tests.support.clock import NOON
+from tests.support.directories import make_person
+from tests.support.make import API, BOB, CHANNEL, SITE, make_status, make_subscription
+
+SIGNED = "CI runners are down (by alice via Slack)"
+
+
+async def test_a_pause_is_made_recorded_and_told() -> None:
+    bot = Acting()
+    await bot.subscribe(make_subscription("pause", channel_id="C2"))
+    await bot.subscribe(make_subscription("merge", channel_id="C3"))
+
+    outcome = await bot.pause("  CI runners are down ")
+
+    assert isinstance(outcome, Paused)
+    assert outcome.previous is None
+    assert outcome.told.posted_here
+    assert bot.merge_queue.pauses[SITE].reason == SIGNED
+    started, done = await bot.audit()
+    assert (started.result, done.result) == (ActResult.STARTED, ActResult.DONE)
+    assert done.act_id == started.record_id
+    assert (done.reason, done.stored_reason) == ("CI runners are down", SIGNED)
+    assert done.paused_at == bot.merge_queue.pauses[SITE].paused_at
+    assert bot.told_channels() == [CHANNEL, "C2"]
+    subject = bot.deliveries()[0].subject
+    assert (subject.kind, subject.subject_id) == (SubjectKind.ACT, done.record_id)
+    assert bot.nudges == 1
+
+
+async def test_a_second_pause_says_by_whom_and_changes_nothing() -> None:
+    bot = Acting()
+    await bot.pause()
+
+    outcome = await bot.pause(" deploying ", BOB)
+
+    assert isinstance(outcome, AlreadyPaused)
+    assert outcome.known.actor is not None
+    assert (outcome.known.actor.name, outcome.known.reason) == ("alice", "CI runners are down")
+    assert outcome.reason == "deploying"
+    assert len(bot.merge_queue.called("pause")) == 1
+    assert len(bot.deliveries()) == 1
+    assert ActResult.DONE not in (await bot.results())[2:]
+
+
+async def test_a_pause_made_elsewhere_has_the_services_reason_and_no_person() -> None:
+    bot = Acting()
+    bot.paused_elsewhere("by hand", at=NOON)
+
+    outcome = await bot.pause()
+
+    assert isinstance(outcome, AlreadyPaused)
+    assert (outcome.known.actor, outcome.known.reason) == (None, "by hand")
+
+
+async def test_a_pause_is_replaced_when_it_is_the_one_that_was_seen() -> None:
+    bot = Acting()
+    first = await bot.pause()
+    assert isinstance(first, Paused)
+
+    outcome = await bot.pause("deploying", BOB, replacing=first.told.act.paused_at)
+
+    assert isinstance(outcome, Paused)
+    assert outcome.previous is not None
+    assert outcome.previous.reason == "CI runners are down"
+    assert bot.merge_queue.pauses[SITE].reason == "deploying (by bob via Slack)"
+    done = (await bot.audit())[-1]
+    assert (done.previous_reason, done.previous_paused_at) == (
+        "CI runners are down",
+        first.told.act.paused_at,
+    )
+
+
+async def test_a_stale_replace_changes_nothing() -> None:
+    bot = Acting()
+    await bot.pause()
+
+    outcome = await bot.pause("deploying", BOB, replacing=NOON - timedelta(hours=1))
+
+    assert isinstance(outcome, AlreadyPaused)
+    assert bot.merge_queue.pauses[SITE].reason == SIGNED
+
+
+async def test_two_who_pause_at_once_do_not_overwrite_each_other() -> None:
+    bot = Acting()
+
+    outcomes = await asyncio.gather(bot.pause("one"), bot.pause("two", BOB))
+
+    assert [type(outcome) for outcome in outcomes] == [Paused, AlreadyPaused]
+    assert len(bot.merge_queue.called("pause")) == 1
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "x" * 256])
+async def test_a_bad_reason_is_refused_before_anybody_is_asked(reason: str) -> None:
+    bot = Acting()
+
+    with pytest.raises(InvalidReason):
+        await bot.pause(reason)
+
+    assert bot.merge_queue.calls == []
+    assert await bot.audit() == []
+
+
+@pytest.mark.parametrize("action", list(Action))
+async def test_who_may_not_is_refused_and_put_on_record(action: Action) -> None:
+    bot = Acting()
+    bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
+
+    with pytest.raises(PermissionDenied):
+        await (bot.pause("down", BOB) if action is Action.PAUSE else bot.unpause(BOB))
+
+    (refused,) = await bot.audit()
+    assert (refused.result, refused.action, refused.actor) == (ActResult.REFUSED, action, BOB)
+    assert refused.detail
+    assert bot.merge_queue.calls == []
+
+
+async def test_a_service_that_fails_leaves_a_start_and_a_failure_on_record() -> None:
+    bot = Acting()
+    bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="pause", after=True)
+
+    with pytest.raises(MergeQueueUnavailable):
+        await bot.pause()
+
+    started, failed = await bot.audit()
+    assert (started.result, failed.result) == (ActResult.STARTED, ActResult.FAILED)
+    assert failed.act_id == started.record_id
+    assert "no answer" in (failed.detail or "")
+    assert bot.deliveries() == []
+
+
+async def test_a_service_that_refuses_is_recorded_as_a_refusal() -> None:
+    bot = Acting()
+    bot.merge_queue.fail_next(CredentialRefused(403, "no"), method="pause")
+
+    with pytest.raises(CredentialRefused):
+        await bot.pause()
+
+    assert await bot.results() == ["started", "refused"]
+
+
+async def test_a_service_that_cannot_be_read_starts_nothing() -> None:
+    bot = Acting()
+    bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="current_pause")
+
+    with pytest.raises(MergeQueueUnavailable):
+        await bot.pause()
+
+    assert "started" not in await bot.results()
+
+
+@pytest.mark.parametrize("access", [one for one in ChannelAccess if one is not ChannelAccess.OPEN])
+async def test_where_the_bot_cannot_post_the_actor_is_told_otherwise(access: ChannelAccess) -> None:
+    bot = Acting()
+    bot.channels.others[CHANNEL] = access
+
+    outcome = await bot.pause()
+
+    assert isinstance(outcome, Paused)
+    assert not outcome.told.posted_here
+    assert bot.told_channels() == []
+
+
+async def test_without_a_channel_only_the_subscribed_ones_are_told() -> None:
+    bot = Acting()
+    await bot.subscribe(make_subscription("pause", channel_id="C2"))
+
+    outcome = await bot.pause(channel_id=None)
+
+    assert isinstance(outcome, Paused)
+    assert not outcome.told.posted_here
+    assert bot.told_channels() == ["C2"]
+
+
+async def test_an_unpause_lifts_records_and_tells_after_how_long() -> None:
+    bot = Acting()
+    paused = await bot.pause()
+    assert isinstance(paused, Paused)
+    bot.clock.advance(3600)
+
+    outcome = await bot.unpause(BOB)
+
+    assert isinstance(outcome, Unpaused)
+    assert outcome.previous.reason == "CI runners are down"
+    assert SITE not in bot.merge_queue.pauses
+    done = (await bot.audit())[-1]
+    assert (done.action, done.result) == (Action.UNPAUSE, ActResult.DONE)
+    assert (done.previous_reason, done.previous_paused_at) == (
+        "CI runners are down",
+        paused.told.act.paused_at,
+    )
+    assert bot.told_channels() == [CHANNEL, CHANNEL]
+
+
+async def test_second_unpause_says_it_was_not_paused() -> None:
+    bot = Acting()
+    await bot.pause()
+    await bot.unpause()
+
+    assert await bot.unpause(BOB) == NotPaused()
+    assert len(bot.merge_queue.called("unpause")) == 1
+
+
+async def test_a_stale_button_lifts_nothing_and_shows_the_pause_in_force() -> None:
+    bot = Acting()
+    first = await bot.pause()
+    assert isinstance(first, Paused)
+    await bot.unpause()
+    await bot.pause("deploying", BOB)
+
+    outcome = await bot.unpause(expected=first.told.act.paused_at)
+
+    assert isinstance(outcome, OtherPause)
+    assert outcome.known.reason == "deploying"
+    assert SITE in bot.merge_queue.pauses
+
+
+async def test_the_button_of_the_pause_in_force_lifts_it() -> None:
+    bot = Acting()
+    paused = await bot.pause()
+    assert isinstance(paused, Paused)
+
+    assert isinstance(await bot.unpause(expected=paused.told.act.paused_at), Unpaused)
+
+
+async def test_an_unpause_that_fails_is_on_record() -> None:
+    bot = Acting()
+    await bot.pause()
+    bot.merge_queue.fail_next(MergeQueueUnavailable("no answer"), method="unpause")
+
+    with pytest.raises(MergeQueueUnavailable):
+        await bot.unpause()
+
+    assert (await bot.results())[2:] == ["started", "failed"]
+    assert len(bot.deliveries()) == 1
+
+
+async def test_the_status_knows_who_paused() -> None:
+    bot = Acting()
+    await bot.pause()
+    show = ShowStatus(bot.merge_queue, bot.store, bot.clock)
+
+    snapshot = await show.run(SITE, "main")
+
+    assert snapshot.pause is not None
+    assert snapshot.pause.actor is not None
+    assert snapshot.pause.actor.name == "alice"
+    assert (snapshot.status, snapshot.branch) == (make_status(), "main")
+    assert bot.merge_queue.called("status")[0].branch == "main"
+
+
+async def test_an_unreadable_queue_is_never_shown_as_an_empty_one() -> None:
+    bot = Acting()
+    show = ShowStatus(bot.merge_queue, bot.store, bot.clock)
+    for method in ("status", "current_pause"):
+        bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method=method)
+        with pytest.raises(MergeQueueUnavailable):
+            await show.run(SITE)
+
+
+async def test_home_shows_what_can_be_read_and_names_what_cannot() -> None:
+    bot = Acting()
+    home = ShowHome(ShowStatus(bot.merge_queue, bot.store, bot.clock))
+
+    shown = await home.run([SITE, API])
+
+    assert [getattr(one, "repository", one) for one in shown] == [SITE, API]
+    assert shown[1] == API
