@@ -135,11 +135,14 @@ class BotTester:
     async def start_bot(self) -> None:
         """Start the bot and wait until it has found its place in every event log."""
         is_first = not self.merge_queue.requests
-        self._bot = build_runtime(load_settings(self.settings_environment()))
-        await self._bot.__aenter__()
+        await self._open_bot()
         await until(lambda: self.slack.socket_mode.connections, "a connection of the bot")
         if is_first and self.waits_for_begin:
             await until(self._has_begun, "the first look at every event log")
+
+    async def _open_bot(self) -> None:
+        self._bot = build_runtime(load_settings(self.settings_environment()))
+        await self._bot.__aenter__()
 
     def _has_begun(self) -> bool:
         # The first walk of a repository ends with a look at its titles.
@@ -333,7 +336,13 @@ class BotTester:
 
     async def logged(self, action: str) -> None:
         """Wait until the bot has logged this."""
-        await until(lambda: action in self.log.actions(), f"“{action}” in the log")
+        await until(lambda: action in self.logged_actions(), f"“{action}” in the log")
+
+    def logged_actions(self) -> list[str]:
+        return self.log.actions()
+
+    def logged_errors(self) -> list[str]:
+        return self.log.errors()
 
     # The merge queue
 
@@ -414,7 +423,7 @@ class BotTester:
             if (one.channel, one.ts) not in self._read
         ]
         assert unread == []
-        unexpected = [one for one in self.log.errors() if one not in self.expected_errors]
+        unexpected = [one for one in self.logged_errors() if one not in self.expected_errors]
         assert unexpected == []
         refused = {
             f"{one['method']} {one['error']}" for one in self.slack.calls.since(0) if one["error"]

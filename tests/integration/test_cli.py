@@ -1,0 +1,156 @@
+"""The commands of `mqbot` that do one thing and end, and the two services run alone."""
+
+import json
+import signal
+from pathlib import Path
+
+import aiohttp
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+import bot
+from bot.cli import COMMANDS, main
+from bot.cli.manifest import manifest_path
+from tests.support.bot_process import MqbotProcess
+
+
+def run(*arguments: str, environ: dict[str, str] | None = None) -> Result:
+    return CliRunner(env=environ).invoke(main, arguments, prog_name="mqbot")
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_lists_every_command(option: str) -> None:
+    result = run(option)
+    assert result.exit_code == 0
+    for name, task in COMMANDS.items():
+        assert f"  {name} " in result.output
+        assert task in result.output
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "sandbox slack", "sandbox merge-queue"])
+def test_every_command_explains_itself(name: str) -> None:
+    result = run(*name.split(), "--help")
+    assert result.exit_code == 0
+    assert f"Usage: mqbot {name} " in result.output
+
+
+def test_version_is_that_of_the_package() -> None:
+    assert run("--version").output == f"mqbot, version {bot.__version__}\n"
+
+
+def test_an_unknown_command_is_refused_in_a_sentence() -> None:
+    result = run("rnu")
+    assert result.exit_code == 2
+    assert "No such command 'rnu'" in result.output
+
+
+def test_manifest_prints_the_file_as_it_is() -> None:
+    assert run("manifest").output == manifest_path().read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("https://bot.example", "https://bot.example/slack/events"),
+        ("https://bot.example/", "https://bot.example/slack/events"),
+        ("https://bot.example/here", "https://bot.example/here"),
+    ],
+)
+def test_manifest_for_http_names_the_address_everywhere(given: str, url: str) -> None:
+    manifest = yaml.safe_load(run("manifest", "--http", given).output)
+    settings = manifest["settings"]
+    assert settings["socket_mode_enabled"] is False
+    assert settings["event_subscriptions"]["request_url"] == url
+    assert settings["interactivity"]["request_url"] == url
+    assert [one["url"] for one in manifest["features"]["slash_commands"]] == [url]
+
+
+@pytest.mark.parametrize("given", ["http://bot.example", "bot.example", "https://"])
+def test_manifest_for_http_takes_only_what_slack_can_reach(given: str) -> None:
+    result = run("manifest", "--http", given)
+    assert result.exit_code == 2
+    assert "https://" in result.output
+
+
+def test_migrate_brings_the_database_up_and_may_be_repeated(tmp_path: Path) -> None:
+    environ = {"DATABASE_URL": f"sqlite:///{tmp_path / 'bot.sqlite3'}"}
+    first, second = run("migrate", environ=environ), run("migrate", environ=environ)
+    assert first.exit_code == second.exit_code == 0, first.output
+    assert first.output.startswith("the database is at revision ")
+    assert first.output == second.output
+
+
+@pytest.mark.parametrize("url", ["mysql://host/name", "nonsense", "sqlite:///{file}/no.db"])
+def test_migrate_names_a_database_it_cannot_use(tmp_path: Path, url: str) -> None:
+    (tmp_path / "file").write_text("a file where a folder should be", "utf-8")
+    result = run("migrate", environ={"DATABASE_URL": url.format(file=tmp_path / "file")})
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith("mqbot: DATABASE_URL: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("merge-queue", "--repository", "acme"), "owner/name"),
+        (("merge-queue", "--scenario", "wild"), "unknown scenario 'wild'"),
+        (("merge-queue", "--speed", "0"), "not in the range"),
+        (("slack", "--port", "70000"), "not in the range"),
+        (("slack", "--manifest", "no/such.yml"), "does not exist"),
+    ],
+)
+def test_a_sandbox_refuses_what_it_cannot_take(arguments: tuple[str, ...], complaint: str) -> None:
+    result = run("sandbox", *arguments)
+    assert result.exit_code != 0
+    assert complaint in result.output
+    assert isinstance(result.exception, SystemExit)
+
+
+async def test_the_merge_queue_sandbox_runs_alone_and_stops_on_a_signal(tmp_path: Path) -> None:
+    options = ("--port", "0", "--token", "T", "--repository", "acme/site", "--speed", "20")
+    process = await MqbotProcess.start("sandbox", "merge-queue", *options, folder=tmp_path)
+    try:
+        url = await process.prints("MQBOT_API_URL=")
+        headers = {"Authorization": "Bearer T"}
+        async with aiohttp.ClientSession(headers=headers) as session:
+            async with session.get(f"{url}/repos/acme/site/logs") as answer:
+                assert answer.status == 200
+                assert (await answer.json())["events"]
+            async with session.get(f"{url}/application") as answer:
+                assert answer.status == 200
+    finally:
+        assert await process.stop(signal.SIGINT) == 0, process.complaints
+    assert process.complaints == ""
+
+
+async def test_the_slack_sandbox_runs_alone_with_the_manifest_it_is_given(tmp_path: Path) -> None:
+    manifest = yaml.safe_load(manifest_path().read_text("utf-8"))
+    manifest["features"]["slash_commands"][0]["command"] = "/queue"
+    (tmp_path / "app.yml").write_text(json.dumps(manifest), "utf-8")
+    options = ("--port", "0", "--manifest", "app.yml", "--bot-token", "xoxb-mine")
+    process = await MqbotProcess.start("sandbox", "slack", *options, folder=tmp_path)
+    try:
+        page = await process.prints("page ")
+        api = await process.prints("SLACK_API_URL=")
+        async with aiohttp.ClientSession() as session:
+            async with session.get(page) as answer:
+                assert answer.content_type == "text/html"
+            async with session.get(f"{page}control/workspace") as answer:
+                app = (await answer.json())["app"]
+            async with session.post(f"{api}auth.test", data={"token": "xoxb-mine"}) as answer:
+                assert (await answer.json())["ok"]
+    finally:
+        assert await process.stop() == 0, process.complaints
+    assert [one["command"] for one in app["commands"]] == ["/queue"]
+
+
+async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    first = await MqbotProcess.start("sandbox", "slack", "--port", "0", folder=tmp_path)
+    try:
+        port = (await first.prints("page ")).rstrip("/").rpartition(":")[2]
+        second = await MqbotProcess.start("demo", "--port", port, folder=tmp_path)
+        assert await second.ends() == 1
+    finally:
+        await first.stop()
+    assert f"port {port} cannot be used" in second.complaints
+    assert "Traceback" not in second.complaints

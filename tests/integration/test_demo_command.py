@@ -1,0 +1,29 @@
+"""`mqbot demo` as a person starts it, seen through the page's own HTTP interface."""
+
+import sys
+from pathlib import Path
+
+from tests.support.demo_process import running_demo
+
+DEMO = (sys.executable, "-m", "bot", "demo", "--port", "0")
+
+
+def test_within_ten_seconds_the_channel_shows_what_enters_merges_and_fails(
+    tmp_path: Path,
+) -> None:
+    with running_demo(*DEMO, cwd=tmp_path) as demo:
+        demo.wait_for_messages("*Queued*", "*Merged*", "*Left the queue*")
+
+
+def test_a_pause_and_its_lifting_work_and_are_told_to_everybody(tmp_path: Path) -> None:
+    with running_demo(*DEMO, cwd=tmp_path) as demo:
+        demo.type_command("/mq pause acme/site CI runners are down")
+        demo.wait_for_messages("*Queue paused* acme/site: CI runners are down")
+        demo.type_command("/mq unpause acme/site", user="U0BOB")
+        demo.wait_for_messages("*Queue unpaused* acme/site")
+
+
+def test_the_demo_leaves_nothing_behind(tmp_path: Path) -> None:
+    with running_demo(*DEMO, cwd=tmp_path) as demo:
+        assert demo.messages("C0RELEASE") is not None
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,202 @@
+"""`mqbot run` as a process: clean starts and stops, and plain words when it cannot start."""
+
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.slack.server import SlackSandbox
+from tests.support.bot_process import MqbotProcess, ProcessTester
+from tests.support.bot_tester import GENERAL, MANIFEST, MERGE_QUEUE
+from tests.support.postgres import PostgresServer
+from tests.support.waiting import until
+
+StartProcess = Callable[..., Awaitable[ProcessTester]]
+
+HEARING = f"acme/site={MERGE_QUEUE}:enter,pause"
+
+ENOUGH = {
+    "MQBOT_API_URL": "http://127.0.0.1:9/v1",
+    "MQBOT_API_TOKEN": "token",
+    "MQBOT_REPOSITORIES": "acme/site",
+    "SLACK_BOT_TOKEN": "xoxb-1",
+    "SLACK_APP_TOKEN": "xapp-1",
+    "SLACK_API_URL": "http://127.0.0.1:9/api/",
+}
+"""Settings that are well formed and lead nowhere."""
+
+
+@pytest.fixture
+async def start_process(tmp_path: Path) -> AsyncIterator[StartProcess]:
+    """Start `mqbot run` on both local services, with options of BotTester."""
+    async with AsyncExitStack() as stack:
+
+        async def start(**options: object) -> ProcessTester:
+            url = f"sqlite:///{tmp_path / 'bot.sqlite3'}"
+            # The options are ProcessTester's own, which checks them.
+            tester = ProcessTester(url, folder=tmp_path, **options)  # type: ignore[arg-type]
+            return await stack.enter_async_context(tester)
+
+        yield start
+
+
+async def refused(folder: Path, environ: dict[str, str]) -> str:
+    """The complaints of a `mqbot run` that must end with 2 and without a traceback."""
+    process = await MqbotProcess.start("run", folder=folder, environ=environ)
+    assert await process.ends() == 2, process.complaints
+    assert "Traceback" not in process.complaints
+    assert process.printed == ""
+    return process.complaints
+
+
+@pytest.mark.parametrize("stop_signal", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_stops_it_and_a_restart_goes_on_without_loss_or_double(
+    start_process: StartProcess, stop_signal: signal.Signals
+) -> None:
+    bot = await start_process(channels=HEARING, stop_signal=stop_signal)
+    before = bot.enqueue()
+    await bot.wait_for_post(f"#{before}")
+    await bot.stop_bot()
+    meanwhile = bot.enqueue()
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    await bot.start_bot()
+    await bot.wait_for_post(f"#{meanwhile}")
+    await bot.wait_for_post("Queue paused")
+    after = bot.enqueue()
+    await bot.wait_for_post(f"#{after}")
+    assert len(bot.posts()) == 4
+
+
+async def test_what_is_under_way_when_the_signal_comes_is_brought_to_its_end(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process(channels=f"acme/site={GENERAL}:pause")
+    bot.break_service("slow", path="/merge-queue/pause", method="PUT", seconds=1.0)
+    await bot.type("/mq pause CI runners are down")
+    await bot.stop_bot()
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+    await bot.start_bot()
+    await bot.wait_for_post("*Queue paused* acme/site: CI runners are down", GENERAL)
+    await bot.wait_for_post("*Queue paused* acme/site: CI runners are down", MERGE_QUEUE)
+
+
+async def test_a_signal_stops_it_while_slack_cannot_be_reached(tmp_path: Path) -> None:
+    process = await MqbotProcess.start("run", folder=tmp_path, environ=ENOUGH)
+    await until(lambda: "Slack cannot be reached" in process.complaints, "a look for Slack")
+    assert await process.stop() == 0
+    assert "Traceback" not in process.complaints
+
+
+async def test_without_settings_every_missing_variable_is_named_with_what_it_takes(
+    tmp_path: Path,
+) -> None:
+    complaints = await refused(tmp_path, {})
+    named = [line.split(": ")[1] for line in complaints.splitlines()]
+    assert named == [
+        "MQBOT_API_URL",
+        "MQBOT_API_TOKEN",
+        "MQBOT_REPOSITORIES",
+        "SLACK_BOT_TOKEN",
+        "SLACK_APP_TOKEN",
+    ]
+    assert complaints.count("is missing. It takes: ") == 5
+
+
+async def test_every_wrong_variable_is_named_and_no_secret_is_shown(tmp_path: Path) -> None:
+    wrong = {
+        "MQBOT_API_URL": "https://queue.example/v2",
+        "MQBOT_API_TOKEN": "two words",
+        "MQBOT_REPOSITORIES": "acme",
+        "MQBOT_CHANNELS": "acme/site=general",
+        "MQBOT_POLL_SECONDS": "soon",
+        "MQBOT_COMMAND": "mq",
+        "SLACK_BOT_TOKEN": "xoxp-not-a-bot-secret",
+        "SLACK_APP_TOKEN": "xoxb-not-an-app-secret",
+        "SLACK_API_URL": "slack.com",
+        "MQBOT_LOG_LEVEL": "LOUD",
+    }
+    complaints = await refused(tmp_path, wrong)
+    named = {line.split(": ")[1] for line in complaints.splitlines()}
+    assert named == set(wrong)
+    assert "secret" not in complaints
+    assert "two words" not in complaints
+
+
+async def test_a_settings_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mqbot.toml"
+    file.write_text("MQBOT_API_URL = https", "utf-8")
+    complaints = await refused(tmp_path, {**ENOUGH, "MQBOT_CONFIG": str(file)})
+    assert complaints.startswith("mqbot: MQBOT_CONFIG: ")
+    assert "is not valid TOML" in complaints
+
+
+@pytest.mark.parametrize("token", ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"])
+async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str) -> None:
+    slack = SlackSandbox(MANIFEST)
+    await slack.start()
+    try:
+        environ = {
+            **ENOUGH,
+            "SLACK_BOT_TOKEN": slack.bot_token,
+            "SLACK_APP_TOKEN": slack.app_token,
+            "SLACK_API_URL": slack.api_url,
+        }
+        environ[token] = f"{environ[token][:5]}of-another-workspace"
+        complaints = await refused(tmp_path, environ)
+    finally:
+        await slack.stop()
+    assert f"mqbot: {token}: Slack refuses it (invalid_auth)" in complaints
+    assert "of-another-workspace" not in complaints
+
+
+def _closed_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+async def test_a_database_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+    url = f"postgresql://mqbot:sesame@127.0.0.1:{_closed_port()}/mqbot"
+    complaints = await refused(tmp_path, {**ENOUGH, "DATABASE_URL": url})
+    assert complaints.startswith("mqbot: DATABASE_URL: cannot be used: ")
+    assert "sesame" not in complaints
+
+
+@pytest.mark.parametrize("url", ["mysql://host/name", "sqlite", "sqlite:///{folder}/no/such.db"])
+async def test_a_database_address_that_cannot_be_used_is_named(tmp_path: Path, url: str) -> None:
+    (tmp_path / "no").write_text("a file where a folder should be", "utf-8")
+    environ = {**ENOUGH, "DATABASE_URL": url.format(folder=tmp_path)}
+    complaints = await refused(tmp_path, environ)
+    assert complaints.startswith("mqbot: DATABASE_URL: ")
+
+
+async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("These are notes and no database. " * 100, "utf-8")
+    complaints = await refused(tmp_path, {**ENOUGH, "DATABASE_URL": f"sqlite:///{file}"})
+    assert complaints.startswith("mqbot: DATABASE_URL: cannot be used: ")
+
+
+@pytest.mark.postgres
+async def test_an_unmigrated_postgresql_asks_for_mqbot_migrate(
+    tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    empty = postgres_server.url(postgres_server.create_database())
+    environ = {**ENOUGH, "DATABASE_URL": empty}
+    complaints = await refused(tmp_path, environ)
+    assert complaints.endswith("mqbot: DATABASE_URL: is not migrated; run mqbot migrate\n")
+
+
+async def test_no_token_is_ever_logged(start_process: StartProcess) -> None:
+    bot = await start_process(channels=HEARING, environment={"MQBOT_LOG_LEVEL": "DEBUG"})
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.stop_bot()
+    log = (bot.folder / "stderr").read_text("utf-8")
+    addresses = bot.addresses
+    for secret in (addresses.api_token, addresses.slack_bot_token, addresses.slack_app_token):
+        assert secret not in log
+    assert "/response/" not in log

@@ -1,0 +1,145 @@
+"""`mqbot` as a process of its own, and BotTester with the bot in such a process."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
+
+from tests.support.bot_tester import BotTester
+from tests.support.waiting import until
+
+STOP_SECONDS = 10.0
+"""The time in which a signal must have stopped a process."""
+
+KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "PYTHONPATH", "COVERAGE_PROCESS_START")
+
+
+@dataclass
+class MqbotProcess:
+    """A running `mqbot`; what it writes goes to files in its folder."""
+
+    process: Process
+    folder: Path
+
+    @classmethod
+    async def start(
+        cls, *arguments: str, folder: Path, environ: Mapping[str, str] | None = None
+    ) -> "MqbotProcess":
+        """Start it with nothing in its environment but `environ`; its home is `folder`."""
+        kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        with (folder / "stdout").open("ab") as stdout, (folder / "stderr").open("ab") as stderr:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "bot", *arguments),
+                cwd=folder,
+                env={**kept, "HOME": str(folder), "XDG_DATA_HOME": str(folder), **(environ or {})},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+            )
+        return cls(process, folder)
+
+    @property
+    def printed(self) -> str:
+        return (self.folder / "stdout").read_text("utf-8")
+
+    @property
+    def complaints(self) -> str:
+        return (self.folder / "stderr").read_text("utf-8")
+
+    async def prints(self, text: str) -> str:
+        """Wait until the text is printed; give the rest of its line."""
+
+        def look() -> str | None:
+            assert self.process.returncode is None or text in self.printed, self.complaints
+            _, found, rest = self.printed.partition(text)
+            return rest.splitlines()[0].strip() if found and "\n" in rest else None
+
+        found = await until(look, f"“{text}” printed")
+        assert found is not None
+        return found
+
+    async def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
+        """Send a signal and wait for the end, which must come within ten seconds."""
+        if self.process.returncode is None:
+            self.process.send_signal(with_signal)
+        return await self.ends(STOP_SECONDS)
+
+    async def ends(self, seconds: float = 30.0) -> int:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.process.wait()
+        except TimeoutError:
+            await self.kill()
+            msg = f"still running after {seconds:g} seconds: {self.complaints}"
+            raise AssertionError(msg) from None
+
+    async def kill(self) -> None:
+        """SIGKILL: the process has no chance to do anything more."""
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
+
+
+@dataclass
+class ProcessTester(BotTester):
+    """The bot runs as `mqbot run`; everything else is as with BotTester."""
+
+    folder: Path = field(kw_only=True)
+    stop_signal: signal.Signals = signal.SIGTERM
+    running: MqbotProcess | None = field(default=None, init=False)
+
+    @override
+    def settings_environment(self) -> dict[str, str]:
+        logged = {"MQBOT_LOG_FORMAT": "json", "MQBOT_LOG_LEVEL": "INFO"}
+        return {**logged, **super().settings_environment()}
+
+    @override
+    async def _open_bot(self) -> None:
+        begun = self.logged_actions().count("ready")
+        self.running = await MqbotProcess.start(
+            "run", folder=self.folder, environ=self.settings_environment()
+        )
+        await until(self._is_ready_or_dead(begun), "“ready” in the log", seconds=40)
+        assert self.running.process.returncode is None, self.running.complaints
+
+    def _is_ready_or_dead(self, begun: int) -> Any:
+        return lambda: (
+            self.running is None
+            or self.running.process.returncode is not None
+            or self.logged_actions().count("ready") > begun
+        )
+
+    @override
+    async def stop_bot(self) -> None:
+        running, self.running = self.running, None
+        if running is not None:
+            assert await running.stop(self.stop_signal) == 0, running.complaints
+            assert "Traceback" not in running.complaints
+
+    async def kill_bot(self) -> None:
+        """End the process as a power cut does."""
+        running, self.running = self.running, None
+        assert running is not None
+        await running.kill()
+
+    def log_records(self) -> list[dict[str, Any]]:
+        log = self.folder / "stderr"
+        lines = log.read_text("utf-8").splitlines() if log.exists() else []
+        return [json.loads(line) for line in lines if line.startswith("{") and line[-1] == "}"]
+
+    @override
+    def logged_actions(self) -> list[str]:
+        return [str(record.get("action")) for record in self.log_records()]
+
+    @override
+    def logged_errors(self) -> list[str]:
+        records = self.log_records()
+        return [str(one.get("action")) for one in records if one["level"] == "error"]

@@ -1,0 +1,201 @@
+"""Settings: what is taken, what is refused, and how a refusal is worded."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.config import (
+    ConfigurationError,
+    Settings,
+    default_database_url,
+    load_database_url,
+    load_settings,
+)
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
+
+ENOUGH = {
+    "MQBOT_API_URL": "https://queue.example/v1",
+    "MQBOT_API_TOKEN": "mq-application-key",
+    "MQBOT_REPOSITORIES": "acme/site",
+    "SLACK_BOT_TOKEN": "xoxb-bot",
+    "SLACK_APP_TOKEN": "xapp-app",
+}
+
+
+def problems(**changed: str) -> dict[str, str]:
+    """The complaints about ENOUGH with some variables changed."""
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings({**ENOUGH, **changed})
+    return dict(raised.value.problems)
+
+
+def test_only_five_variables_are_needed() -> None:
+    settings = load_settings(ENOUGH)
+    assert settings.api_url == "https://queue.example/v1"
+    assert settings.repositories == (RepositoryName("acme/site"),)
+    assert settings.channels == ()
+    assert settings.poll_seconds == 10
+    assert settings.command == "/mq"
+    assert settings.slack_api_url == "https://slack.com/api/"
+    assert settings.database_url.get_secret_value() == default_database_url()
+    assert settings.log_level == "INFO"
+
+
+def test_every_missing_variable_is_named_with_what_it_takes() -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings({})
+    assert set(raised.value.problems) == set(ENOUGH)
+    takes = raised.value.problems["MQBOT_REPOSITORIES"]
+    assert takes == (
+        "is missing. It takes: repositories to look after: `owner/name`, comma separated"
+    )
+
+
+def test_an_empty_variable_counts_as_absent() -> None:
+    assert load_settings({**ENOUGH, "MQBOT_COMMAND": ""}).command == "/mq"
+    assert "is missing" in problems(MQBOT_API_TOKEN="")["MQBOT_API_TOKEN"]
+
+
+def test_other_variables_are_nobodys_business() -> None:
+    assert load_settings({**ENOUGH, "PATH": "/bin", "MQBOT_UNKNOWN": "x"}).command == "/mq"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MQBOT_API_URL", "queue.example/v1"),
+        ("MQBOT_API_URL", "ftp://queue.example/v1"),
+        ("MQBOT_API_URL", "https:///v1"),
+        ("MQBOT_API_URL", "https://queue.example/v2"),
+        ("MQBOT_API_TOKEN", "two words"),
+        ("MQBOT_API_TOKEN", "line\nbreak"),
+        ("MQBOT_API_TOKEN", "clé"),
+        ("MQBOT_REPOSITORIES", "site"),
+        ("MQBOT_REPOSITORIES", "acme/site,acme/"),
+        ("MQBOT_REPOSITORIES", " , "),
+        ("MQBOT_REPOSITORIES", "acme/.."),
+        ("MQBOT_REPOSITORIES", f"{'a' * 41}/site"),
+        ("MQBOT_CHANNELS", "C123"),
+        ("MQBOT_CHANNELS", "acme/site=general"),
+        ("MQBOT_CHANNELS", "acme/site=C123:merges"),
+        ("MQBOT_CHANNELS", "acme=C123"),
+        ("MQBOT_CHANNELS", "acme/other=C123"),
+        ("MQBOT_POLL_SECONDS", "0"),
+        ("MQBOT_POLL_SECONDS", "3601"),
+        ("MQBOT_POLL_SECONDS", "often"),
+        ("MQBOT_POLL_SECONDS", "nan"),
+        ("MQBOT_POLL_SECONDS", "inf"),
+        ("MQBOT_OVERLAP_SECONDS", "-1"),
+        ("MQBOT_BACKFILL_MINUTES", "129601"),
+        ("MQBOT_COMMAND", "mq"),
+        ("MQBOT_COMMAND", "/MQ"),
+        ("MQBOT_COMMAND", f"/{'m' * 32}"),
+        ("SLACK_BOT_TOKEN", "xoxp-1"),
+        ("SLACK_BOT_TOKEN", "xoxb-"),
+        ("SLACK_APP_TOKEN", "xoxb-1"),
+        ("SLACK_API_URL", "slack.com/api"),
+        ("MQBOT_RETENTION_DAYS", "0"),
+        ("MQBOT_RETENTION_DAYS", "1.5"),
+        ("MQBOT_DEPRECATED_PAUSE", "perhaps"),
+        ("MQBOT_LOG_LEVEL", "LOUD"),
+        ("MQBOT_LOG_FORMAT", "xml"),
+    ],
+)
+def test_a_wrong_value_names_its_variable_and_no_other(name: str, value: str) -> None:
+    found = problems(**{name: value})
+    assert list(found) == [name]
+    assert found[name].strip()
+
+
+@pytest.mark.parametrize("name", ["MQBOT_API_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"])
+def test_a_wrong_secret_is_not_repeated(name: str) -> None:
+    found = problems(**{name: "hush this secret"})
+    assert "hush" not in found[name]
+
+
+def test_all_wrong_values_are_named_at_once() -> None:
+    found = problems(MQBOT_API_URL="here", MQBOT_COMMAND="mq", MQBOT_POLL_SECONDS="0")
+    assert set(found) == {"MQBOT_API_URL", "MQBOT_COMMAND", "MQBOT_POLL_SECONDS"}
+
+
+def test_channels_are_subscriptions_that_no_command_can_remove() -> None:
+    value = "acme/site=C123:enter,merge ; acme/api=G456;"
+    settings = load_settings(
+        {**ENOUGH, "MQBOT_REPOSITORIES": "acme/site, acme/api", "MQBOT_CHANNELS": value}
+    )
+    configured = SubscriptionSource.CONFIGURATION
+    assert settings.channels == (
+        Subscription(
+            "C123",
+            RepositoryName("acme/site"),
+            frozenset({"enter", "merge"}),
+            source=configured,
+        ),
+        Subscription("G456", RepositoryName("acme/api"), DEFAULT_TOPICS, source=configured),
+    )
+
+
+def test_a_repository_named_twice_is_one() -> None:
+    settings = load_settings({**ENOUGH, "MQBOT_REPOSITORIES": "acme/site,acme/api,acme/site"})
+    assert settings.repositories == ("acme/site", "acme/api")
+
+
+def test_addresses_may_end_in_a_slash() -> None:
+    settings = load_settings(
+        {
+            **ENOUGH,
+            "MQBOT_API_URL": "http://127.0.0.1:8401/v1/",
+            "SLACK_API_URL": "http://127.0.0.1:8400/api",
+        }
+    )
+    assert settings.api_url == "http://127.0.0.1:8401/v1"
+    assert settings.slack_api_url == "http://127.0.0.1:8400/api/"
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "mqbot.toml"
+    lines = [f'{name} = "{value}"' for name, value in ENOUGH.items()]
+    lines += ['MQBOT_COMMAND = "/from-file"', "MQBOT_POLL_SECONDS = 30"]
+    file.write_text("\n".join(lines), "utf-8")
+    settings = load_settings({"MQBOT_CONFIG": str(file), "MQBOT_COMMAND": "/from-environment"})
+    assert settings.command == "/from-environment"
+    assert settings.poll_seconds == 30
+    assert settings.repositories == ("acme/site",)
+
+
+def test_a_wrong_value_of_the_file_names_its_variable(tmp_path: Path) -> None:
+    file = tmp_path / "mqbot.toml"
+    file.write_text('MQBOT_COMMAND = "mq"', "utf-8")
+    assert list(problems(MQBOT_CONFIG=str(file))) == ["MQBOT_COMMAND"]
+
+
+def test_a_file_that_is_not_there_or_no_toml_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.toml"
+    assert problems(MQBOT_CONFIG=str(missing)) == {"MQBOT_CONFIG": f"there is no file {missing}"}
+    broken = tmp_path / "broken.toml"
+    broken.write_text("MQBOT_COMMAND =", "utf-8")
+    assert "is not valid TOML" in problems(MQBOT_CONFIG=str(broken))["MQBOT_CONFIG"]
+
+
+def test_secrets_show_in_no_representation() -> None:
+    settings = load_settings({**ENOUGH, "DATABASE_URL": "postgresql://u:sesame@db/mqbot"})
+    shown = f"{settings!r} {settings} {settings.model_dump()}"
+    for secret in ("mq-application-key", "xoxb-bot", "xapp-app", "sesame"):
+        assert secret not in shown
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings(ENOUGH).command = "/other"  # type: ignore[misc]  # that it is refused is the point
+
+
+def test_the_database_address_needs_no_other_variable() -> None:
+    assert load_database_url({"DATABASE_URL": "sqlite:///here.db"}) == "sqlite:///here.db"
+    assert load_database_url({}) == default_database_url()
+
+
+def test_every_setting_says_what_it_takes() -> None:
+    for name, field in Settings.model_fields.items():
+        assert field.description, name
+        assert str(field.validation_alias).isupper(), name

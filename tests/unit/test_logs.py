@@ -1,0 +1,117 @@
+"""No secret of any shape reaches a log, wherever in a record it stands."""
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from bot import logs
+from bot.logs import REDACTED, redact
+
+TWELVE = "AbC123456789"
+SECRETS = {
+    "bot token": f"xoxb-123456789012-123456789012-{TWELVE}",
+    "user token": f"xoxp-123456789012-123456789012-{TWELVE}",
+    "legacy token": f"xoxa-2-{TWELVE}",
+    "refresh token": f"xoxe-1-{TWELVE}",
+    "rotating token": f"xoxe.xoxb-1-{TWELVE}",
+    "app-level token": f"xapp-1-A0MQBOT-123456789012-{TWELVE}{TWELVE}",
+    "classic personal token": f"ghp_{TWELVE}{TWELVE}{TWELVE}",
+    "server token": f"ghs_{TWELVE}{TWELVE}{TWELVE}",
+    "fine-grained personal token": f"github_pat_{TWELVE}_{TWELVE}{TWELVE}",
+    "bearer header": "Bearer 3f2a-any.thing~else",
+    "lower-case bearer": "bearer 3f2a-any.thing~else",
+    "response_url": f"https://hooks.slack.com/commands/T123/456/{TWELVE}",
+    "interaction response_url": f"https://hooks.slack.com/actions/T123/456/{TWELVE}",
+    "local response_url": f"http://127.0.0.1:8400/response/{TWELVE}",
+    "trigger id": "13345224609.738474920.8088930838d88f008e0a3fb5a9c6a5ab",
+}
+
+
+@pytest.mark.parametrize("shape", SECRETS)
+def test_a_secret_is_taken_out_and_what_is_around_it_stays(shape: str) -> None:
+    secret = SECRETS[shape]
+    for text in (f"before {secret} after", f"'{secret}'", f'{{"token": "{secret}"}}', secret):
+        cleaned = redact(text)
+        assert secret not in cleaned
+        assert TWELVE not in cleaned
+        assert REDACTED in cleaned
+    assert redact(f"before {secret} after") == f"before {REDACTED} after"
+
+
+def test_the_password_of_a_database_address_is_taken_out() -> None:
+    text = redact("cannot connect to postgresql://mqbot:s3same@db.example:5432/mqbot")
+    assert "s3same" not in text
+    assert "db.example:5432/mqbot" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "poll of acme/site failed",
+        "https://ci.example.com/acme/site/jobs/12",
+        "2026-11-21T00:22:03.123456Z",
+        "1795221757.788662",
+        "xoxb and xapp are prefixes",
+        "3f2a8b17-95d2-4a4b-8a6b-31fb2d8a9c11",
+    ],
+)
+def test_harmless_text_stays_as_it_is(text: str) -> None:
+    assert redact(text) == text
+
+
+CHATTY = ("httpx", "httpcore", "apscheduler", "websockets")
+
+
+@contextmanager
+def configured(form: str) -> Iterator[None]:
+    """Logging as the commands set it up; as it was before afterwards."""
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    try:
+        logs.configure("DEBUG", form)
+        yield
+    finally:
+        root.handlers = handlers
+        root.setLevel(level)
+        for name in (*CHATTY, "aiosqlite"):
+            logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_every_part_of_a_record_is_cleaned(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = SECRETS["bot token"]
+    with configured(form):
+        try:
+            int(f"no token {secret}")
+        except ValueError:
+            logging.getLogger("bot.test").exception(
+                "a request with %s failed",
+                secret,
+                extra={"action": "tested", "detail": secret, "headers": {"Authorization": secret}},
+            )
+    written = capsys.readouterr().err
+    assert secret not in written
+    assert written.count(REDACTED) >= 4
+    assert "tested" in written
+    assert "ValueError" in written
+
+
+def test_json_records_have_their_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    with configured("json"):
+        logging.getLogger("bot.test").info("ready", extra={"action": "ready", "repositories": 2})
+    record = json.loads(capsys.readouterr().err)
+    assert record["event"] == "ready"
+    assert record["action"] == "ready"
+    assert record["repositories"] == 2
+    assert record["level"] == "info"
+    assert record["logger"] == "bot.test"
+    assert record["timestamp"].endswith("Z")
+
+
+@pytest.mark.parametrize("name", CHATTY)
+def test_what_prints_addresses_and_payloads_is_kept_quiet(name: str) -> None:
+    with configured("text"):
+        assert logging.getLogger(name).getEffectiveLevel() >= logging.WARNING
