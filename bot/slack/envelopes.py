@@ -1,0 +1,58 @@
+"""What comes over a socket goes to Bolt, and Bolt's answer back."""
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.response import BoltResponse
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+HANDLED = 200
+
+
+class Envelopes:
+    """Hands each envelope to the app's listeners.
+
+    https://docs.slack.dev/apis/events-api/using-socket-mode#acknowledge
+    """
+
+    def __init__(self, app: AsyncApp) -> None:
+        self._app = app
+
+    async def acknowledge(self, frame: Mapping[str, Any]) -> Json | None:
+        """The acknowledgement to send back; None for what no listener takes.
+
+        Slack then shows the person an error, which is the truth: nothing was done.
+        """
+        request = SocketModeRequest.from_dict(dict(frame))
+        if request is None:
+            logger.warning("no envelope", extra={"action": "envelope_unreadable"})
+            return None
+        answer = await run_async_bolt_app(self._app, request)
+        if answer.status != HANDLED:
+            logger.warning(
+                "no listener took an envelope",
+                extra={
+                    "action": "envelope_not_taken",
+                    "envelope_type": request.type,
+                    "status": answer.status,
+                },
+            )
+            return None
+        return {"envelope_id": request.envelope_id, **_payload(answer)}
+
+
+def _payload(answer: BoltResponse) -> Json:
+    if not answer.body:
+        return {}
+    content_type = str(answer.headers.get("content-type", [""])[0])
+    if content_type.startswith("application/json"):
+        return {"payload": json.loads(answer.body)}
+    return {"payload": {"text": answer.body}}

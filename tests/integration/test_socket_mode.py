@@ -1,0 +1,439 @@
+"""The connections to Slack under everything that happens to connections, over real sockets."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from aiohttp import WSMsgType, web
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+
+from bot.sandbox.slack.server import SlackSandbox
+from bot.slack.clients import Client, TokenRefused, open_session, web_client
+from bot.slack.open_socket import PING_SECONDS, QUIET_BEATS
+from bot.slack.socket import CONNECTIONS, SocketConnection
+from bot.slack.socket_line import SLOW_SECONDS
+from tests.support.bot_tester import ALICE, MANIFEST, MERGE_QUEUE, LogKeeper
+from tests.support.held_clock import HeldClock
+from tests.support.waiting import until
+
+
+def wait_for_tickets(side: "Deafness", count: int) -> Awaitable[bool]:
+    return until(lambda: side.opened() == count, f"{count} tickets taken")
+
+
+class Echo:
+    """Answers the command with the words that were typed, and counts what it was told."""
+
+    def __init__(self) -> None:
+        self.commands: list[str] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    def app(self, client: Client) -> AsyncApp:
+        async def authorize() -> AuthorizeResult:
+            return AuthorizeResult(
+                enterprise_id=None,
+                team_id="T0ACME",
+                bot_user_id="U0MQBOT",
+                bot_id="B0MQBOT",
+                bot_token=client.token,
+            )
+
+        app = AsyncApp(client=client, authorize=authorize, process_before_response=True)
+        app.command("/mq")(self.on_command)
+        return app
+
+    async def on_command(self, ack: AsyncAck, command: dict[str, Any]) -> None:
+        self.commands.append(command["text"])
+        await self.gate.wait()
+        await ack(f"You said {command['text']}")
+
+
+class Deafness:
+    """A bot's connection to the sandbox workspace, a clock that stands, and its log."""
+
+    def __init__(self, slack: SlackSandbox, client: Client, app_token: str | None = None) -> None:
+        self.slack = slack
+        self.clock = HeldClock()
+        self.echo = Echo()
+        self.log = LogKeeper()
+        self.connection = SocketConnection(
+            self.echo.app(client),
+            client,
+            app_token or slack.app_token,
+            self.clock,
+            jitter=lambda: 1.0,
+        )
+
+    async def is_heard(self, text: str = "status") -> None:
+        """What a person types reaches the app and is acknowledged."""
+        done = await self.slack.people.command(ALICE, MERGE_QUEUE, f"/mq {text}")
+        assert done["acknowledged"], done
+        assert done["ack_text"] == f"You said {text}"
+
+    async def has_connections(self, count: int = CONNECTIONS) -> None:
+        await until(
+            lambda: self.connection.connections == self.slack.socket_mode.connections == count,
+            f"{count} connections",
+        )
+
+    def opened(self) -> int:
+        calls = self.slack.calls.since(0)
+        return len([one for one in calls if one["method"] == "apps.connections.open"])
+
+    async def beat(self) -> None:
+        """Let every connection live through one wait between pings."""
+        await until(lambda: self.clock.sleepers == CONNECTIONS, "the connections being watched")
+        self.clock.advance(PING_SECONDS)
+        await until(lambda: self.clock.sleepers == CONNECTIONS, "the next pings sent")
+
+    def reasons(self, action: str) -> list[str]:
+        return [
+            str(record.__dict__.get("error"))
+            for record in self.log.records
+            if record.__dict__.get("action") == action
+        ]
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackSandbox]:
+    sandbox = SlackSandbox(MANIFEST, event_retry_seconds=(0.0,))
+    await sandbox.start()
+    yield sandbox
+    await sandbox.stop()
+
+
+@pytest.fixture
+async def client(slack: SlackSandbox) -> AsyncIterator[Client]:
+    async with open_session() as session:
+        yield web_client(session, token=SecretStr(slack.bot_token), base_url=slack.api_url)
+
+
+@pytest.fixture
+async def side(slack: SlackSandbox, client: Client) -> AsyncIterator[Deafness]:
+    one = Deafness(slack, client)
+    with one.log.listening():
+        await one.connection.open()
+        yield one
+        await one.connection.close()
+
+
+@pytest.fixture
+async def stack() -> AsyncIterator[AsyncExitStack]:
+    async with AsyncExitStack() as opened:
+        yield opened
+
+
+async def test_two_connections_are_opened_and_slacks_count_is_kept(side: Deafness) -> None:
+    await side.has_connections(2)
+    assert side.connection.is_connected
+    assert side.connection.num_connections == 2
+    assert list(side.connection.problems) == []
+    assert side.log.actions().count("socket_hello") == 2
+    assert "socket_ghosts" not in side.log.actions()
+    await side.is_heard()
+
+
+@pytest.mark.parametrize("reason", ["warning", "refresh_requested"])
+async def test_renewed_connections_are_replaced_at_once_and_nothing_is_missed(
+    side: Deafness, reason: str
+) -> None:
+    await side.beat()
+    side.slack.faults.arm({"name": "disconnect", "reason": reason})
+    for number in range(20):
+        if side.slack.socket_mode.connections:
+            await side.is_heard(f"status {number}")
+    await wait_for_tickets(side, 4)
+    await side.has_connections(2)
+    await side.is_heard("at last")
+    assert side.reasons("socket_renewed") == [reason, reason]
+    assert "socket_deaf" not in side.log.actions()
+    assert 0.0 in side.clock.slept
+
+
+async def test_a_warned_connection_serves_until_its_successor_is_open(side: Deafness) -> None:
+    await side.beat()
+    side.slack.faults.arm({"name": "refuse_handshake", "times": 2})
+    side.slack.faults.arm({"name": "disconnect", "reason": "warning"})
+    await until(lambda: side.reasons("socket_failed") == ["InvalidStatus"] * 2, "two refusals")
+    assert side.connection.is_connected
+    await side.is_heard("over the old ones")
+    side.clock.advance(5)
+    await wait_for_tickets(side, 6)
+    await side.has_connections(2)
+    await side.is_heard("over the new ones")
+
+
+async def test_hours_of_refreshes_leave_two_connections_and_every_command_heard(
+    side: Deafness,
+) -> None:
+    for hour in range(12):
+        await side.beat()
+        side.slack.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
+        await wait_for_tickets(side, 2 * hour + 4)
+        await side.has_connections(2)
+        await side.is_heard(f"hour {hour}")
+    assert side.connection.num_connections is not None
+    assert side.connection.num_connections <= 3
+    assert "socket_ghosts" not in side.log.actions()
+
+
+async def test_dropped_connections_come_back_with_new_tickets(side: Deafness) -> None:
+    await side.beat()
+    side.slack.faults.arm({"name": "drop_connections"})
+    await wait_for_tickets(side, 4)
+    await side.has_connections(2)
+    await side.is_heard()
+    assert side.reasons("socket_failed") == ["closed", "closed"]
+
+
+async def test_a_refused_handshake_is_followed_by_a_new_ticket_after_a_growing_wait(
+    side: Deafness,
+) -> None:
+    await side.beat()
+    side.slack.faults.arm({"name": "refuse_handshake", "times": 6})
+    side.slack.faults.arm({"name": "drop_connections"})
+    for tickets in (4, 6, 8):
+        await wait_for_tickets(side, tickets)
+        await until(lambda: side.clock.sleepers == 2, "both lines waiting")
+        assert not side.connection.is_connected
+        side.clock.advance(10)
+    await side.has_connections(2)
+    await side.is_heard()
+    waits = [wait for wait in side.clock.slept if wait not in (0.0, PING_SECONDS)]
+    assert waits == sorted(waits)
+    assert set(waits) == {1.0, 2.0, 4.0}
+
+
+async def test_connections_that_end_at_once_are_not_reopened_in_a_tight_loop(
+    side: Deafness,
+) -> None:
+    side.slack.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
+    await until(lambda: side.clock.slept.count(1.0) == 2, "a wait before the next ticket")
+    assert side.opened() == 2
+    side.clock.advance(1)
+    await side.has_connections(2)
+    await side.is_heard()
+
+
+@pytest.mark.parametrize("reason", ["link_disabled", "too_many_websockets"])
+async def test_what_an_operator_must_mend_is_said_and_tried_again_slowly(
+    side: Deafness, reason: str
+) -> None:
+    await side.beat()
+    side.slack.faults.arm({"name": "disconnect", "reason": reason})
+    await until(lambda: side.clock.slept.count(SLOW_SECONDS) == 2, "two slow waits")
+    assert side.connection.connections == 0
+    assert list(side.connection.problems) == [reason, reason]
+    assert side.reasons("socket_needs_operator") == [reason, reason]
+    told = [record for record in side.log.records if record.levelno == logging.ERROR]
+    assert all("app" in record.__dict__["mend"] for record in told)
+    side.clock.advance(SLOW_SECONDS - 1)
+    assert side.opened() == 2
+    side.clock.advance(1)
+    await side.has_connections(2)
+    assert list(side.connection.problems) == []
+    await side.is_heard()
+
+
+async def test_an_eleventh_connection_is_no_reason_for_a_tight_loop(
+    slack: SlackSandbox, client: Client, stack: AsyncExitStack
+) -> None:
+    for _ in range(5):
+        other = Deafness(slack, client)
+        stack.push_async_callback(other.connection.close)
+        await other.connection.open()
+    one_more = Deafness(slack, client)
+    with one_more.log.listening():
+        opening = asyncio.create_task(one_more.connection.open())
+        await until(lambda: one_more.clock.slept.count(SLOW_SECONDS) == 2, "two slow waits")
+        assert not opening.done()
+        assert one_more.reasons("socket_needs_operator") == ["too_many_websockets"] * 2
+        opening.cancel()
+        await asyncio.wait([opening])
+        await one_more.connection.close()
+
+
+async def test_more_connections_at_slack_than_we_have_are_logged(
+    side: Deafness, client: Client
+) -> None:
+    other = Deafness(side.slack, client)
+    await other.connection.open()
+    assert other.connection.num_connections == 4
+    assert "socket_ghosts" in side.log.actions()
+    await other.connection.close()
+
+
+async def test_a_refused_app_level_token_ends_the_start(
+    slack: SlackSandbox, client: Client
+) -> None:
+    one = Deafness(slack, client, app_token="xapp-1-A1-unknown")
+    with pytest.raises(TokenRefused) as refused:
+        await one.connection.open()
+    assert refused.value.code == "invalid_auth"
+    assert not one.connection.is_connected
+    await one.connection.close()
+
+
+async def test_a_token_revoked_later_is_reported_and_tried_again_slowly(
+    side: Deafness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await side.beat()
+    monkeypatch.setattr(side.connection, "_app_token", "xapp-1-A1-revoked")
+    side.slack.faults.arm({"name": "drop_connections"})
+    await until(lambda: side.clock.slept.count(SLOW_SECONDS) == 2, "two slow waits")
+    assert not side.connection.is_connected
+    assert side.reasons("socket_needs_operator") == ["invalid_auth"] * 2
+    monkeypatch.setattr(side.connection, "_app_token", side.slack.app_token)
+    side.clock.advance(SLOW_SECONDS)
+    await side.has_connections(2)
+    await side.is_heard()
+
+
+async def test_slack_being_down_is_called_deafness_once_and_its_end_is_told(
+    side: Deafness,
+) -> None:
+    await side.beat()
+    side.slack.faults.arm({"name": "http_500", "method": "apps.connections.open", "times": 10})
+    side.slack.faults.arm({"name": "drop_connections"})
+    for tickets in (4, 6, 8, 10, 12):
+        await wait_for_tickets(side, tickets)
+        await until(lambda: side.clock.sleepers == 2, "both lines waiting")
+        side.clock.advance(60)
+    await side.has_connections(2)
+    await side.is_heard()
+    assert side.log.errors() == ["socket_deaf"]
+    assert side.log.actions().count("socket_heard_again") == 1
+    assert max(side.clock.slept) <= 60
+
+
+async def test_a_lost_payload_costs_one_command_and_is_not_taken_for_a_dead_connection(
+    stack: AsyncExitStack,
+) -> None:
+    impatient = SlackSandbox(MANIFEST, ack_seconds=0.3)
+    await impatient.start()
+    stack.push_async_callback(impatient.stop)
+    session = await stack.enter_async_context(open_session())
+    own = web_client(session, token=SecretStr(impatient.bot_token), base_url=impatient.api_url)
+    one = Deafness(impatient, own)
+    await one.connection.open()
+    impatient.faults.arm({"name": "lose_payload"})
+    done = await impatient.people.command(ALICE, MERGE_QUEUE, "/mq status")
+    assert (done["acknowledged"], done["error"]) == (False, "operation_timeout")
+    assert one.echo.commands == []
+    await one.is_heard("again")
+    assert one.connection.connections == 2
+    await one.connection.close()
+
+
+async def test_an_acknowledgement_whose_connection_broke_goes_over_the_other(
+    slack: SlackSandbox, client: Client
+) -> None:
+    one = Deafness(slack, client)
+    await one.connection.open()
+    await one.beat()
+    one.echo.gate.clear()
+    asking = asyncio.create_task(slack.people.command(ALICE, MERGE_QUEUE, "/mq slow"))
+    await until(lambda: one.echo.commands, "the command under way")
+    slack.faults.arm({"name": "drop_connections"})
+    await wait_for_tickets(one, 4)
+    await one.has_connections(2)
+    one.echo.gate.set()
+    assert (await asking)["ack_text"] == "You said slow"
+    await one.connection.close()
+
+
+async def test_closing_sends_the_acknowledgement_under_way(
+    slack: SlackSandbox, client: Client
+) -> None:
+    one = Deafness(slack, client)
+    await one.connection.open()
+    one.echo.gate.clear()
+    asking = asyncio.create_task(slack.people.command(ALICE, MERGE_QUEUE, "/mq slow"))
+    await until(lambda: one.echo.commands, "the command under way")
+    closing = asyncio.create_task(one.connection.close())
+    await asyncio.sleep(0)
+    one.echo.gate.set()
+    assert (await asking)["ack_text"] == "You said slow"
+    await closing
+    await until(lambda: slack.socket_mode.connections == 0, "no connection")
+
+
+class HalfOpen:
+    """A Slack that hands out tickets and greets, and whose connections can fall silent."""
+
+    def __init__(self) -> None:
+        self.tickets = 0
+        self.is_mute = False
+        self.never_greets = False
+        self.pings = 0
+        self.api_url = ""
+
+    def has_pings(self, count: int) -> bool:
+        return self.pings == count
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["HalfOpen"]:
+        application = web.Application()
+        application.add_routes(
+            [
+                web.post("/api/apps.connections.open", self._open),
+                web.get("/socket", self._socket),
+            ]
+        )
+        runner = web.AppRunner(application, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        self.api_url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+        try:
+            yield self
+        finally:
+            await runner.cleanup()
+
+    async def _open(self, request: web.Request) -> web.Response:
+        self.tickets += 1
+        return web.json_response({"ok": True, "url": f"ws://{request.host}/socket"})
+
+    async def _socket(self, request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse(autoping=False)
+        await socket.prepare(request)
+        if not self.never_greets:
+            await socket.send_json({"type": "hello", "num_connections": 2})
+        async for frame in socket:
+            if frame.type is WSMsgType.PING:
+                self.pings += 1
+                if not self.is_mute:
+                    await socket.pong(frame.data)
+        return socket
+
+
+async def test_a_silent_connection_is_replaced_within_thirty_seconds(
+    stack: AsyncExitStack, slack: SlackSandbox
+) -> None:
+    half_open = await stack.enter_async_context(HalfOpen().running())
+    session = await stack.enter_async_context(open_session())
+    own = web_client(session, token=SecretStr("xoxb-sandbox"), base_url=half_open.api_url)
+    one = Deafness(slack, own)
+    with one.log.listening():
+        await one.connection.open()
+        for beat in range(1, 6):
+            await one.beat()
+            await until(partial(half_open.has_pings, 2 * beat), "every ping answered")
+        assert half_open.tickets == 2
+        half_open.is_mute = True
+        for _ in range(QUIET_BEATS - 1):
+            await one.beat()
+        assert half_open.tickets == 2
+        half_open.is_mute = False
+        one.clock.advance(PING_SECONDS)
+        await until(lambda: half_open.tickets == 4, "two new tickets")
+        await until(lambda: one.connection.connections == 2, "two connections")
+        assert one.reasons("socket_failed") == ["silent", "silent"]
+        await one.connection.close()
