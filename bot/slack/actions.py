@@ -18,6 +18,7 @@ from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.errors import ErrorBoundary
 from bot.slack.home import HomeTab
 from bot.slack.inbox import Inbox
+from bot.slack.once import Once
 from bot.slack.payloads import BlockActions, PauseForm
 from bot.slack.replies import Replies
 from bot.usecases.pause_queue import PauseRequest
@@ -34,6 +35,7 @@ class ActionListeners:
     home: HomeTab
     repositories: Repositories
     inbox: Inbox
+    once: Once
     boundary: ErrorBoundary
     client: AsyncWebClient
     replies: Replies
@@ -48,7 +50,7 @@ class ActionListeners:
         if act is None:
             return
         conversation = self._conversation(click)
-        work = self._then_home(act, click, conversation)
+        work = self.once.act(body, self._then_home(act, click, conversation))
         self.inbox.hand_over(self.boundary.guard(work, conversation))
 
     def _acts(self) -> dict[str, Callable[[BlockActions, Conversation], Awaitable[None]]]:

@@ -10,6 +10,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.clients import Identity
+from bot.slack.once import Once
 
 logger = logging.getLogger(__name__)
 
@@ -26,9 +27,12 @@ def build_app(
     client: AsyncWebClient,
     identity: Identity,
     listeners: Iterable[Listeners],
-    signing_secret: str | None = None,
+    once: Once,
 ) -> AsyncApp:
-    """An app whose listeners acknowledge and return.
+    """An app whose listeners acknowledge and return, whichever way a request came.
+
+    It believes what it is given: requests over HTTP are verified before they come here, because
+    Bolt's own check would write the body of a refused request to the log.
 
     `process_before_response` spares the ten milliseconds that Bolt otherwise waits between looks
     at a listener, and the acknowledgements it loses when a listener fails right after one.
@@ -48,15 +52,21 @@ def build_app(
         # Bolt gives each request a copy of this client, with the token that authorize returns.
         client=AsyncWebClient(base_url=client.base_url, session=client.session, retry_handlers=[]),
         authorize=authorize,
-        signing_secret=signing_secret or "unused in Socket Mode",
+        request_verification_enabled=False,
         process_before_response=True,
         logger=logging.getLogger("slack_bolt.app"),
     )
+    app.middleware(once.refuse_repeated)
     for some in listeners:
         some.register(app)
     # Slack sends an event again that nobody acknowledged, and ends by switching events off.
     app.event(re.compile(".*"))(_acknowledge)
-    app.error(_defect)
+
+    async def on_error(error: Exception, body: dict[str, Any]) -> None:
+        once.forget(body)
+        _defect(error, body)
+
+    app.error(on_error)
     return app
 
 
@@ -64,7 +74,7 @@ async def _acknowledge(ack: AsyncAck) -> None:
     await ack()
 
 
-async def _defect(error: Exception, body: dict[str, Any]) -> None:
+def _defect(error: Exception, body: dict[str, Any]) -> None:
     logger.error(
         "a listener failed",
         extra={"action": "listener_failed", "payload_type": str(body.get("type"))},

@@ -12,6 +12,7 @@ from bot.slack.answers import Answers
 from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
 from bot.slack.inbox import Inbox
+from bot.slack.once import Once
 from bot.slack.payloads import SlashCommand
 from bot.slack.replies import Replies
 
@@ -23,6 +24,7 @@ class CommandListeners:
     command: str
     answers: Answers
     inbox: Inbox
+    once: Once
     boundary: ErrorBoundary
     client: AsyncWebClient
     replies: Replies
@@ -45,5 +47,5 @@ class CommandListeners:
             channel_id=command.channel_id,
             response_url=command.response_url,
         )
-        work = self.answers.run(command.typed, conversation)
+        work = self.once.act(body, self.answers.run(command.typed, conversation))
         self.inbox.hand_over(self.boundary.guard(work, conversation, retry=command.typed))

@@ -12,6 +12,7 @@ from bot.messages import home
 from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
 from bot.slack.inbox import Inbox
+from bot.slack.once import Once
 from bot.slack.payloads import HomeOpened
 from bot.slack.replies import Replies
 from bot.usecases.show_home import ShowHome
@@ -26,6 +27,7 @@ class HomeTab:
     show_home: ShowHome
     repositories: Repositories
     inbox: Inbox
+    once: Once
     boundary: ErrorBoundary
     client: AsyncWebClient
     replies: Replies
@@ -34,9 +36,9 @@ class HomeTab:
     def register(self, app: AsyncApp) -> None:
         app.event("app_home_opened")(self.on_opened)
 
-    async def on_opened(self, ack: AsyncAck, event: dict[str, Any]) -> None:
+    async def on_opened(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
-        opened = HomeOpened.model_validate(event)
+        opened = HomeOpened.model_validate(body["event"])
         if opened.tab != HOME:
             return
         conversation = Conversation(
@@ -46,7 +48,8 @@ class HomeTab:
             origin=Origin.HOME,
             trigger_id="",
         )
-        self.inbox.hand_over(self.boundary.guard(self.publish(conversation), conversation))
+        work = self.once.act(body, self.publish(conversation))
+        self.inbox.hand_over(self.boundary.guard(work, conversation))
 
     async def publish(self, conversation: Conversation) -> None:
         shown = self.repositories.names[: home.SHOWN]

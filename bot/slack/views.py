@@ -19,6 +19,7 @@ from bot.slack.answers import REASON_KEPT, Answers
 from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
 from bot.slack.inbox import Inbox
+from bot.slack.once import Once
 from bot.slack.payloads import PauseForm, Shortcut, ViewSubmission
 from bot.slack.replies import Replies
 from bot.usecases.pause_queue import PauseRequest
@@ -31,6 +32,7 @@ class ViewListeners:
     answers: Answers
     repositories: Repositories
     inbox: Inbox
+    once: Once
     boundary: ErrorBoundary
     client: AsyncWebClient
     replies: Replies
@@ -50,7 +52,8 @@ class ViewListeners:
             trigger_id=shortcut.trigger_id,
         )
         names = self.repositories.names
-        work = self.answers.modal.open(names[0] if len(names) == 1 else None, conversation)
+        only = names[0] if len(names) == 1 else None
+        work = self.once.act(body, self.answers.modal.open(only, conversation))
         self.inbox.hand_over(self.boundary.guard(work, conversation))
 
     async def on_reason(self, ack: AsyncAck, body: dict[str, Any]) -> None:
@@ -78,7 +81,7 @@ class ViewListeners:
             channel_id=form.channel,
             view_id=submission.view.id,
         )
-        work = self._pause(repository, reason, conversation)
+        work = self.once.act(body, self._pause(repository, reason, conversation))
         guarded = self.boundary.guard(work, conversation, repository=repository)
         self.inbox.hand_over(guarded)
 

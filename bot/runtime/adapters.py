@@ -1,0 +1,61 @@
+"""What is opened: the database, the merge queue service, Slack's Web API."""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from bot.clock import SystemClock
+from bot.config import ConfigurationError, Settings
+from bot.merge_queue.client import MergeQueueClient
+from bot.ports import Clock
+from bot.slack.channels import SlackChannels
+from bot.slack.clients import Client, Identity, TokenRefused, identify, open_session, web_client
+from bot.slack.replies import Replies
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+
+
+@dataclass(frozen=True, slots=True)
+class SlackSide:
+    """What is known and open on Slack's side."""
+
+    client: Client
+    identity: Identity
+    channels: SlackChannels
+    replies: Replies
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The adapters, open."""
+
+    clock: Clock
+    store: SqlStore
+    merge_queue: MergeQueueClient
+    slack: SlackSide
+
+
+async def open_ports(settings: Settings, stack: AsyncExitStack) -> Ports:
+    """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""
+    clock = SystemClock()
+    store = SqlStore(create_engine(settings.database_url.get_secret_value()))
+    stack.push_async_callback(store.close)
+    merge_queue = await stack.enter_async_context(
+        MergeQueueClient(
+            base_url=settings.api_url,
+            token=settings.api_token,
+            clock=clock,
+            deprecated_pause_endpoints=settings.deprecated_pause,
+        )
+    )
+    session = await stack.enter_async_context(open_session())
+    client = web_client(session, token=settings.slack_bot_token, base_url=settings.slack_api_url)
+    try:
+        identity = await identify(client, clock)
+    except TokenRefused as error:
+        raise refused("SLACK_BOT_TOKEN", error) from None
+    slack = SlackSide(client, identity, SlackChannels(client, clock), Replies(session))
+    return Ports(clock, store, merge_queue, slack)
+
+
+def refused(variable: str, error: TokenRefused) -> ConfigurationError:
+    return ConfigurationError({variable: f"Slack refuses it ({error.code})"})

@@ -1,0 +1,79 @@
+"""What runs on the schedule: polling, posting, pruning."""
+
+import os
+import socket
+import uuid
+from datetime import timedelta
+from secrets import SystemRandom
+
+from bot.config import Settings
+from bot.runtime.adapters import Ports
+from bot.scheduler import Job, JobScheduler
+from bot.slack.poster import SlackPoster
+from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.post_deliveries import PostDeliveries
+from bot.usecases.prune_history import PruneHistory
+
+POST_SECONDS = 1.0
+POLL_TICK_SECONDS = 1.0
+PRUNE_SECONDS = 3600.0
+
+
+class Jobs:
+    """Starts with `start`; is told to hurry by `nudge`; ends with `stop_firing` and `drain`."""
+
+    def __init__(self, settings: Settings, ports: Ports) -> None:
+        holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._settings = settings
+        self._scheduler = JobScheduler()
+        self._post = Job("post deliveries", self._posting(ports, holder).run)
+        self._polls = self._polling(ports, holder)
+        prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
+        self._scheduler.every(POST_SECONDS, self._post)
+        self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self._polls.run))
+        self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
+
+    def _posting(self, ports: Ports, holder: str) -> PostDeliveries:
+        slack = ports.slack
+        return PostDeliveries(
+            store=ports.store,
+            poster=SlackPoster(slack.client, slack.channels, slack.identity.bot_id),
+            clock=ports.clock,
+            nudge=self.nudge,
+            holder=holder,
+            jitter=SystemRandom().random,
+        )
+
+    def _polling(self, ports: Ports, holder: str) -> PollDueRepositories:
+        settings = self._settings
+        return PollDueRepositories(
+            poll=PollEventLog(
+                ports.store,
+                ports.merge_queue,
+                ports.clock,
+                self.nudge,
+                overlap=timedelta(seconds=settings.overlap_seconds),
+                backfill=timedelta(minutes=settings.backfill_minutes),
+            ),
+            store=ports.store,
+            clock=ports.clock,
+            repositories=settings.repositories,
+            interval=timedelta(seconds=settings.poll_seconds),
+            holder=holder,
+        )
+
+    def start(self) -> None:
+        self._scheduler.start()
+
+    def nudge(self, after: float = 0.0) -> None:
+        self._post.nudge(after)
+
+    def stop_firing(self) -> None:
+        self._scheduler.stop_firing()
+
+    async def drain(self) -> None:
+        """Finish the polls and posts under way."""
+        await self._scheduler.drain()
+        await self._polls.drain()
+        await self._scheduler.drain()

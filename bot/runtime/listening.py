@@ -1,0 +1,78 @@
+"""What people do in Slack: the listeners, with the use cases behind them."""
+
+from bot.config import Settings
+from bot.domain.permissions import Policy
+from bot.domain.repositories import Repositories
+from bot.ports import Nudge
+from bot.runtime.adapters import Ports
+from bot.slack.actions import ActionListeners
+from bot.slack.answers import Answers
+from bot.slack.app import App, build_app
+from bot.slack.commands import CommandListeners
+from bot.slack.errors import ErrorBoundary
+from bot.slack.home import HomeTab
+from bot.slack.inbox import Inbox
+from bot.slack.modals import PauseModal
+from bot.slack.once import Once
+from bot.slack.views import ViewListeners
+from bot.usecases import UseCases
+from bot.usecases.acts import ActLog
+from bot.usecases.manage_subscriptions import ManageSubscriptions
+from bot.usecases.pause_queue import PauseQueue
+from bot.usecases.show_home import ShowHome
+from bot.usecases.show_status import ShowStatus
+from bot.usecases.unpause_queue import UnpauseQueue
+
+
+def build_listeners(
+    settings: Settings, ports: Ports, nudge: Nudge, inbox: Inbox, once: Once
+) -> App:
+    """The Bolt app with all listeners; what they hand over waits in `inbox`."""
+    slack = ports.slack
+    repositories = Repositories(settings.repositories)
+    use_cases = _use_cases(ports, nudge)
+    boundary = ErrorBoundary(settings.command)
+    answers = Answers(
+        use_cases=use_cases,
+        repositories=repositories,
+        modal=PauseModal(use_cases.show_status, repositories),
+        command=settings.command,
+        bot_name=slack.identity.name,
+    )
+    home = HomeTab(
+        show_home=use_cases.show_home,
+        repositories=repositories,
+        inbox=inbox,
+        once=once,
+        boundary=boundary,
+        client=slack.client,
+        replies=slack.replies,
+        command=settings.command,
+    )
+    actions = ActionListeners(
+        answers, home, repositories, inbox, once, boundary, slack.client, slack.replies
+    )
+    views = ViewListeners(answers, repositories, inbox, once, boundary, slack.client, slack.replies)
+    commands = CommandListeners(
+        settings.command, answers, inbox, once, boundary, slack.client, slack.replies
+    )
+    return build_app(slack.client, slack.identity, (commands, actions, views, home), once)
+
+
+def _use_cases(ports: Ports, nudge: Nudge) -> UseCases:
+    slack = ports.slack
+    acts = ActLog(
+        store=ports.store,
+        clock=ports.clock,
+        channels=slack.channels,
+        policy=Policy(slack.identity.home_ids),
+        nudge=nudge,
+    )
+    show_status = ShowStatus(ports.merge_queue, ports.store, ports.clock)
+    return UseCases(
+        show_status=show_status,
+        show_home=ShowHome(show_status),
+        pause_queue=PauseQueue(ports.merge_queue, acts),
+        unpause_queue=UnpauseQueue(ports.merge_queue, acts),
+        manage_subscriptions=ManageSubscriptions(ports.store, slack.channels, ports.clock),
+    )
