@@ -94,6 +94,8 @@ class PollEventLog:
         cursors: set[str] = set()
         while True:
             page, walk = await self._page(repository, walk, reader)
+            if walk.cursor is None:
+                cursors.clear()
             records = [
                 keep(event, repository)
                 for event in page.events
@@ -105,6 +107,8 @@ class PollEventLog:
                 await self._finish(reader, finished, lease, records)
                 return
             if page.next_cursor in cursors:
+                # The next poll begins a walk of its own instead of going round again.
+                reader.position = replace(_known(reader.position), walk=None)
                 raise MergeQueueProtocolError("the event log repeats a cursor")
             cursors.add(page.next_cursor)
             walk = turn_page(walk, newest, page.next_cursor)
@@ -129,18 +133,20 @@ class PollEventLog:
         self, repository: RepositoryName, walk: Walk, reader: LogReader
     ) -> tuple[EventPage, Walk]:
         """One page; the walk starts again when its cursor, or our type filter, is refused."""
-        try:
-            return await self._ask(repository, walk, reader), walk
-        except (InvalidRequest, ResourceNotFound) as error:
-            if walk.cursor is not None:
-                logger.info("walk restarted", extra=_fields("cursor_refused", repository, error))
-                walk = replace(walk, cursor=None)
-            elif isinstance(error, InvalidRequest) and not reader.refused_types:
-                logger.warning("type filter refused", extra=_fields("types", repository, error))
-                reader.refused_types = True
-            else:
-                raise
-            return await self._ask(repository, walk, reader), walk
+        while True:
+            try:
+                return await self._ask(repository, walk, reader), walk
+            except (InvalidRequest, ResourceNotFound) as error:
+                if walk.cursor is not None:
+                    logger.info(
+                        "walk restarted", extra=_fields("cursor_refused", repository, error)
+                    )
+                    walk = replace(walk, cursor=None)
+                elif isinstance(error, InvalidRequest) and not reader.refused_types:
+                    logger.warning("type filter refused", extra=_fields("types", repository, error))
+                    reader.refused_types = True
+                else:
+                    raise
 
     async def _ask(self, repository: RepositoryName, walk: Walk, reader: LogReader) -> EventPage:
         return await self.merge_queue.event_page(

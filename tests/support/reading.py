@@ -1,0 +1,115 @@
+"""One repository's event log read on fakes, and what channels come to hear of it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.domain.audit import AuditRecord
+from bot.domain.event_log import Position
+from bot.domain.events import QueueEvent
+from bot.domain.subscriptions import Subscription
+from bot.ports import Lease
+from bot.usecases.poll_event_log import LogReader, PollEventLog
+from tests.support.clock import FakeClock
+from tests.support.make import SITE, make_event, make_subscription
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.store import InMemoryStore
+
+OVERLAP = timedelta(seconds=120)
+HOLDER = "this process"
+
+
+@dataclass
+class Reading:
+    """Poll it with `poll`; `tell` writes into the service's log at the present moment."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    store: InMemoryStore = field(default_factory=InMemoryStore)
+    backfill: timedelta = timedelta()
+    nudges: int = 0
+    last_id: int = 0
+
+    def __post_init__(self) -> None:
+        self.merge_queue = FakeMergeQueue(clock=self.clock)
+        self.subscriptions: list[Subscription] = []
+        self.reader = LogReader(None, ())
+        self.use_case = PollEventLog(
+            self.store, self.merge_queue, self.clock, self.nudge, OVERLAP, self.backfill
+        )
+
+    def nudge(self, after: float = 0) -> None:
+        del after
+        self.nudges += 1
+
+    async def subscribe(self, *topics: str, channel_id: str = "C1", branch: str = "*") -> None:
+        one = make_subscription(*topics, channel_id=channel_id, branch=branch)
+        await self.add(one)
+
+    async def add(self, subscription: Subscription) -> None:
+        self.subscriptions.append(subscription)
+        async with self.store.begin() as transaction:
+            await transaction.subscriptions.save(subscription)
+
+    def tell(
+        self,
+        type_: str = "action.queue.enter",
+        number: int | None = 41,
+        *,
+        seconds: float = 1,
+        received_at: datetime | None = None,
+        **metadata: object,
+    ) -> QueueEvent:
+        """The service writes an event, `seconds` after what was before."""
+        self.clock.advance(seconds)
+        self.last_id += 1
+        event = make_event(
+            self.last_id,
+            type_,
+            received_at=received_at or self.clock.now(),
+            pull_request=number,
+            metadata=metadata or None,
+        )
+        self.merge_queue.log(SITE, event)
+        return event
+
+    async def lease(self) -> Lease:
+        async with self.store.begin() as transaction:
+            leases = await transaction.leases.claim(
+                ["poll"], holder=HOLDER, now=self.clock.now(), lifetime=timedelta(minutes=1)
+            )
+        return leases["poll"]
+
+    async def poll(self, *, lease: Lease | None = None) -> None:
+        """A second after what was before."""
+        self.clock.advance(1)
+        self.reader.subscriptions = self.subscriptions
+        await self.use_case.run(SITE, lease or await self.lease(), self.reader)
+
+    async def start(self, *topics: str) -> "Reading":
+        """Subscribed to `topics`, and past the first poll, which tells nothing."""
+        await self.subscribe(*topics)
+        await self.poll()
+        return self
+
+    async def restart(self) -> None:
+        """As after a crash: nothing is remembered but what is stored."""
+        async with self.store.begin() as transaction:
+            positions = await transaction.positions.load([SITE])
+        self.reader = LogReader(positions.get(SITE), self.subscriptions)
+
+    async def record(self, *acts: AuditRecord) -> None:
+        async with self.store.begin() as transaction:
+            for act in acts:
+                await transaction.audit.add(act)
+
+    def told(self, channel_id: str = "C1") -> list[tuple[str, int]]:
+        """What the channel is to hear, in order: kind of subject and its id."""
+        found = [
+            one
+            for one in self.store.database.contents.deliveries.values()
+            if one.channel_id == channel_id
+        ]
+        found.sort(key=lambda one: (one.urgent, one.sequence))
+        return [(one.subject.kind.value, one.subject.subject_id) for one in found]
+
+    def position(self) -> Position:
+        return self.store.database.contents.positions[SITE]

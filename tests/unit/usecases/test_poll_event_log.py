@@ -1,0 +1,351 @@
+"""Reading the event log, page by page and poll by poll."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.errors import (
+    CredentialRefused,
+    InvalidRequest,
+    LeaseLost,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+    ResourceNotFound,
+)
+from bot.domain.event_log import Window
+from bot.domain.events import EventPage, UnreadableEvent
+from tests.support.clock import NOON
+from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
+from tests.support.reading import Reading
+
+ENTER, MERGED = "action.queue.enter", "action.queue.merged"
+
+
+def newest_page_of(bot: Reading) -> EventPage:
+    window = Window(NOON, bot.clock.now() + timedelta(hours=1))
+    return bot.merge_queue._page(SITE, window, (), None)
+
+
+def events(*ids: int) -> list[tuple[str, int]]:
+    return [("event", event_id) for event_id in ids]
+
+
+async def test_the_first_poll_tells_no_history_and_begins_at_the_services_own_time() -> None:
+    bot = Reading()
+    bot.tell()
+    await bot.subscribe("enter")
+    served_at = NOON - timedelta(minutes=7)
+    bot.merge_queue.script(SITE, EventPage((), None, served_at))
+
+    await bot.poll()
+
+    assert bot.told() == []
+    assert bot.position().origin == bot.position().watermark == served_at
+
+
+async def test_a_service_that_tells_no_time_is_read_from_ours_on() -> None:
+    bot = Reading()
+    bot.merge_queue.script(SITE, EventPage(()))
+
+    await bot.poll()
+
+    assert bot.position().origin == bot.clock.now()
+
+
+async def test_a_service_far_in_the_future_is_not_followed_there() -> None:
+    bot = Reading()
+    bot.merge_queue.script(SITE, EventPage((), None, NOON + timedelta(days=400)))
+
+    await bot.poll()
+
+    assert bot.position().origin <= bot.clock.now() + timedelta(days=1)
+
+
+async def test_with_a_backfill_the_recent_past_is_told() -> None:
+    bot = Reading(backfill=timedelta(minutes=5))
+    await bot.subscribe("enter")
+    bot.tell(seconds=0, received_at=NOON - timedelta(minutes=10))
+    recent = bot.tell(seconds=0, received_at=NOON - timedelta(minutes=4))
+    await bot.poll()
+    await bot.poll()
+
+    assert bot.told() == events(recent.id)
+
+
+async def test_what_happens_after_the_first_poll_is_told_in_order_once() -> None:
+    bot = await Reading().start("enter", "merge")
+    first, second = bot.tell(), bot.tell(MERGED)
+
+    for _ in range(3):
+        await bot.poll()
+
+    assert bot.told() == events(first.id, second.id)
+    assert bot.nudges == 1
+
+
+async def test_only_what_somebody_hears_is_asked_for_and_pauses_always() -> None:
+    bot = await Reading().start("enter")
+
+    await bot.poll()
+
+    (call, *_) = reversed(bot.merge_queue.called("event_page"))
+    assert set(call.types) == {
+        ENTER,
+        "queue.pause.create",
+        "queue.pause.delete",
+        "queue.pause.update",
+    }
+
+
+async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
+    bot = await Reading().start("enter")
+    bot.tell()
+    await bot.poll()
+    lease = await bot.lease()
+    requests, transactions = len(bot.merge_queue.calls), bot.store.transactions
+
+    await bot.poll(lease=lease)
+
+    assert len(bot.merge_queue.calls) == requests + 1
+    assert bot.store.transactions == transactions
+
+
+async def test_many_pages_are_one_walk() -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.page_size = 2
+    told = [bot.tell(number=number).id for number in range(7)]
+
+    await bot.poll()
+
+    assert bot.told() == events(*told)
+    assert bot.position().walk is None
+
+
+async def test_nothing_is_told_before_the_walk_is_whole_and_then_in_order() -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.page_size = 2
+    told = [bot.tell(number=number).id for number in range(5)]
+    newest_page = newest_page_of(bot)
+    bot.merge_queue.script(SITE, newest_page, MergeQueueUnavailable("down"))
+
+    with pytest.raises(MergeQueueUnavailable):
+        await bot.poll()
+    assert bot.told() == []
+    assert bot.position().walk is not None
+
+    await bot.poll()
+    assert bot.told() == events(*told)
+
+
+async def test_a_walk_goes_on_after_a_crash_with_the_cursor_it_had() -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.page_size = 2
+    told = [bot.tell(number=number).id for number in range(5)]
+    newest_page = newest_page_of(bot)
+    bot.merge_queue.script(SITE, newest_page, MergeQueueUnavailable("down"))
+    with pytest.raises(MergeQueueUnavailable):
+        await bot.poll()
+
+    await bot.restart()
+    await bot.poll()
+
+    asked = [call.cursor for call in bot.merge_queue.called("event_page")]
+    assert newest_page.next_cursor in asked[-2:]
+    assert bot.told() == events(*told)
+
+
+@pytest.mark.parametrize("error", [InvalidRequest(422, "old"), ResourceNotFound(404, "old")])
+async def test_a_refused_cursor_begins_the_walk_anew(error: MergeQueueError) -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.page_size = 2
+    told = [bot.tell(number=number).id for number in range(5)]
+    newest_page = newest_page_of(bot)
+    bot.merge_queue.script(SITE, newest_page, error)
+
+    await bot.poll()
+
+    assert bot.told() == events(*told)
+    bot.merge_queue.assert_all_used()
+
+
+async def test_a_repeated_cursor_is_an_error_and_not_an_endless_walk() -> None:
+    bot = await Reading().start("enter")
+    page = EventPage((make_event(5),), "again")
+    bot.merge_queue.script(SITE, page, page)
+
+    with pytest.raises(MergeQueueProtocolError, match="cursor"):
+        await bot.poll()
+
+    told = bot.tell()
+    await bot.poll()
+    assert bot.merge_queue.called("event_page")[-1].cursor is None
+    assert events(told.id)[0] in bot.told()
+
+
+async def test_a_refused_type_filter_is_left_out_from_then_on() -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.script(SITE, InvalidRequest(422, "unknown type"))
+    told = bot.tell()
+
+    await bot.poll()
+    await bot.poll()
+
+    assert [call.types for call in bot.merge_queue.called("event_page")][-2:] == [(), ()]
+    assert bot.told() == events(told.id)
+
+
+async def test_a_request_refused_for_another_reason_is_an_error() -> None:
+    bot = await Reading().start("enter")
+    bot.merge_queue.script(SITE, InvalidRequest(422, "a"), InvalidRequest(422, "b"))
+
+    with pytest.raises(InvalidRequest):
+        await bot.poll()
+
+
+async def test_a_cursor_and_the_type_filter_may_both_be_refused() -> None:
+    bot = await Reading().start("enter")
+    told = bot.tell()
+    bot.merge_queue.script(
+        SITE,
+        EventPage((), "page-2"),
+        InvalidRequest(422, "old cursor"),
+        InvalidRequest(422, "unknown type"),
+    )
+
+    await bot.poll()
+
+    assert bot.told() == events(told.id)
+
+
+async def test_a_lost_lease_writes_nothing() -> None:
+    bot = await Reading().start("enter")
+    lease = await bot.lease()
+    stale = replace(lease, token=lease.token - 1)
+    before = bot.position()
+    bot.tell()
+
+    with pytest.raises(LeaseLost):
+        await bot.poll(lease=stale)
+
+    assert bot.position() == before
+    assert bot.told() == []
+    assert not bot.store.database.contents.events
+
+
+async def test_a_lease_that_expired_under_way_writes_nothing() -> None:
+    bot = await Reading().start("enter")
+    lease = await bot.lease()
+    bot.tell(seconds=61)
+
+    with pytest.raises(LeaseLost):
+        await bot.poll(lease=lease)
+
+    assert not bot.store.database.contents.events
+
+
+async def test_events_that_cannot_be_read_do_not_stop_the_others() -> None:
+    bot = await Reading().start("enter")
+    event = make_event(7, received_at=bot.clock.advance(1))
+    unreadable = UnreadableEvent("no id", {"type": "x"})
+    bot.merge_queue.script(SITE, EventPage((event,), None, None, (unreadable,)))
+
+    await bot.poll()
+
+    assert bot.told() == events(7)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MergeQueueUnavailable("down"), CredentialRefused(403, "no"), ResourceNotFound(404, "")],
+)
+async def test_a_failing_page_leaves_the_position_as_it_was(error: MergeQueueError) -> None:
+    bot = await Reading().start("enter")
+    before = bot.position()
+    told = bot.tell()
+    bot.merge_queue.fail_next(error, method="event_page")
+
+    with pytest.raises(type(error)):
+        await bot.poll()
+    assert bot.position() == before
+
+    await bot.poll()
+    assert bot.told() == events(told.id)
+
+
+async def test_titles_are_read_when_somebody_enters_and_only_then() -> None:
+    bot = await Reading().start("enter", "merge")
+    bot.merge_queue.statuses[SITE] = make_status(
+        make_batch(make_queued(41, title="In a batch")), waiting=[make_queued(42, title="Waiting")]
+    )
+    read_at_first = len(bot.merge_queue.called("status"))
+    bot.tell(number=42)
+    await bot.poll()
+    bot.tell(MERGED, number=41)
+    await bot.poll()
+
+    assert len(bot.merge_queue.called("status")) == read_at_first + 1
+    kept = bot.store.database.contents.pull_requests
+    assert {number: one.title for (_, number), one in kept.items()} == {
+        41: "In a batch",
+        42: "Waiting",
+    }
+
+
+async def test_titles_that_cannot_be_read_stop_nothing() -> None:
+    bot = await Reading().start("enter")
+    told = bot.tell()
+    bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
+
+    await bot.poll()
+
+    assert bot.told() == events(told.id)
+
+
+async def test_an_event_that_shows_late_within_the_overlap_is_told() -> None:
+    bot = await Reading().start("enter")
+    first = bot.tell(seconds=200)
+    await bot.poll()
+    late = bot.tell(seconds=0, received_at=first.received_at - timedelta(seconds=110))
+
+    await bot.poll()
+
+    assert sorted(bot.told()) == events(first.id, late.id)
+
+
+async def test_a_long_absence_is_caught_up_with() -> None:
+    bot = await Reading().start("enter")
+    told = [bot.tell(number=number, seconds=3600).id for number in range(60)]
+
+    await bot.restart()
+    await bot.poll()
+    assert bot.told() == events(*told)[: len(bot.told())]
+    assert len(bot.told()) > 50
+
+    await bot.poll()
+    assert bot.told() == events(*told)
+
+
+async def test_silent_leaves_wait_for_what_decides_them_and_hold_what_follows() -> None:
+    bot = await Reading().start("merge", "failure", "enter")
+    leave = bot.tell("action.queue.leave")
+    after = bot.tell(number=42)
+    await bot.poll()
+    assert bot.told() == []
+
+    merged = bot.tell(MERGED)
+    await bot.poll()
+    assert bot.told() == events(after.id, merged.id)
+    assert leave.id not in [event_id for _, event_id in bot.told()]
+
+
+async def test_a_silent_leave_that_nothing_follows_is_a_failure_in_the_end() -> None:
+    bot = await Reading().start("failure")
+    leave = bot.tell("action.queue.leave")
+    await bot.poll()
+    bot.clock.advance(60)
+
+    await bot.poll()
+
+    assert bot.told() == events(leave.id)
