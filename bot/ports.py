@@ -258,8 +258,8 @@ class Outbox(Protocol):
         """Make summaries of backlogs; return how many deliveries were folded.
 
         In each ordinary line with more than `longer_than` unsettled deliveries whose head is
-        certainly not posted, the pending deliveries behind the head, at most `at_most`, become
-        FOLDED: the head tells them all.
+        certainly not posted, those behind the head that are too, in one unbroken run and at
+        most `at_most`, become FOLDED: the head tells them all.
         """
         ...
 

@@ -13,6 +13,9 @@ MAXIMUM_AGE = timedelta(days=7)
 RECHECK_DELAYS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
 """A post may show in Slack's history late: waits between looks before it counts as absent."""
 
+SURELY_SHOWN = timedelta(seconds=30)
+"""A post whose attempt is older shows by now, so that one look is enough."""
+
 
 class DeliveryState(StrEnum):
     """The states of the delivery state machine; `DELIVERED`, `FAILED`, `FOLDED` are settled."""
@@ -145,7 +148,9 @@ def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
 def not_found(delivery: Delivery, now: datetime) -> Delivery:
     """The history does not show it: look again, or post again once it has had time to show."""
     looks = delivery.looks + 1
-    if looks < len(RECHECK_DELAYS):
+    attempted_at = delivery.attempted_at
+    is_fresh = attempted_at is None or now - attempted_at < SURELY_SHOWN
+    if is_fresh and looks < len(RECHECK_DELAYS):
         return replace(
             delivery,
             state=DeliveryState.IN_DOUBT,

@@ -207,14 +207,27 @@ class SqlOutbox(ports.Outbox):
         summary = delivery_of(row)
         if summary.state is not DeliveryState.PENDING or summary.attempted_at is not None:
             return 0
+        # Only the unbroken run behind the head: one that may have been posted already must not
+        # be overtaken by what comes after it.
+        touched = deliveries.alias("touched")
+        run_ends = (
+            select(func.coalesce(func.min(touched.c.sequence), head + at_most + 1))
+            .where(
+                touched.c.line == line,
+                touched.c.sequence > head,
+                touched.c.settled_at.is_(None),
+                or_(touched.c.state != DeliveryState.PENDING, touched.c.attempted_at.is_not(None)),
+            )
+            .scalar_subquery()
+        )
         behind = await self._statements.run(
             update(deliveries)
             .where(
                 deliveries.c.line == line,
                 deliveries.c.sequence > head,
                 deliveries.c.sequence <= head + at_most,
-                deliveries.c.state == DeliveryState.PENDING,
-                deliveries.c.attempted_at.is_(None),
+                deliveries.c.sequence < run_ends,
+                deliveries.c.settled_at.is_(None),
             )
             .values(state=DeliveryState.FOLDED, settled_at=now, told_by=summary.delivery_id)
         )

@@ -31,9 +31,9 @@ FOLD_OVER = 30
 """More than this waiting for a channel would take over half a minute, one message a second."""
 
 FOLD_AT_MOST = 10_000
-CLAIM = timedelta(seconds=60)
-LEASE = timedelta(seconds=60)
-LAST_SEND = timedelta(seconds=40)
+CLAIM = timedelta(seconds=30)
+LEASE = timedelta(seconds=30)
+LAST_SEND = timedelta(seconds=15)
 """Nothing is sent later than this after the claim.
 
 A request lasts ten seconds at most, so that all are over well before another process may take

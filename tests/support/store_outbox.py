@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import takewhile
 
 from typing_extensions import override
 
@@ -114,8 +115,8 @@ class InMemoryOutbox(ports.Outbox):
                 continue
             told = [
                 each
-                for each in behind
-                if _is_untouched(each) and each.sequence <= head.sequence + at_most
+                for each in takewhile(_is_untouched, behind)
+                if each.sequence <= head.sequence + at_most
             ]
             for each in told:
                 self._told_by[each.delivery_id] = head.delivery_id

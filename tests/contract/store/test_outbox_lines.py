@@ -123,3 +123,18 @@ async def test_folding_stops_at_its_bound(store: Store) -> None:
 
     run = await claim(store, after(10), per_channel=10)
     assert [one.subject.subject_id for one in run] == [1, 6, 7, 8]
+
+
+async def test_a_summary_does_not_overtake_what_may_have_been_posted(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 9)))
+    head, second, third = await claim(store, per_channel=3)
+    await record(
+        store,
+        replace(head, state=DeliveryState.PENDING, due_at=after(1)),
+        replace(second, state=DeliveryState.PENDING, due_at=after(1)),
+        in_doubt(third, "timeout", after(1)),
+    )
+
+    assert await fold(store) == 1
+    assert (await stored_delivery(store, 2)).state is DeliveryState.FOLDED
+    assert (await stored_delivery(store, 4)).state is DeliveryState.PENDING
