@@ -14,13 +14,18 @@ HOME = "T0ACME"
 
 @dataclass
 class FakeChannels(ChannelDirectory):
-    """Every channel is open but those of `others`."""
+    """Every channel is open but those of `others`, and shared with nobody but those of `shared`."""
 
     others: dict[str, ChannelAccess] = field(default_factory=dict)
+    shared: set[str] = field(default_factory=set)
 
     @override
     async def access(self, channel_id: str) -> ChannelAccess:
         return self.others.get(channel_id, ChannelAccess.OPEN)
+
+    @override
+    async def is_shared(self, channel_id: str) -> bool:
+        return channel_id in self.shared
 
 
 def make_person(

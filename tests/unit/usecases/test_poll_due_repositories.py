@@ -1,0 +1,211 @@
+"""Which repository is polled when, and by whom."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from typing_extensions import override
+
+from bot.domain.errors import MergeQueueUnavailable, StoreUnavailable
+from bot.domain.event_log import Window
+from bot.domain.events import EventPage
+from bot.domain.repository import RepositoryName
+from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.poll_event_log import PollEventLog
+from tests.support.clock import FakeClock
+from tests.support.make import API, SITE
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.waiting import until
+
+INTERVAL = 10
+
+
+@dataclass
+class SlowMergeQueue(FakeMergeQueue):
+    """Answers about `held` repositories only once they are let go."""
+
+    held: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    @override
+    async def event_page(
+        self,
+        repository: RepositoryName,
+        window: Window,
+        *,
+        types: object = (),
+        cursor: str | None = None,
+    ) -> EventPage:
+        if repository in self.held:
+            await self.held[repository].wait()
+        return await super().event_page(repository, window, types=(), cursor=cursor)
+
+
+@dataclass
+class Machine:
+    """One process of several that may share a database."""
+
+    holder: str = "one"
+    clock: FakeClock = field(default_factory=FakeClock)
+    database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
+
+    def __post_init__(self) -> None:
+        self.store = InMemoryStore(self.database)
+        self.merge_queue = SlowMergeQueue((SITE, API), clock=self.clock)
+        poll = PollEventLog(
+            self.store, self.merge_queue, self.clock, _no_nudge, timedelta(seconds=120)
+        )
+        self.use_case = PollDueRepositories(
+            poll,
+            self.store,
+            self.clock,
+            (SITE, API),
+            timedelta(seconds=INTERVAL),
+            self.holder,
+        )
+
+    async def tick(self, seconds: float = 0) -> None:
+        self.clock.advance(seconds)
+        await self.use_case.run()
+        await self.use_case.drain()
+
+    def polled(self) -> list[str | None]:
+        found = [call.repository for call in self.merge_queue.called("event_page")]
+        self.merge_queue.calls.clear()
+        return found
+
+
+def _no_nudge(after: float = 0) -> None:
+    del after
+
+
+async def test_every_repository_is_polled_once_an_interval() -> None:
+    machine = Machine()
+
+    await machine.tick()
+    assert sorted(map(str, machine.polled())) == [API, SITE]
+    await machine.tick(INTERVAL - 1)
+    assert machine.polled() == []
+    await machine.tick(1)
+    assert sorted(map(str, machine.polled())) == [API, SITE]
+
+
+async def test_a_tick_without_anything_due_opens_no_transaction() -> None:
+    machine = Machine()
+    await machine.tick()
+    before = machine.store.transactions
+
+    await machine.tick(1)
+
+    assert machine.store.transactions == before
+
+
+async def test_a_slow_repository_holds_no_other_and_is_never_polled_twice_at_once() -> None:
+    machine = Machine()
+    machine.merge_queue.held[SITE] = asyncio.Event()
+    for _ in range(3):
+        await machine.use_case.run()
+        await until(lambda: not machine.use_case.schedules[API].running, "API is polled")
+        machine.clock.advance(INTERVAL)
+
+    assert machine.polled() == [API] * 3
+    machine.merge_queue.held[SITE].set()
+    await machine.use_case.drain()
+    assert machine.polled() == [SITE]
+
+
+async def test_a_failing_repository_backs_off_and_the_others_do_not() -> None:
+    machine = Machine()
+    await machine.tick()
+    machine.polled()
+    for _ in range(60):
+        machine.merge_queue.pages[SITE].clear()
+        machine.merge_queue.script(SITE, MergeQueueUnavailable("down"))
+        await machine.tick(INTERVAL)
+
+    polled = machine.polled()
+    assert polled.count(API) == 60
+    assert 6 <= polled.count(SITE) <= 12
+
+
+async def test_a_recovered_repository_is_polled_at_its_interval_again() -> None:
+    machine = Machine()
+    await machine.tick()
+    machine.merge_queue.script(SITE, MergeQueueUnavailable("down"))
+    await machine.tick(INTERVAL)
+    machine.polled()
+
+    await machine.tick(INTERVAL)
+    await machine.tick(INTERVAL)
+
+    assert machine.polled().count(SITE) == 2
+
+
+async def test_the_services_own_wait_is_kept() -> None:
+    machine = Machine()
+    await machine.tick()
+    machine.merge_queue.script(SITE, MergeQueueUnavailable("429", status=429, retry_after=90))
+    await machine.tick(INTERVAL)
+    machine.polled()
+
+    await machine.tick(89)
+    assert SITE not in machine.polled()
+    await machine.tick(INTERVAL)
+    assert SITE in machine.polled()
+
+
+async def test_two_machines_never_poll_the_same_repository() -> None:
+    one = Machine()
+    other = Machine("other", one.clock, one.database)
+
+    await one.tick()
+    await other.tick()
+    assert (len(one.polled()), other.polled()) == (2, [])
+    await one.tick(INTERVAL)
+    await other.tick()
+
+    assert (len(one.polled()), other.polled()) == (2, [])
+
+
+async def test_a_machine_that_is_gone_is_taken_over_where_it_stood() -> None:
+    one = Machine()
+    other = Machine("other", one.clock, one.database)
+    await one.tick()
+    await other.tick()
+    position = one.database.contents.positions[SITE]
+
+    for _ in range(6):
+        await other.tick(INTERVAL)
+
+    assert SITE in other.polled()
+    assert one.database.contents.positions[SITE].origin == position.origin
+
+
+async def test_a_machine_whose_lease_was_taken_writes_nothing_and_reads_anew_later() -> None:
+    one = Machine()
+    other = Machine("other", one.clock, one.database)
+    await one.tick()
+    one.merge_queue.held[SITE] = asyncio.Event()
+    one.clock.advance(INTERVAL)
+    await one.use_case.run()
+    one.clock.advance(600)
+    await other.tick()
+    before = dict(one.database.contents.positions)
+
+    one.merge_queue.held[SITE].set()
+    await one.use_case.drain()
+
+    assert one.database.contents.positions == before
+
+
+async def test_a_store_that_is_gone_stops_this_tick_and_no_later_one() -> None:
+    machine = Machine()
+    machine.store.unavailable = "locked"
+    with pytest.raises(StoreUnavailable):
+        await machine.tick()
+    machine.store.unavailable = None
+
+    await machine.tick()
+
+    assert len(machine.polled()) == 2

@@ -1,0 +1,390 @@
+"""Posting: in order, looked for when in doubt, given up only for good reasons."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from typing_extensions import override
+
+from bot.domain.deliveries import (
+    MAXIMUM_AGE,
+    RECHECK_DELAYS,
+    Delivery,
+    DeliveryState,
+    NewDelivery,
+    Subject,
+    SubjectKind,
+)
+from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, StoreUnavailable
+from bot.domain.event_records import EventRecord
+from bot.domain.message import Message
+from bot.messages.events import event
+from bot.usecases.post_deliveries import FOLD_OVER, PARKED_RETRY, PostDeliveries
+from tests.support.clock import FakeClock
+from tests.support.make import (
+    SITE,
+    make_act,
+    make_event_record,
+    make_pull_request_record,
+    make_subject,
+)
+from tests.support.poster import RecordingPoster
+from tests.support.store import InMemoryDatabase, InMemoryStore
+
+LOST = PostInDoubt("ServerDisconnectedError")
+
+
+@dataclass
+class Posting:
+    """The outbox and Slack, with a clock that a test moves."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
+    poster: RecordingPoster = field(default_factory=RecordingPoster)
+    holder: str = "one"
+    nudges: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.store = InMemoryStore(self.database)
+        self.use_case = PostDeliveries(
+            self.store, self.poster, self.clock, self.nudge, self.holder, lambda: 1.0
+        )
+
+    def nudge(self, after: float = 0) -> None:
+        self.nudges.append(after)
+
+    async def add(self, *event_ids: int, channel_id: str = "C1", urgent: bool = False) -> None:
+        async with self.store.begin() as transaction:
+            await transaction.events.add_new([_event(self, one) for one in event_ids])
+            await transaction.outbox.add(
+                [
+                    NewDelivery(
+                        f"{channel_id}-{one}",
+                        channel_id,
+                        make_subject(one),
+                        self.clock.now(),
+                        urgent=urgent,
+                    )
+                    for one in event_ids
+                ]
+            )
+
+    async def run(self, seconds: float = 0, times: int = 1) -> None:
+        for _ in range(times):
+            self.clock.advance(seconds)
+            await self.use_case.run()
+
+    def delivery(self, event_id: int, channel_id: str = "C1") -> Delivery:
+        return self.database.contents.deliveries[f"{channel_id}-{event_id}"]
+
+    def shown(self, channel_id: str = "C1") -> list[int]:
+        """The pull requests told in the channel, which are numbered as their events."""
+        return [int(text.split("#")[1].split()[0]) for text in self.poster.shown(channel_id)]
+
+
+def _event(bot: Posting, event_id: int) -> EventRecord:
+    return make_event_record(event_id=event_id, pull_request=event_id, received_at=bot.clock.now())
+
+
+async def test_deliveries_are_posted_in_the_order_of_their_channel() -> None:
+    bot = Posting()
+    await bot.add(1, 2, 3)
+    await bot.add(2, 4, channel_id="C2")
+
+    await bot.run()
+
+    assert (bot.shown("C1"), bot.shown("C2")) == ([1, 2, 3], [2, 4])
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+    assert bot.delivery(1).message_ts == bot.poster.history[0].ts
+    await bot.run(60)
+    assert len(bot.poster.called("post")) == 5
+
+
+async def test_a_post_is_rendered_when_it_is_posted_with_what_is_known_then() -> None:
+    bot = Posting()
+    await bot.add(1)
+    async with bot.store.begin() as transaction:
+        await transaction.pull_requests.save([make_pull_request_record(1, title="Add search")])
+
+    await bot.run()
+
+    assert "Add search" in bot.poster.shown("C1")[0]
+
+
+async def test_an_act_is_told_from_the_audit() -> None:
+    bot = Posting()
+    async with bot.store.begin() as transaction:
+        record_id = await transaction.audit.add(make_act())
+        subject = Subject(SubjectKind.ACT, SITE, record_id)
+        new = NewDelivery("act-1", "C1", subject, bot.clock.now(), urgent=True)
+        await transaction.outbox.add([new])
+
+    await bot.run()
+
+    assert bot.poster.shown("C1")[0].startswith("Queue paused: acme/site, by alice")
+
+
+async def test_more_than_a_burst_waits_its_second_and_keeps_its_order() -> None:
+    bot = Posting()
+    await bot.add(*range(1, 13))
+
+    await bot.run()
+    assert bot.shown() == [1, 2, 3, 4, 5]
+    await bot.run(seconds=1, times=10)
+
+    assert bot.shown() == list(range(1, 13))
+
+
+async def test_a_backlog_is_told_in_one_message() -> None:
+    bot = Posting()
+    await bot.add(*range(1, FOLD_OVER + 20))
+
+    await bot.run(seconds=1, times=5)
+
+    assert len(bot.poster.history) == 1
+    assert f"{FOLD_OVER + 19} events" in bot.poster.shown("C1")[0]
+    states = {one.state for one in bot.database.contents.deliveries.values()}
+    assert states == {DeliveryState.DELIVERED, DeliveryState.FOLDED}
+
+
+async def test_a_lost_answer_is_looked_for_and_not_posted_again() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    bot.poster.fail_next(LOST, after=True)
+
+    await bot.run()
+    assert bot.delivery(1).state is DeliveryState.IN_DOUBT
+    assert bot.shown() == [1]
+    await bot.run(RECHECK_DELAYS[0].total_seconds())
+
+    assert bot.shown() == [1, 2]
+    assert [call.method for call in bot.poster.calls] == ["post", "find", "post"]
+
+
+async def test_a_post_that_shows_late_is_still_not_posted_again() -> None:
+    bot = Posting()
+    await bot.add(1)
+    bot.poster.shows_late = len(RECHECK_DELAYS) - 1
+    bot.poster.fail_next(LOST, after=True)
+
+    await bot.run()
+    await bot.run(seconds=11, times=len(RECHECK_DELAYS))
+
+    assert bot.shown() == [1]
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+
+
+async def test_a_lost_request_is_posted_again_after_every_look_and_in_order() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    bot.poster.fail_next(LOST)
+
+    await bot.run()
+    await bot.run(seconds=11, times=len(RECHECK_DELAYS) + 1)
+
+    assert bot.shown() == [1, 2]
+    methods = [call.method for call in bot.poster.calls]
+    assert methods == ["post", *["find"] * len(RECHECK_DELAYS), "post", "post"]
+
+
+async def test_a_history_that_cannot_be_read_is_never_posted_over() -> None:
+    bot = Posting()
+    await bot.add(1)
+    bot.poster.fail_next(LOST, after=True)
+    await bot.run()
+    for _ in range(5):
+        bot.poster.fail_next(PostInDoubt("http_500"), method="find")
+    await bot.run(seconds=301, times=5)
+    assert bot.delivery(1).state is DeliveryState.IN_DOUBT
+
+    await bot.run(seconds=301)
+
+    assert bot.shown() == [1]
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+
+
+async def test_a_crash_while_sending_is_looked_for_by_whoever_comes_next() -> None:
+    bot = Posting()
+    await bot.add(1)
+    async with bot.store.begin() as transaction:
+        now = bot.clock.now()
+        await transaction.outbox.claim(
+            now=now, claimed_until=now + timedelta(seconds=60), channels=1, per_channel=1
+        )
+    await bot.poster.post("C1", event(_event(bot, 1), None), "C1-1")
+
+    await bot.run(61)
+
+    assert bot.shown() == [1]
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+
+
+async def test_a_refused_channel_is_parked_and_resumes_by_itself_in_order() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    await bot.add(3, channel_id="C2")
+    bot.poster.closed["C1"] = "is_archived"
+
+    await bot.run()
+    assert bot.shown("C2") == [3]
+    parked = bot.database.contents.parked["C1"]
+    assert (parked.code, parked.retry_at) == ("is_archived", bot.clock.now() + PARKED_RETRY)
+    await bot.run(seconds=1, times=10)
+    assert len([call for call in bot.poster.calls if call.channel_id == "C1"]) == 1
+
+    del bot.poster.closed["C1"]
+    await bot.run(PARKED_RETRY.total_seconds() + 1)
+    await bot.run()
+
+    assert bot.shown("C1") == [1, 2]
+    assert bot.database.contents.parked == {}
+
+
+async def test_a_channel_that_stays_closed_for_a_week_gives_up_one_by_one() -> None:
+    bot = Posting()
+    await bot.add(1)
+    bot.poster.closed["C1"] = "is_archived"
+
+    await bot.run()
+    await bot.run(MAXIMUM_AGE.total_seconds() + 1)
+
+    assert bot.delivery(1).state is DeliveryState.FAILED
+    assert bot.delivery(1).error == "is_archived"
+
+
+async def test_refused_blocks_are_sent_as_text() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    bot.poster.blocks_refused = True
+
+    await bot.run()
+
+    assert bot.shown() == [1, 2]
+    assert all(not one.message.blocks for one in bot.poster.history)
+
+
+async def test_a_message_that_slack_never_takes_fails_and_holds_nothing() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    bot.poster.fail_next(PostRefused("invalid_blocks", Refusal.MESSAGE))
+    bot.poster.fail_next(PostRefused("no_text", Refusal.MESSAGE))
+
+    await bot.run()
+
+    assert (bot.delivery(1).state, bot.delivery(1).error) == (DeliveryState.FAILED, "no_text")
+    assert bot.shown() == [2]
+
+
+async def test_what_a_delivery_tells_may_be_gone() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    del bot.database.contents.events[make_subject(1)]
+
+    await bot.run()
+
+    assert bot.delivery(1).state is DeliveryState.FAILED
+    assert bot.shown() == [2]
+
+
+async def test_a_rate_limit_holds_every_channel_as_long_as_slack_says() -> None:
+    bot = Posting()
+    limited = PostPostponed("ratelimited", retry_after=30, workspace_wide=True)
+    bot.poster.fail_next(limited, channel_id="C1")
+    await bot.add(1)
+    await bot.run()
+    await bot.add(2, channel_id="C2")
+
+    await bot.run(seconds=5, times=5)
+    assert len(bot.poster.calls) == 1
+    await bot.run(seconds=3, times=3)
+
+    assert (bot.shown("C1"), bot.shown("C2")) == ([1], [2])
+
+
+async def test_a_post_that_was_certainly_not_made_waits_longer_each_time() -> None:
+    bot = Posting()
+    await bot.add(1)
+    for _ in range(3):
+        bot.poster.fail_next(PostPostponed("not_connected"))
+
+    await bot.run(seconds=0.5, times=20)
+
+    assert bot.shown() == [1]
+    assert [call.method for call in bot.poster.calls] == ["post"] * 4
+
+
+async def test_only_one_process_posts_at_a_time() -> None:
+    one = Posting()
+    other = Posting(one.clock, one.database, RecordingPoster(), "other")
+    await one.run()
+    await one.add(1)
+
+    await other.run(1)
+    assert other.poster.calls == []
+    await one.run(1)
+
+    assert one.shown() == [1]
+
+
+async def test_a_process_that_is_gone_is_taken_over_without_a_second_post() -> None:
+    one = Posting()
+    other = Posting(one.clock, one.database, one.poster, "other")
+    await one.add(1, 2)
+    one.poster.fail_next(LOST, after=True)
+    await one.run()
+
+    await other.run(61)
+
+    assert one.shown() == [1, 2]
+
+
+async def test_a_lease_lost_while_posting_settles_nothing_and_the_next_one_looks() -> None:
+    one = Posting()
+    other = Posting(one.clock, one.database, one.poster, "other")
+    await one.add(1)
+    slow = _SlowPoster(one)
+    one.use_case = PostDeliveries(one.store, slow, one.clock, one.nudge, "one", lambda: 1.0)
+
+    await one.run()
+    assert one.delivery(1).state is DeliveryState.SENDING
+    await other.run()
+
+    assert other.delivery(1).state is DeliveryState.DELIVERED
+    assert one.shown() == [1]
+
+
+class _SlowPoster(RecordingPoster):
+    """Its posts take longer than any lease lasts."""
+
+    def __init__(self, bot: Posting) -> None:
+        super().__init__()
+        self.bot = bot
+
+    @override
+    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+        ts = await self.bot.poster.post(channel_id, message, delivery_id)
+        self.bot.clock.advance(120)
+        return ts
+
+
+async def test_a_store_that_is_gone_stops_the_run() -> None:
+    bot = Posting()
+    await bot.add(1)
+    bot.store.unavailable = "locked"
+
+    with pytest.raises(StoreUnavailable):
+        await bot.run()
+
+    assert bot.poster.calls == []
+
+
+async def test_an_urgent_post_does_not_wait_behind_one_in_doubt() -> None:
+    bot = Posting()
+    await bot.add(1)
+    bot.poster.fail_next(LOST)
+    await bot.run()
+    await bot.add(2, urgent=True)
+
+    await bot.run(1)
+
+    assert bot.shown() == [2]

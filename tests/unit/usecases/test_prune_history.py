@@ -1,0 +1,48 @@
+"""What was told long ago goes; the audit stays."""
+
+from datetime import timedelta
+
+from bot.usecases.prune_history import PruneHistory
+from tests.support.clock import FakeClock
+from tests.support.make import make_act, make_event_record, make_pull_request_record
+from tests.support.store import InMemoryStore
+from tests.support.stored import add, make_new
+
+DAY = timedelta(days=1)
+
+
+async def test_only_what_is_settled_and_old_goes_however_much_there_is() -> None:
+    clock, store = FakeClock(), InMemoryStore()
+    now = clock.now()
+    many = [make_event_record(event_id=n, received_at=now - 40 * DAY) for n in range(1, 2501)]
+    fresh = make_event_record(event_id=9001, received_at=now - 10 * DAY)
+    unrouted = make_event_record(event_id=9002, received_at=now - 40 * DAY)
+    async with store.begin() as transaction:
+        await transaction.events.add_new([*many, fresh, unrouted])
+        ids = [record.event_id for record in [*many, fresh]]
+        await transaction.events.mark_routed(fresh.repository, ids)
+        await transaction.pull_requests.save(
+            [
+                make_pull_request_record(1, seen_at=now - 40 * DAY),
+                make_pull_request_record(2, seen_at=now),
+            ]
+        )
+        await transaction.audit.add(make_act(at=now - 400 * DAY))
+    await add(store, make_new(1, due_at=now - 40 * DAY))
+
+    await PruneHistory(store, clock, 30 * DAY).run()
+
+    contents = store.database.contents
+    left = {subject.subject_id for subject in contents.events}
+    assert left == {1, 9001, 9002}
+    assert [number for _, number in contents.pull_requests] == [2]
+    assert len(contents.audit) == 1
+    assert len(contents.deliveries) == 1
+
+
+async def test_nothing_old_is_one_short_transaction() -> None:
+    store = InMemoryStore()
+
+    await PruneHistory(store, FakeClock(), 30 * DAY).run()
+
+    assert store.transactions == 1
