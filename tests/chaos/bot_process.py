@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from threading import Thread
+from typing import IO
 
 ROOT = Path(__file__).parents[2]
 STOP_SECONDS = 15.0
@@ -22,15 +24,14 @@ class BotProcess:
         name: str,
         environ: Mapping[str, str],
         folder: Path,
-        before_run: Callable[[], None] | None = None,
     ) -> None:
         self.name = name
         self.logs: list[Path] = []
         self.exits: list[int] = []
         self._environ = dict(environ)
         self._folder = folder
-        self._before_run = before_run
         self._process: subprocess.Popen[bytes] | None = None
+        self._writer: Thread | None = None
 
     @property
     def pid(self) -> int | None:
@@ -47,19 +48,21 @@ class BotProcess:
     def start(self) -> None:
         assert self._process is None
         log = self._folder / f"{self.name}-{len(self.logs) + 1:03}.log"
-        with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "bot", "run"],
-                cwd=ROOT,
-                env=self._environ,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                # A limit has to be set in the child, and the child has no other thread yet.
-                preexec_fn=self._before_run,  # noqa: PLW1509
-            )
+        log.touch()
         self.logs.append(log)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "bot", "run"],
+            cwd=ROOT,
+            env=self._environ,
+            stdin=subprocess.DEVNULL,
+            # Through a pipe: a limit on the files of the bot must not take its voice as well.
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        self._writer = Thread(target=_write_down, args=(self._process.stdout, log), daemon=True)
+        self._writer.start()
 
     def signal(self, number: int) -> None:
         """Nothing happens when the process has ended by itself."""
@@ -89,7 +92,7 @@ class BotProcess:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            self._process = None
+            self._forget()
 
     async def _ended(self, seconds: float = STOP_SECONDS) -> int:
         process = self._process
@@ -100,5 +103,17 @@ class BotProcess:
                 msg = f"{self.name} did not end within {seconds:g} seconds; see {self.log}"
                 raise AssertionError(msg)
             await asyncio.sleep(LOOK_SECONDS)
-        self._process = None
+        self._forget()
         return process.returncode
+
+    def _forget(self) -> None:
+        self._process = None
+        if self._writer is not None:
+            self._writer.join()
+            self._writer = None
+
+
+def _write_down(output: IO[bytes], log: Path) -> None:
+    with output, log.open("wb", buffering=0) as written:
+        for line in output:
+            written.write(line)

@@ -8,11 +8,11 @@ from typing import Literal, TypeVar
 DatabaseKind = Literal["sqlite", "postgres"]
 Moment = Literal["any", "accepted", "looking", "polling", "starting"]
 
-ROUND_SECONDS = 80.0
-"""A killed process leaves leases of 60 seconds. Kills come in rounds, so that between two of them
+ROUND_SECONDS = 60.0
+"""A killed process leaves leases of 30 seconds. Kills come in rounds, so that between two of them
 somebody holds the leases long enough to post, and is killed while it does."""
 
-LONGER_THAN_LEASES = (62.0, 72.0)
+LONGER_THAN_LEASES = (33.0, 50.0)
 
 
 @dataclass(frozen=True, slots=True)

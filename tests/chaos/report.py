@@ -42,4 +42,4 @@ def table(result: Result) -> str:
 
 
 def _killed(acts: Counter[str]) -> int:
-    return sum(count for name, count in acts.items() if name.startswith("killed"))
+    return sum(count for name, count in acts.items() if name.startswith("killed, "))

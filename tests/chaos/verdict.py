@@ -1,7 +1,7 @@
 """What the channels show, held against what they had to hear."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -146,9 +146,22 @@ def _untrue(
     told = payload.get("told", 1)
     if told != len(found):
         problems.append(f"{shown} says it tells {told}, the outbox {len(found)}")
+    if len(found) > 1:
+        problems += _miscounted(message.text, events)
     if len(found) == 1 and events[0] is not None and _key(message) != events[0].key:
         problems.append(f"{shown} does not tell {events[0].key}")
     return problems
+
+
+def _miscounted(text: str, events: Sequence[Expected | None]) -> list[str]:
+    """The numbers of a summary that are not in its text, by repository and word."""
+    counts = Counter((one.repository, one.word) for one in events if one is not None)
+    parts = {part.strip().partition(":")[0]: part for part in text.partition(". ")[2].split(";")}
+    return [
+        f"{text!r} does not count {count} {word.lower()} in {repository}"
+        for (repository, word), count in counts.items()
+        if f" {count} {word.lower()}" not in parts.get(repository, "")
+    ]
 
 
 def _posts(workspace: Workspace) -> Iterable[Message]:

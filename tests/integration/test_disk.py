@@ -1,0 +1,196 @@
+"""The running bot on a database that cannot be written for a while.
+
+What the operating system refuses is the bot's writing to files: RLIMIT_FSIZE, set on the running
+process and lifted again, binds root too, needs no mount and no other account, and leaves what is
+open open, as a full disk or one remounted read-only does. At the present size of the database's log
+nothing can be added to it (a full disk); at zero no byte can be written (a read-only one). The
+error number is EFBIG where a full disk says ENOSPC and a read-only one EROFS, so that SQLite's own
+words differ; the way they take through the bot is the same.
+"""
+
+import asyncio
+import json
+import resource
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.sandbox.merge_queue.controls import SentEvent
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.server import Sandbox
+from bot.sandbox.slack.server import SlackSandbox
+from tests.chaos.bot_process import ROOT, BotProcess
+from tests.support.waiting import until
+
+SITE = "acme/site"
+ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
+UNLIMITED = resource.RLIM_INFINITY
+WAIT_SECONDS = 40.0
+CLAIM_SECONDS = 100.0
+"""A post whose outcome could not be stored is looked for once its claim has run out."""
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@dataclass
+class Disk:
+    """A bot, and its database's file that can be made unwritable."""
+
+    bot: BotProcess
+    service: MergeQueueSandbox
+    slack: SlackSandbox
+    path: Path
+    number: int = 1000
+
+    def limit_files(self, size: int) -> None:
+        """No file of the running bot may be written beyond so many bytes."""
+        assert self.bot.pid is not None
+        resource.prlimit(self.bot.pid, resource.RLIMIT_FSIZE, (size, UNLIMITED))
+
+    def log_size(self) -> int:
+        """Of the write-ahead log, where every transaction begins."""
+        return self.path.with_name(f"{self.path.name}-wal").stat().st_size
+
+    def unsettled(self) -> int:
+        return _number(self.path, "SELECT count(*) FROM deliveries WHERE settled_at IS NULL")
+
+    def enter(self) -> int:
+        """Let a pull request enter the queue; its number."""
+        self.number += 1
+        event = SentEvent("action.queue.enter", {}, self.number, "main")
+        self.service.emit(SITE, event)
+        return self.number
+
+    def posted(self) -> list[int]:
+        """The pull requests of the posts in the channel, in their order."""
+        messages = self.slack.installation.workspace.channels[CHANNEL].messages
+        texts = [one.text for one in messages if one.from_app and one.ephemeral_to is None]
+        return [int(text.split("#")[1].split()[0]) for text in texts if "#" in text]
+
+    async def wait_for_post(self, number: int) -> None:
+        await until(lambda: number in self.posted(), f"a post about #{number}", CLAIM_SECONDS)
+
+    async def answer_to(self, text: str) -> str:
+        """Type a command and read what only the person sees of its answer."""
+        seen = len(self._answers())
+        typed = await self.slack.people.command(ALICE, CHANNEL, text)
+        assert typed["acknowledged"], typed
+        await until(lambda: len(self._answers()) > seen, f"an answer to {text}", WAIT_SECONDS)
+        return self._answers()[-1]
+
+    def _answers(self) -> list[str]:
+        found = self.slack.sight.messages(ALICE, CHANNEL)["messages"]
+        return [one["text"] for one in found if one["ephemeral"]]
+
+    def logged(self, action: str) -> list[dict[str, Any]]:
+        lines = self.bot.log.read_text().splitlines()
+        entries = [json.loads(line) for line in lines if line.startswith("{")]
+        return [one for one in entries if one.get("action") == action]
+
+    def printed_tracebacks(self) -> bool:
+        return "Traceback" in self.bot.log.read_text()
+
+
+@pytest.fixture
+async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
+    """A bot that has posted once, and whose database's log is not empty."""
+    service = MergeQueueSandbox(repositories={SITE: "quiet"})
+    slack = SlackSandbox(ROOT / "manifest.yml")
+    path = tmp_path / "bot.sqlite3"
+    async with Sandbox(service, slack) as sandbox:
+        addresses = sandbox.addresses
+        environ = {
+            "HOME": str(tmp_path),
+            "MQBOT_API_URL": addresses.api_url,
+            "MQBOT_API_TOKEN": addresses.api_token,
+            "MQBOT_REPOSITORIES": SITE,
+            "MQBOT_CHANNELS": f"{SITE}={CHANNEL}:enter",
+            "MQBOT_POLL_SECONDS": "1",
+            "MQBOT_LOG_FORMAT": "json",
+            "SLACK_BOT_TOKEN": addresses.slack_bot_token,
+            "SLACK_APP_TOKEN": addresses.slack_app_token,
+            "SLACK_API_URL": addresses.slack_api_url,
+            "DATABASE_URL": f"sqlite:///{path}",
+        }
+        bot = BotProcess("bot", environ, tmp_path)
+        bot.start()
+        try:
+            disk = Disk(bot, service, slack, path)
+            positions = "SELECT count(*) FROM positions"
+            await until(lambda: _number(path, positions), "a look at the log", WAIT_SECONDS)
+            await until(lambda: slack.socket_mode.connections, "a connection", WAIT_SECONDS)
+            await disk.wait_for_post(disk.enter())
+            await until(lambda: not disk.unsettled(), "the outbox to hear of it", WAIT_SECONDS)
+            yield disk
+        finally:
+            bot.remove()
+
+
+def _number(path: Path, query: str) -> int:
+    if not path.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            return int(database.execute(query).fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0  # The tables are being made.
+
+
+def _integrity(path: Path) -> str:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        return str(database.execute("PRAGMA integrity_check").fetchone()[0])
+
+
+async def _outlives(disk: Disk, size: int) -> None:
+    """What must hold while no file can be written beyond `size`, and afterwards."""
+    disk.limit_files(size)
+    meanwhile = disk.enter()
+    await until(lambda: disk.logged("job_failed"), "the log to say so", WAIT_SECONDS)
+
+    assert "acme/site" in await disk.answer_to("/mq status")
+    assert "/mq pause" in await disk.answer_to("/mq help")
+    refused = await disk.answer_to("/mq subscribe failure")
+    assert "Traceback" not in refused
+    assert meanwhile not in disk.posted()
+
+    disk.limit_files(UNLIMITED)
+    await disk.wait_for_post(meanwhile)
+    await disk.wait_for_post(disk.enter())
+    await until(lambda: disk.logged("job_recovered"), "the log to say so", WAIT_SECONDS)
+    assert await disk.bot.stop() == 0
+    assert disk.posted() == sorted(set(disk.posted())), "once each, in order"
+    assert _integrity(disk.path) == "ok"
+
+
+async def test_a_full_disk_is_told_once_and_outlived(disk: Disk) -> None:
+    await _outlives(disk, disk.log_size())
+
+    jobs = [entry["job"] for entry in disk.logged("job_failed")]
+    assert len(jobs) == len(set(jobs)), "said when it begins, not at every turn"
+    assert not disk.printed_tracebacks()
+
+
+async def test_a_read_only_database_is_told_once_and_outlived(disk: Disk) -> None:
+    await _outlives(disk, 0)
+
+    jobs = [entry["job"] for entry in disk.logged("job_failed")]
+    assert len(jobs) == len(set(jobs)), "said when it begins, not at every turn"
+    assert not disk.printed_tracebacks()
+
+
+async def test_a_bot_killed_on_a_full_disk_loses_nothing(disk: Disk) -> None:
+    disk.limit_files(disk.log_size())
+    meanwhile = disk.enter()
+    await until(lambda: disk.logged("job_failed"), "the log to say so", WAIT_SECONDS)
+    await disk.bot.kill()
+
+    assert _integrity(disk.path) == "ok"
+    disk.bot.start()
+    await disk.wait_for_post(meanwhile)
+    assert await asyncio.wait_for(disk.bot.stop(), WAIT_SECONDS) == 0
+    assert disk.posted() == sorted(set(disk.posted()))

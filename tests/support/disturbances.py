@@ -1,0 +1,199 @@
+"""Ports that can be disturbed before and after every call: a crash, a freeze, a failing store."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, cast
+
+from typing_extensions import override
+
+from bot.domain.errors import StoreUnavailable
+from bot.domain.event_log import Window
+from bot.domain.events import EventPage
+from bot.domain.message import Message
+from bot.domain.queue import QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.ports import ChannelPoster, Store, Transaction
+from tests.support.merge_queue import FakeMergeQueue
+
+Kind = Literal["crash", "freeze", "store fails"]
+_STORE_PLACES = frozenset({"begin", "inside", "committed"})
+
+
+class Crash(BaseException):
+    """The process is dead; no `except Exception` of it does anything any more."""
+
+
+@dataclass(slots=True)
+class Disturbance:
+    """What happens at step `at`, counted from the moment it is armed, or at the next it fits.
+
+    With a `place` it fits only there: begin, inside, committed, post, posted, find, found, ask,
+    answered.
+    A freeze does `meanwhile` before the process goes on. `short` ones fit everywhere outside a
+    transaction; others not between the decision to send a post and the sending: that moment is
+    the one that no lease can guard.
+    """
+
+    kind: Kind
+    at: int
+    meanwhile: Callable[[], Awaitable[None]] | None = None
+    short: bool = False
+    place: str | None = None
+
+    def fits(self, place: str, open_transactions: int) -> bool:
+        if self.place not in {None, place}:
+            return False
+        match self.kind:
+            case "crash":
+                return True
+            case "freeze":
+                return not open_transactions and (self.short or place != "post")
+            case "store fails":
+                return place in _STORE_PLACES
+
+
+@dataclass
+class Steps:
+    """The steps of one process, each a place between two awaits."""
+
+    disturbance: Disturbance | None = None
+    taken: int = 0
+    open_transactions: int = 0
+    is_dead: bool = False
+    _awake: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self._awake.set()
+
+    def arm(self, disturbance: Disturbance | None) -> None:
+        self.disturbance = disturbance
+        self.taken = 0
+
+    async def step(self, place: str) -> None:
+        """Raises Crash or StoreUnavailable, or takes its time."""
+        await asyncio.sleep(0)
+        await self._awake.wait()
+        if self.is_dead:
+            raise Crash
+        self.taken += 1
+        armed = self.disturbance
+        if armed is None or self.taken < armed.at or not armed.fits(place, self.open_transactions):
+            return
+        self.disturbance = None
+        await self._disturbed(armed)
+
+    async def _disturbed(self, armed: Disturbance) -> None:
+        if armed.kind == "crash":
+            self.is_dead = True
+            raise Crash
+        if armed.kind == "store fails":
+            raise StoreUnavailable("a disturbance")
+        assert armed.meanwhile is not None
+        self._awake.clear()
+        try:
+            await armed.meanwhile()
+        finally:
+            self._awake.set()
+
+
+class _Part:
+    """A part of a transaction whose every call is a step."""
+
+    def __init__(self, part: object, steps: Steps) -> None:
+        self._part = part
+        self._steps = steps
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._part, name)
+
+        async def call(*given: Any, **named: Any) -> Any:
+            await self._steps.step("inside")
+            return await method(*given, **named)
+
+        return call
+
+
+class _Transaction:
+    def __init__(self, transaction: Transaction, steps: Steps) -> None:
+        self._transaction = transaction
+        self._steps = steps
+
+    def __getattr__(self, name: str) -> _Part:
+        return _Part(getattr(self._transaction, name), self._steps)
+
+
+class DisturbedStore(Store):
+    """A store whose commits may go unheard."""
+
+    def __init__(self, store: Store, steps: Steps) -> None:
+        self._store = store
+        self._steps = steps
+
+    @override
+    def begin(self) -> AbstractAsyncContextManager[Transaction]:
+        return self._begin()
+
+    @asynccontextmanager
+    async def _begin(self) -> AsyncIterator[Transaction]:
+        await self._steps.step("begin")
+        self._steps.open_transactions += 1
+        try:
+            async with self._store.begin() as transaction:
+                yield cast("Transaction", _Transaction(transaction, self._steps))
+                await self._steps.step("inside")
+        finally:
+            self._steps.open_transactions -= 1
+        await self._steps.step("committed")
+
+
+class DisturbedPoster(ChannelPoster):
+    """A poster that may be left before the request, or before the answer is heard."""
+
+    def __init__(self, poster: ChannelPoster, steps: Steps) -> None:
+        self._poster = poster
+        self._steps = steps
+
+    @override
+    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+        await self._steps.step("post")
+        ts = await self._poster.post(channel_id, message, delivery_id)
+        await self._steps.step("posted")
+        return ts
+
+    @override
+    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
+        await self._steps.step("find")
+        found = await self._poster.find(channel_id, delivery_id, since)
+        await self._steps.step("found")
+        return found
+
+
+class DisturbedMergeQueue(FakeMergeQueue):
+    """What polling asks of a service, as one of several processes asks it."""
+
+    def __init__(self, service: FakeMergeQueue, steps: Steps) -> None:
+        super().__init__(service.repositories)
+        self._service = service
+        self._steps = steps
+
+    @override
+    async def event_page(
+        self,
+        repository: RepositoryName,
+        window: Window,
+        *,
+        types: Collection[str] = (),
+        cursor: str | None = None,
+    ) -> EventPage:
+        await self._steps.step("ask")
+        page = await self._service.event_page(repository, window, types=types, cursor=cursor)
+        await self._steps.step("answered")
+        return page
+
+    @override
+    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
+        await self._steps.step("ask")
+        return await self._service.status(repository, branch)
