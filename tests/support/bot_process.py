@@ -13,6 +13,8 @@ from typing import Any
 
 from typing_extensions import override
 
+from bot.sandbox.merge_queue.controls import SeenRequest
+from bot.sandbox.slack.workspace import Change
 from tests.support.bot_tester import BotTester
 from tests.support.waiting import until
 
@@ -129,6 +131,34 @@ class ProcessTester(BotTester):
         running, self.running = self.running, None
         assert running is not None
         await running.kill()
+
+    def kill_when_slack_has_posted(self) -> asyncio.Event:
+        """Kill the process the moment Slack has its next post, before it can hear of that."""
+        killed = asyncio.Event()
+
+        def look(change: Change) -> None:
+            if change.kind == "message" and not killed.is_set():
+                self._kill_now(killed)
+
+        self.slack.installation.workspace.on_change(look)
+        return killed
+
+    def kill_when_service_has_answered(self, method: str, path: str) -> asyncio.Event:
+        """Kill the process when the service has done this, before its answer is sent."""
+        killed, count = asyncio.Event(), self.merge_queue.count_request
+
+        def look(seen: SeenRequest) -> None:
+            count(seen)
+            if seen.method == method and path in seen.path and not killed.is_set():
+                self._kill_now(killed)
+
+        self.merge_queue.count_request = look  # type: ignore[method-assign]  # the one place between deed and answer
+        return killed
+
+    def _kill_now(self, killed: asyncio.Event) -> None:
+        assert self.running is not None
+        self.running.process.kill()
+        killed.set()
 
     def log_records(self) -> list[dict[str, Any]]:
         log = self.folder / "stderr"

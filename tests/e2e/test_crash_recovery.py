@@ -1,0 +1,121 @@
+"""The process is killed between any two steps, and started again: what the channels then show."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.bot_process import ProcessTester
+from tests.support.bot_tester import MERGE_QUEUE
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+HEARING = f"acme/site={MERGE_QUEUE}:enter,pause"
+
+StartProcess = Callable[..., Awaitable[ProcessTester]]
+
+
+@pytest.fixture
+async def start_process(tmp_path: Path) -> AsyncIterator[StartProcess]:
+    async with AsyncExitStack() as stack:
+
+        async def start(**options: object) -> ProcessTester:
+            url = f"sqlite:///{tmp_path / 'bot.sqlite3'}"
+            # The options are ProcessTester's own, which checks them.
+            tester = ProcessTester(url, folder=tmp_path, channels=HEARING, **options)  # type: ignore[arg-type]
+            return await stack.enter_async_context(tester)
+
+        yield start
+
+
+async def _crash(bot: ProcessTester) -> None:
+    """Kill the process, and let the minute pass in which its leases and claims still hold."""
+    await bot.kill_bot()
+    minute = 60_000_000
+    with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
+        database.execute("UPDATE leases SET expires_at = expires_at - ?", [minute])
+        database.execute(
+            "UPDATE deliveries SET due_at = due_at - ? WHERE state = 'sending'", [minute]
+        )
+
+
+def _states(bot: ProcessTester) -> list[str]:
+    with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database:
+        rows = database.execute("SELECT state FROM deliveries ORDER BY sequence")
+        return [state for (state,) in rows]
+
+
+async def _told_once(bot: ProcessTester, *numbers: int) -> None:
+    """Every pull request in order, and nothing else."""
+    for number in numbers:
+        await bot.wait_for_post(f"#{number}", seconds=40)
+    assert len(bot.posts()) == len(numbers)
+
+
+async def test_killed_before_the_log_was_read_it_reads_it_afterwards(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process()
+    bot.break_service("error", path="/logs", status=503)
+    number = bot.enqueue()
+    await until(lambda: any(one.status == 503 for one in bot.merge_queue.requests), "a poll")
+    await _crash(bot)
+    bot.mend_service()
+    await bot.start_bot()
+    await _told_once(bot, number)
+
+
+async def test_killed_before_slack_was_asked_it_posts_afterwards(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process()
+    bot.expected_refusals = {"chat.postMessage rate_limit"}
+    bot.break_slack("rate_limit", "chat.postMessage", retry_after=600)
+    first, second = bot.enqueue(), bot.enqueue()
+    await until(lambda: _states(bot) == ["pending", "pending"], "two deliveries to come")
+    await until(lambda: bot.calls("chat.postMessage"), "the first attempt")
+    await bot.logged("post_postponed")
+    await bot.kill_bot()
+    with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
+        # Ten minutes pass, the wait that Slack asked for.
+        for table, column in (("leases", "expires_at"), ("deliveries", "due_at")):
+            database.execute(f"UPDATE {table} SET {column} = {column} - 600000000")  # noqa: S608 - our own names
+    await bot.start_bot()
+    await _told_once(bot, first, second)
+
+
+async def test_killed_when_slack_had_accepted_a_post_it_finds_it_and_posts_no_second(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process()
+    killed = bot.kill_when_slack_has_posted()
+    first = bot.enqueue()
+    await until(killed.is_set, "the process killed before it heard of its post")
+    await _crash(bot)
+    assert _states(bot) == ["sending"]
+    await bot.start_bot()
+    second = bot.enqueue()
+    await _told_once(bot, first, second)
+    assert len(bot.calls("chat.postMessage")) == 2
+
+
+async def test_killed_when_the_service_had_paused_it_tells_of_the_pause_from_the_event_log(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process()
+    killed = bot.kill_when_service_has_answered("PUT", "/merge-queue/pause")
+    await bot.type("/mq pause CI runners are down")
+    await until(killed.is_set, "the process killed before it heard of its pause")
+    await _crash(bot)
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+    assert _states(bot) == []
+    await bot.start_bot()
+    post = await bot.wait_for_post("Queue paused", seconds=60)
+    assert "CI runners are down" in post
+    assert "by alice" in post
+    number = bot.enqueue()
+    await bot.wait_for_post(f"#{number}")
+    assert len(bot.posts()) == 2

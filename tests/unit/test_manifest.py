@@ -1,0 +1,133 @@
+"""The manifest is valid, and asks for exactly what the code uses."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.config import Settings
+from bot.messages import actions
+from tests.support.samples import sample
+
+ROOT = Path(__file__).parents[2]
+MANIFEST: dict[str, Any] = yaml.safe_load((ROOT / "manifest.yml").read_text("utf-8"))
+
+SCOPES = {
+    "apps_connections_open": (),
+    "auth_test": (),
+    "chat_postEphemeral": ("chat:write",),
+    "chat_postMessage": ("chat:write", "chat:write.public"),
+    "chat_update": ("chat:write",),
+    "conversations_history": ("channels:history", "groups:history"),
+    "conversations_info": ("channels:read", "groups:read"),
+    "conversations_join": ("channels:join",),
+    "conversations_open": ("im:write",),
+    "conversations_replies": ("channels:history", "groups:history"),
+    "files_upload_v2": ("files:write",),
+    "usergroups_list": ("usergroups:read",),
+    "usergroups_users_list": ("usergroups:read",),
+    "users_info": ("users:read",),
+    "users_lookupByEmail": ("users:read.email",),
+    "views_open": (),
+    "views_publish": (),
+    "views_push": (),
+    "views_update": (),
+}
+"""What each Web API method needs in public and private channels.
+
+Sources: the method pages under https://docs.slack.dev/reference/methods.
+
+apps.connections.open needs a scope of the app-level token, which no manifest can ask for.
+"""
+
+
+def sources() -> Iterator[ast.AST]:
+    """Every node of the source of `bot.slack`."""
+    for path in sorted((ROOT / "bot" / "slack").glob("**/*.py")):
+        yield from ast.walk(ast.parse(path.read_text("utf-8")))
+
+
+def methods_called() -> set[str]:
+    """The Web API methods that are named on anything called a client."""
+    found: set[str] = set()
+    for node in sources():
+        if isinstance(node, ast.Attribute) and _is_client(node.value):
+            is_method = "_" in node.attr and callable(getattr(AsyncWebClient, node.attr, None))
+            found.update({node.attr} if is_method else ())
+    return found
+
+
+def _is_client(node: ast.expr) -> bool:
+    name = getattr(node, "attr", None) or getattr(node, "id", "")
+    return str(name).endswith("client")
+
+
+def registered(kind: str) -> set[str]:
+    """The names that listeners are registered for with `app.<kind>("name")`."""
+    return {
+        str(node.args[0].value)
+        for node in sources()
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == kind
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+    }
+
+
+def test_it_is_valid_by_slacks_own_schema() -> None:
+    schema = sample("slack_manifest_v2")
+    Draft7Validator.check_schema(schema)
+    assert [error.message for error in Draft7Validator(schema).iter_errors(MANIFEST)] == []
+
+
+def test_the_schema_refuses_what_it_should() -> None:
+    wrong = {**MANIFEST, "features": {**MANIFEST["features"], "unknown": True}}
+    assert list(Draft7Validator(sample("slack_manifest_v2")).iter_errors(wrong))
+
+
+def test_the_code_calls_only_methods_whose_scopes_are_known() -> None:
+    called = methods_called()
+    assert {"chat_postMessage", "views_open", "conversations_history"} <= called
+    assert "api_call" not in called
+    assert called <= set(SCOPES)
+
+
+def test_scopes_are_exactly_those_that_the_code_uses() -> None:
+    used = {scope for method in methods_called() for scope in SCOPES[method]}
+    used.add("commands")
+    asked = MANIFEST["oauth_config"]["scopes"]
+    assert set(asked) == {"bot"}
+    assert sorted(used) == asked["bot"]
+
+
+def test_events_are_exactly_those_that_are_listened_to() -> None:
+    declared = MANIFEST["settings"]["event_subscriptions"]["bot_events"]
+    assert set(declared) == registered("event")
+
+
+def test_the_command_is_the_default_of_the_setting() -> None:
+    commands = MANIFEST["features"]["slash_commands"]
+    assert [one["command"] for one in commands] == [Settings.model_fields["command"].default]
+
+
+def test_shortcuts_are_exactly_those_that_are_listened_to() -> None:
+    shortcuts = MANIFEST["features"]["shortcuts"]
+    assert [one["callback_id"] for one in shortcuts] == [actions.PAUSE_SHORTCUT]
+    assert [one["type"] for one in shortcuts] == ["global"]
+
+
+def test_buttons_and_the_home_tab_are_switched_on() -> None:
+    assert MANIFEST["settings"]["interactivity"]["is_enabled"] is True
+    assert MANIFEST["settings"]["socket_mode_enabled"] is True
+    assert MANIFEST["features"]["app_home"]["home_tab_enabled"] is True
+
+
+@pytest.mark.parametrize("setting", ["token_rotation_enabled", "org_deploy_enabled"])
+def test_what_cannot_be_undone_is_left_off(setting: str) -> None:
+    assert MANIFEST["settings"][setting] is False
