@@ -3,24 +3,49 @@
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 
 import structlog
 
 _SECRETS = re.compile(
     r"""
-    x(?:ox[a-z]|app)(?:\.x[a-z]{3})?-[A-Za-z0-9-]{8,}   # Slack's tokens
+    x(?:ox[a-z]|app|wfp)(?:\.x[a-z]{3})?-[A-Za-z0-9-]{4,}   # Slack's tokens
     | gh[a-z]_[A-Za-z0-9]{16,} | [a-z]+_pat_[A-Za-z0-9_]{16,}
+    | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*   # JSON web tokens
     | (?i:bearer)\s+[^\s'",]+
-    | https?://[^\s'"]*/(?:response|commands|actions|services|workflows)/[^\s'"]+   # response_url
-    | \b\d{9,}\.\d{9,}\.[0-9a-f]{32}\b                   # trigger ids
-    | (?<=://)[^\s/:@]+:[^\s/@]+(?=@)                    # user and password in an address
+    | (?i:authorization['"]?\s*[:=]\s*['"]?(?:basic|token)\s+)[^\s'",]+
+    | (?i:['"](?:token|secret|password|ticket|signing_secret)['"]\s*:\s*['"])[^'"]+
+    | (?i:\b(?:token|secret|password|ticket|signing_secret)=)['"]?[^\s'"&,;)]+
+    | https?://[^\s'"<>]*/(?:response|commands|actions|services|workflows|triggers)/[^\s'"<>]+
+    | wss?://[^\s'"<>]+                                      # the ticket of a connection
+    | \b\d{6,}\.\d{6,}\.[0-9a-f]{8,}\b                       # trigger ids
+    | (?<=://)[^\s/:@]+:[^\s/@]+(?=@)                        # user and password in an address
     """,
     re.VERBOSE,
 )
 
 REDACTED = "[redacted]"
+
+SHORTEST_KNOWN = 4
+"""A shorter secret would be found in every other word."""
+
+_CHATTY = (
+    "aiohttp",
+    "aiosqlite",
+    "alembic",
+    "apscheduler",
+    "asyncio",
+    "httpcore",
+    "httpx",
+    "slack_bolt",
+    "slack_sdk",
+    "sqlalchemy",
+    "websockets",
+)
+"""These print whole payloads, addresses and statements; what matters of them is logged by us."""
+
+Redact = Callable[[str], str]
 
 
 def redact(text: str) -> str:
@@ -28,21 +53,37 @@ def redact(text: str) -> str:
     return _SECRETS.sub(REDACTED, text)
 
 
-def _redact_fields(
-    _logger: Any,  # noqa: ANN401 - structlog's own signature
-    _name: str,
-    fields: MutableMapping[str, Any],
-) -> MutableMapping[str, Any]:
-    for key, value in fields.items():
-        if isinstance(value, str):
-            fields[key] = redact(value)
-        elif not isinstance(value, (int, float, bool, type(None))):
-            fields[key] = redact(repr(value))
-    return fields
+def redactor(secrets: Iterable[str]) -> Redact:
+    """As `redact`, and without these values, whatever their shape."""
+    known = sorted({one for one in secrets if len(one) >= SHORTEST_KNOWN}, key=len, reverse=True)
+    if not known:
+        return redact
+    values = re.compile("|".join(re.escape(one) for one in known))
+    return lambda text: redact(values.sub(REDACTED, text))
 
 
-def configure(level: str, form: str) -> None:
-    """Send all logs to standard error, as text for people or as JSON for machines."""
+def _redacting(redact_text: Redact) -> structlog.typing.Processor:
+    def redact_fields(
+        _logger: Any,  # noqa: ANN401 - structlog's own signature
+        _name: str,
+        fields: MutableMapping[str, Any],
+    ) -> MutableMapping[str, Any]:
+        for key, value in fields.items():
+            if isinstance(value, str):
+                fields[key] = redact_text(value)
+            elif not isinstance(value, (int, float, bool, type(None))):
+                fields[key] = redact_text(repr(value))
+        return fields
+
+    return redact_fields
+
+
+def configure(level: str, form: str, secrets: Iterable[str] = ()) -> None:
+    """Send all logs to standard error, as text for people or as JSON for machines.
+
+    `secrets` are taken out wherever they occur, besides everything of a credential's shape. What
+    the libraries say below WARNING is left out at every level, DEBUG included: it holds payloads.
+    """
     shared: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -59,7 +100,7 @@ def configure(level: str, form: str) -> None:
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.format_exc_info,
-            _redact_fields,
+            _redacting(redactor(secrets)),
             renderer,
         ],
     )
@@ -68,6 +109,5 @@ def configure(level: str, form: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
-    # These print whole payloads and addresses; what matters of them is logged by us.
-    for chatty in ("httpx", "httpcore", "apscheduler", "aiosqlite", "websockets"):
-        logging.getLogger(chatty).setLevel(max(logging.WARNING, logging.getLevelName(level)))
+    for chatty in _CHATTY:
+        logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from bot.domain.audit import Action, AuditRecord
 from bot.domain.channels import ChannelAccess
+from bot.domain.checks import BotStanding, ChannelStanding
 from bot.domain.deliveries import Delivery, NewDelivery, Subject
 from bot.domain.event_log import Position, Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -64,6 +65,26 @@ class MergeQueue(Protocol):
     async def branches(self, repository: RepositoryName, window: Window) -> Sequence[str]: ...
 
     async def application(self) -> Application: ...
+
+
+class InspectedMergeQueue(MergeQueue, Protocol):
+    """What a check of the installation asks of the service besides."""
+
+    async def clock_ahead(self) -> timedelta | None:
+        """How far our clock is ahead of the service's; None when it does not tell the time."""
+        ...
+
+
+class SlackInspection(Protocol):
+    """How the app stands in Slack. Every method raises only InspectionFailed, changes nothing."""
+
+    async def bot(self) -> BotStanding: ...
+
+    async def app_token(self) -> None:
+        """Return when the app-level token opens connections."""
+        ...
+
+    async def channel(self, channel_id: str) -> ChannelStanding: ...
 
 
 class ChannelPoster(Protocol):

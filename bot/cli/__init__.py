@@ -8,6 +8,7 @@ from typing_extensions import override
 COMMANDS = {
     "run": "Run the bot: commands, polling and posting in one process.",
     "demo": "Try everything on two local services, with no account.",
+    "check": "Check settings, database, merge queue service and Slack.",
     "migrate": "Bring the database to this version's schema.",
     "manifest": "Print the manifest that creates the Slack app.",
     "sandbox": "Run one of the two local services alone.",

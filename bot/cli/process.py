@@ -4,10 +4,12 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import unquote, urlsplit
 
 import click
+from pydantic import SecretStr
 
-from bot.config import ConfigurationError
+from bot.config import ConfigurationError, Settings
 from bot.logs import redact
 
 CONFIGURATION_EXIT = 2
@@ -17,6 +19,20 @@ def complain(error: ConfigurationError) -> None:
     """One line for each variable, on standard error."""
     for name, problem in error.problems.items():
         click.echo(f"mqbot: {name}: {redact(problem)}", err=True)
+
+
+def secrets_of(settings: Settings) -> frozenset[str]:
+    """Every secret value, the password in the database's address by itself as well."""
+    given = {one for one in vars(settings).values() if isinstance(one, SecretStr)}
+    return frozenset({one.get_secret_value() for one in given} | _passwords(settings))
+
+
+def _passwords(settings: Settings) -> set[str]:
+    try:
+        password = urlsplit(settings.database_url.get_secret_value()).password
+    except ValueError:  # no address; whoever opens it says so
+        return set()
+    return {password, unquote(password)} if password else set()
 
 
 class Stop:

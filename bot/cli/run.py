@@ -6,7 +6,7 @@ import os
 import click
 
 from bot import logs
-from bot.cli.process import CONFIGURATION_EXIT, complain, until_stopped
+from bot.cli.process import CONFIGURATION_EXIT, complain, secrets_of, until_stopped
 from bot.config import ConfigurationError, Settings, load_settings
 from bot.domain.errors import StoreUnavailable
 from bot.runtime import build_runtime
@@ -18,7 +18,7 @@ def command() -> None:
     """Run the bot: commands, polling and posting in one process."""
     try:
         settings = load_settings(os.environ)
-        logs.configure(settings.log_level, settings.log_format)
+        logs.configure(settings.log_level, settings.log_format, secrets_of(settings))
         asyncio.run(run(settings))
     except ConfigurationError as error:
         complain(error)

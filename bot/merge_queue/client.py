@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -23,10 +24,10 @@ from bot.merge_queue.requests import PER_PAGE_MAX, EventFilter
 from bot.merge_queue.retries import Patience
 from bot.merge_queue.statistics import Statistics
 from bot.merge_queue.unreadable import UnreadableEvents
-from bot.ports import Clock, MergeQueue
+from bot.ports import Clock, InspectedMergeQueue
 
 
-class MergeQueueClient(MergeQueue, AbstractAsyncContextManager["MergeQueueClient"]):
+class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQueueClient"]):
     """All 13 endpoints of the API document; every method raises only MergeQueueError.
 
     `base_url` ends in the version segment, `/v1`. `token` is an application key or a personal
@@ -180,6 +181,11 @@ class MergeQueueClient(MergeQueue, AbstractAsyncContextManager["MergeQueueClient
     async def application(self) -> Application:
         """Endpoint 8."""
         return await self._caller.call(requests.application_request(), protocol.read_application)
+
+    @override
+    async def clock_ahead(self) -> timedelta | None:
+        """From the `Date` of an answer to endpoint 8, whatever its status is."""
+        return await self._caller.call(requests.application_request(), protocol.read_clock_ahead)
 
     async def set_queue_pause(
         self, repository: RepositoryName, reason: str

@@ -6,7 +6,7 @@ sorted in `bot.merge_queue.refusals`.
 
 import json
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -93,6 +93,12 @@ def read_branches(answer: Answer) -> tuple[str, ...]:
 
 def read_application(answer: Answer) -> Application:
     return _decipher(answer, _APPLICATION)
+
+
+def read_clock_ahead(answer: Answer) -> timedelta | None:
+    """How far our clock is ahead of the service's, which dates its refusals as well."""
+    date = http_date(answer.header("date") or "")
+    return None if date is None else answer.received_at - date
 
 
 def read_queue_pauses(answer: Answer) -> tuple[QueuePause, ...]:

@@ -1,0 +1,153 @@
+"""`mqbot check`: looks at everything the bot depends on and says what mends what is wrong."""
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+
+import click
+import yaml
+
+from bot import logs
+from bot.cli.check_report import as_json, show_table
+from bot.cli.manifest import manifest_path
+from bot.cli.process import CONFIGURATION_EXIT, secrets_of
+from bot.clock import SystemClock
+from bot.config import ConfigurationError, Settings, load_database_url, load_settings
+from bot.domain.checks import Area, Finding, Standing
+from bot.domain.errors import StoreUnavailable
+from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.retries import Patience
+from bot.messages import checks
+from bot.slack.clients import open_session, web_client
+from bot.slack.inspection import WebApiInspection
+from bot.storage import migrate
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from bot.usecases.check_installation import (
+    CheckMergeQueue,
+    CheckSlack,
+    CheckStore,
+    check_database,
+    guarded,
+)
+
+WRONG_EXIT = 1
+
+PATIENCE = Patience(connect=3.0, read=5.0, total=6.0, attempts=2)
+"""A service that is down is told of within seconds."""
+
+
+@click.command()
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of a table.")
+def command(*, json_wanted: bool) -> None:
+    """Check settings, database, merge queue service and Slack; change nothing.
+
+    Exit code 0: all is well. 1: something is wrong. 2: the settings cannot be read.
+    """
+    try:
+        settings = load_settings(os.environ)
+    except ConfigurationError as error:
+        logs.configure("CRITICAL", "text")
+        found = asyncio.run(_without_settings(os.environ, error))
+        _show(found, (), json_wanted=json_wanted)
+        raise SystemExit(CONFIGURATION_EXIT) from None
+    secrets = secrets_of(settings)
+    # Everything is told by the report; the log is there for whoever asks for more.
+    level = settings.log_level if settings.log_level == "DEBUG" else "CRITICAL"
+    logs.configure(level, settings.log_format, secrets)
+    found = asyncio.run(_everything(settings))
+    _show(found, secrets, json_wanted=json_wanted)
+    if any(one.standing is not Standing.OK for one in found):
+        raise SystemExit(WRONG_EXIT)
+
+
+def _show(found: Sequence[Finding], secrets: Iterable[str], *, json_wanted: bool) -> None:
+    redact = logs.redactor(secrets)
+    if json_wanted:
+        click.echo(as_json(found, redact))
+    else:
+        show_table(found, redact)
+
+
+async def _without_settings(
+    environ: Mapping[str, str], error: ConfigurationError
+) -> Sequence[Finding]:
+    found = [checks.setting_wrong(name, problem) for name, problem in error.problems.items()]
+    try:
+        url = load_database_url(environ)
+    except ConfigurationError:
+        found.append(checks.without_settings(Area.DATABASE))
+    else:
+        found.extend(await _database(url))
+    return [*found, checks.without_settings(Area.MERGE_QUEUE), checks.without_settings(Area.SLACK)]
+
+
+async def _everything(settings: Settings) -> Sequence[Finding]:
+    configuration = checks.settings_read(len(settings.repositories), len(settings.channels))
+    url = settings.database_url.get_secret_value()
+    database = await _database(url)
+    channels = {one.channel_id for one in settings.channels}
+    if all(one.standing is Standing.OK for one in database):
+        deliveries = await guarded(
+            Area.DELIVERIES, "outbox", partial(_deliveries, settings, channels)
+        )
+    else:
+        deliveries = [checks.without_database(Area.DELIVERIES, "outbox")]
+    service, slack = await asyncio.gather(
+        guarded(Area.MERGE_QUEUE, "service", partial(_merge_queue, settings), TOTAL_SECONDS),
+        guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), TOTAL_SECONDS),
+    )
+    return [configuration, *database, *deliveries, *service, *slack]
+
+
+TOTAL_SECONDS = 90.0
+"""Above what the parts of a group are given, which end by themselves."""
+
+
+async def _database(url: str) -> Sequence[Finding]:
+    async def look() -> Iterable[Finding]:
+        return await check_database(partial(migrate.current_revision, url), migrate.head_revision())
+
+    return await guarded(Area.DATABASE, "connection", look)
+
+
+async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[Finding]:
+    """Adds to `channels` those that were subscribed by command."""
+    async with AsyncExitStack() as stack:
+        store = SqlStore(create_engine(settings.database_url.get_secret_value()))
+        stack.push_async_callback(store.close)
+        look = CheckStore(store, SystemClock())
+        try:
+            channels |= await look.channels(settings.repositories)
+            return await look.deliveries()
+        except StoreUnavailable as error:
+            return [checks.database_unusable(error.cause)]
+
+
+async def _merge_queue(settings: Settings) -> Iterable[Finding]:
+    client = MergeQueueClient(
+        base_url=settings.api_url,
+        token=settings.api_token,
+        clock=SystemClock(),
+        patience=PATIENCE,
+        deprecated_pause_endpoints=settings.deprecated_pause,
+    )
+    async with client:
+        return await CheckMergeQueue(client, settings.repositories).run()
+
+
+async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
+    async with open_session() as session:
+        client = web_client(
+            session, token=settings.slack_bot_token, base_url=settings.slack_api_url
+        )
+        app_token = settings.slack_app_token.get_secret_value()
+        inspection = WebApiInspection(client, app_token, SystemClock())
+        return await CheckSlack(inspection, _wanted_scopes()).run(channels)
+
+
+def _wanted_scopes() -> frozenset[str]:
+    manifest = yaml.safe_load(manifest_path().read_text(encoding="utf-8"))
+    return frozenset(manifest["oauth_config"]["scopes"]["bot"])

@@ -1,0 +1,189 @@
+"""Look at everything the bot depends on; whatever is broken, the rest is still looked at."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bot.domain.checks import Area, Finding, InspectionFailed
+from bot.domain.errors import MergeQueueError, StoreUnavailable
+from bot.domain.queue import QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.messages import checks
+from bot.ports import Clock, InspectedMergeQueue, SlackInspection, Store
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 8
+"""Repositories, and channels, looked at together."""
+
+SECONDS = 20.0
+"""For one check."""
+
+GROUP_SECONDS = 60.0
+"""For all repositories, and for all channels."""
+
+T = TypeVar("T")
+
+Work = Callable[[], Awaitable[Iterable[Finding]]]
+
+
+async def guarded(
+    area: Area, subject: str, work: Work, seconds: float = SECONDS
+) -> Sequence[Finding]:
+    """What `work` finds; running out of time and defects become findings too."""
+    try:
+        async with asyncio.timeout(seconds):
+            return list(await work())
+    except TimeoutError:
+        return [checks.no_time(area, subject, seconds)]
+    except Exception as error:
+        # The boundary of one check: the others go on.
+        logger.debug("a check failed", extra={"action": "check_failed"}, exc_info=error)
+        return [checks.defect(area, subject, error)]
+
+
+async def together(
+    items: Sequence[T], area: Area, look: Callable[[T], Awaitable[Iterable[Finding]]]
+) -> Sequence[Finding]:
+    """Look at each item, so many at once; those for which no time is left say so."""
+    gate = asyncio.Semaphore(AT_ONCE)
+    deadline = asyncio.get_running_loop().time() + GROUP_SECONDS
+
+    async def one(item: T) -> Sequence[Finding]:
+        async with gate:
+            left = deadline - asyncio.get_running_loop().time()
+
+            async def work() -> Iterable[Finding]:
+                return await look(item)
+
+            return await guarded(area, str(item), work, max(0.0, min(SECONDS, left)))
+
+    found = await asyncio.gather(*(one(item) for item in items))
+    return [finding for some in found for finding in some]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckStore:
+    """Deliveries, and which channels are subscribed."""
+
+    store: Store
+    clock: Clock
+
+    async def deliveries(self) -> Sequence[Finding]:
+        """Raises StoreUnavailable."""
+        async with self.store.begin() as transaction:
+            summary = await transaction.outbox.summary()
+            doubtful = await transaction.outbox.in_doubt(limit=1)
+        since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
+        return list(checks.deliveries(summary, since, self.clock.now()))
+
+    async def channels(self, repositories: Sequence[RepositoryName]) -> set[str]:
+        """Those subscribed by command or by configuration; raises StoreUnavailable."""
+        async with self.store.begin() as transaction:
+            return {
+                one.channel_id
+                for name in repositories
+                for one in await transaction.subscriptions.of_repository(name)
+            }
+
+
+@dataclass(frozen=True, slots=True)
+class CheckMergeQueue:
+    """The credential, each repository, and the service's clock."""
+
+    service: InspectedMergeQueue
+    repositories: Sequence[RepositoryName]
+
+    async def run(self) -> Sequence[Finding]:
+        readable: list[RepositoryName] = []
+
+        async def look(name: RepositoryName) -> Iterable[Finding]:
+            try:
+                status: QueueStatus = await self.service.status(name)
+            except MergeQueueError as error:
+                return [checks.repository_failed(name, error)]
+            readable.append(name)
+            return [checks.repository_read(name, status)]
+
+        found, skew = await asyncio.gather(
+            together(self.repositories, Area.MERGE_QUEUE, look),
+            guarded(Area.CLOCK, "merge queue service", self._clock),
+        )
+
+        async def credential() -> Iterable[Finding]:
+            return [await self._credential(reads_something=bool(readable))]
+
+        known = await guarded(Area.MERGE_QUEUE, "credential", credential)
+        return [*known, *found, *skew]
+
+    async def _credential(self, *, reads_something: bool) -> Finding:
+        try:
+            return checks.application(await self.service.application())
+        except MergeQueueError as error:
+            return checks.application_failed(error, reads_something=reads_something)
+
+    async def _clock(self) -> Iterable[Finding]:
+        try:
+            ahead = await self.service.clock_ahead()
+        except MergeQueueError:
+            ahead = None
+        return [checks.clock("merge queue service", ahead)]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSlack:
+    """Both tokens, the granted scopes, Slack's clock, and each subscribed channel."""
+
+    slack: SlackInspection
+    wanted_scopes: Collection[str]
+
+    async def run(self, channels: Collection[str]) -> Sequence[Finding]:
+        bot, app, seen = await asyncio.gather(
+            guarded(Area.SLACK, "bot token", self._bot),
+            guarded(Area.SLACK, "app-level token", self._app),
+            together(sorted(channels), Area.CHANNEL, self._channel),
+        )
+        return [*bot, *app, *(seen or [checks.no_channels()])]
+
+    async def _bot(self) -> Iterable[Finding]:
+        try:
+            found = await self.slack.bot()
+        except InspectionFailed as error:
+            return [checks.token_failed("bot token", error), checks.clock("Slack", None)]
+        return [
+            checks.bot_token(found),
+            checks.scopes(found, self.wanted_scopes),
+            checks.clock("Slack", found.ahead),
+        ]
+
+    async def _app(self) -> Iterable[Finding]:
+        try:
+            await self.slack.app_token()
+        except InspectionFailed as error:
+            return [checks.token_failed("app-level token", error)]
+        return [checks.app_token()]
+
+    async def _channel(self, channel_id: str) -> Iterable[Finding]:
+        try:
+            return [checks.channel(channel_id, await self.slack.channel(channel_id))]
+        except InspectionFailed as error:
+            return [checks.channel_failed(channel_id, error)]
+
+
+async def check_database(
+    current: Callable[[], Awaitable[str | None]], head: str
+) -> Sequence[Finding]:
+    """Whether it can be reached and has this program's schema."""
+    try:
+        revision = await current()
+    except StoreUnavailable as error:
+        return [checks.database_unusable(error.cause)]
+    except ValueError as error:
+        return [checks.database_unusable(str(error))]
+    if revision is None:
+        return [checks.database_empty()]
+    if revision != head:
+        return [checks.database_other(revision, head)]
+    return [checks.database_current(revision)]

@@ -1,0 +1,373 @@
+"""`mqbot check` as a process against both local services: all well, and each thing broken."""
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, in_doubt
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
+from bot.ports import ParkedChannel
+from bot.sandbox.merge_queue.credentials import Credential
+from bot.sandbox.merge_queue.faults import Fault
+from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.slack.server import SlackSandbox
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from tests.support.bot_process import MqbotProcess
+from tests.support.bot_tester import MANIFEST, REPOSITORY
+
+SITE = RepositoryName.parse(REPOSITORY)
+TOKEN = "queue-key-3141592653"
+BOT_TOKEN = "xoxb-1111-2222-checkcheckcheck"
+APP_TOKEN = "xapp-1-A0MQBOT-3333-checkcheckcheck"
+
+
+@dataclass
+class Report:
+    code: int
+    printed: str
+    complaints: str
+    findings: list[dict[str, Any]] = field(default_factory=list)
+
+    def of(self, area: str, subject: str = "") -> dict[str, Any]:
+        """The one finding of an area whose subject begins so."""
+        found = [
+            one
+            for one in self.findings
+            if one["area"] == area and one["subject"].startswith(subject)
+        ]
+        assert len(found) == 1, found
+        return found[0]
+
+    @property
+    def not_well(self) -> set[str]:
+        return {f"{one['area']}: {one['subject']}" for one in self.findings if not _is_ok(one)}
+
+
+def _is_ok(finding: dict[str, Any]) -> bool:
+    return bool(finding["standing"] == "ok")
+
+
+class Installation:
+    """Both services, a database, and the settings that lead to them."""
+
+    def __init__(self, database_url: str, folder: Path) -> None:
+        self.database_url = database_url
+        self.folder = folder
+        self.merge_queue = MergeQueueSandbox(
+            repositories={REPOSITORY: "quiet"},
+            token=TOKEN,
+            credentials=(
+                Credential("ci-key-141421356", scope="ci"),
+                Credential("personal-271828182", kind="personal"),
+            ),
+        )
+        self.slack = SlackSandbox(MANIFEST, bot_token=BOT_TOKEN, app_token=APP_TOKEN)
+        self.changes: dict[str, str] = {}
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "MQBOT_API_URL": self.merge_queue.base_url,
+            "MQBOT_API_TOKEN": TOKEN,
+            "MQBOT_REPOSITORIES": REPOSITORY,
+            "MQBOT_CHANNELS": f"{REPOSITORY}=C0MERGEQ",
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_APP_TOKEN": APP_TOKEN,
+            "SLACK_API_URL": self.slack.api_url,
+            "DATABASE_URL": self.database_url,
+            **self.changes,
+        }
+
+    async def check(self, *options: str, **changes: str) -> Report:
+        """Run it; nothing it says holds a secret or a traceback."""
+        for name in ("stdout", "stderr"):
+            (self.folder / name).unlink(missing_ok=True)
+        process = await MqbotProcess.start(
+            "check", *options, folder=self.folder, environ={**self.environment(), **changes}
+        )
+        code = await process.ends(60)
+        report = Report(code, process.printed, process.complaints)
+        assert "Traceback" not in report.printed + report.complaints
+        for secret in (TOKEN, BOT_TOKEN, APP_TOKEN):
+            assert secret not in report.printed + report.complaints
+        if "--json" in options:
+            body = json.loads(report.printed)
+            report.findings = body["findings"]
+            assert body["ok"] is (code == 0)
+            assert all(_is_ok(one) or one["sentence"] for one in report.findings)
+            wrong = [one for one in report.findings if one["standing"] == "wrong"]
+            assert all(one["mend"] for one in wrong)
+        return report
+
+    def store(self) -> SqlStore:
+        return SqlStore(create_engine(self.database_url))
+
+
+@pytest.fixture
+async def installation(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Installation]:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    one = Installation(sqlite_url, folder)
+    async with AsyncExitStack() as stack:
+        await one.merge_queue.start()
+        stack.push_async_callback(one.merge_queue.stop)
+        await one.slack.start()
+        stack.push_async_callback(one.slack.stop)
+        yield one
+
+
+async def test_all_is_well_and_says_so_for_every_part(installation: Installation) -> None:
+    report = await installation.check("--json")
+    assert report.not_well == set()
+    assert (report.code, report.complaints) == (0, "")
+    assert {one["area"] for one in report.findings} == {
+        "configuration",
+        "database",
+        "deliveries",
+        "merge queue",
+        "Slack",
+        "channel",
+        "clock",
+    }
+    assert report.of("merge queue", "credential")["sentence"].startswith("The service knows it")
+    assert report.of("merge queue", REPOSITORY)["sentence"].endswith("it is running.")
+    assert report.of("Slack", "bot token")["sentence"] == "It is merge-queue in Acme."
+    assert report.of("channel")["subject"] == "C0MERGEQ #merge-queue"
+    assert [one["subject"] for one in report.findings if one["area"] == "clock"] == [
+        "merge queue service",
+        "Slack",
+    ]
+
+
+async def test_the_table_has_a_mark_and_a_word_a_sentence_and_the_mend(
+    installation: Installation,
+) -> None:
+    report = await installation.check(PYTHONIOENCODING="utf-8")
+    assert report.code == 0
+    assert "✓ ok" in report.printed
+    assert "All is well." in report.printed
+    report = await installation.check(SLACK_BOT_TOKEN="xoxb-9999-wrong", PYTHONIOENCODING="utf-8")
+    assert report.code == 1
+    assert "✗ wrong" in report.printed
+    assert "Slack refuses it (invalid_auth)." in report.printed
+    assert "Install the app and copy its bot token" in report.printed
+    assert "Not all is well" in report.printed
+
+
+async def test_a_terminal_without_unicode_gets_plain_marks(installation: Installation) -> None:
+    report = await installation.check(PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (report.code, report.complaints) == (0, "")
+    assert "+ ok" in report.printed
+
+
+async def test_a_check_changes_nothing(installation: Installation) -> None:
+    changes = {"MQBOT_CHANNELS": f"{REPOSITORY}=C0RELEASE"}
+    report = await installation.check("--json", **changes)
+    assert report.of("channel")["sentence"] == "It is public; the bot joins when it posts."
+    assert report.code == 0
+    asked = {one["method"] for one in installation.slack.calls.since(0)}
+    assert asked == {"auth.test", "apps.connections.open", "conversations.info"}
+    assert {one.method for one in installation.merge_queue.requests} == {"GET"}
+    assert installation.slack.socket_mode.connections == 0
+
+
+async def test_settings_that_cannot_be_read_end_with_two_and_the_rest_is_named(
+    installation: Installation,
+) -> None:
+    report = await installation.check("--json", MQBOT_API_URL="nowhere", SLACK_APP_TOKEN="xoxb-1")
+    assert report.code == 2
+    assert report.of("configuration", "MQBOT_API_URL")["standing"] == "wrong"
+    assert "xapp-…" in report.of("configuration", "SLACK_APP_TOKEN")["mend"]
+    assert report.of("database")["standing"] == "ok"
+    assert report.of("merge queue")["standing"] == "not checked"
+    assert report.of("Slack")["standing"] == "not checked"
+
+
+async def test_a_database_that_is_not_there_is_not_made(
+    installation: Installation, tmp_path: Path
+) -> None:
+    path = tmp_path / "none" / "db.sqlite3"
+    report = await installation.check("--json", DATABASE_URL=f"sqlite:///{path}")
+    assert report.code == 1
+    assert report.of("database")["mend"] == "Run: mqbot migrate"
+    assert report.of("deliveries")["standing"] == "not checked"
+    assert not path.parent.exists()
+    assert report.not_well == {"database: schema", "deliveries: outbox"}
+
+
+async def test_a_file_that_is_no_database_is_said(
+    installation: Installation, tmp_path: Path
+) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear database, " * 500)
+    report = await installation.check("--json", DATABASE_URL=f"sqlite:///{path}")
+    assert report.code == 1
+    assert "not a database" in report.of("database", "connection")["sentence"]
+
+
+async def test_a_database_of_another_version_is_said(installation: Installation) -> None:
+    path = installation.database_url.removeprefix("sqlite:///")
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE alembic_version SET version_num = 'ffff'")
+    connection.commit()
+    connection.close()
+    report = await installation.check("--json")
+    assert report.code == 1
+    assert "It is at revision ffff" in report.of("database")["sentence"]
+
+
+async def test_a_refused_api_credential_is_said(installation: Installation) -> None:
+    report = await installation.check("--json", MQBOT_API_TOKEN="unknown-key")
+    assert report.code == 1
+    assert "refuses it (status 401)" in report.of("merge queue", "credential")["sentence"]
+    assert report.not_well == {"merge queue: credential", f"merge queue: {REPOSITORY}"}
+
+
+async def test_a_key_with_too_small_a_scope_is_said(installation: Installation) -> None:
+    report = await installation.check("--json", MQBOT_API_TOKEN="ci-key-141421356")
+    assert report.code == 1
+    assert f"merge queue: {REPOSITORY}" in report.not_well
+
+
+async def test_a_personal_access_token_is_well_although_it_is_no_application(
+    installation: Installation,
+) -> None:
+    report = await installation.check("--json", MQBOT_API_TOKEN="personal-271828182")
+    assert report.not_well == set()
+    assert "personal access token" in report.of("merge queue", "credential")["sentence"]
+
+
+async def test_a_repository_that_is_not_there_is_said_alone(installation: Installation) -> None:
+    names = ",".join([REPOSITORY, *(f"acme/gone{number}" for number in range(20))])
+    report = await installation.check("--json", MQBOT_REPOSITORIES=names)
+    assert report.code == 1
+    assert len(report.not_well) == 20
+    assert report.of("merge queue", "acme/gone7")["standing"] == "wrong"
+    assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
+
+
+async def test_a_service_that_fails_is_said_and_the_rest_is_checked(
+    installation: Installation,
+) -> None:
+    installation.merge_queue.faults.arm(Fault("error", times=None, status=503))
+    report = await installation.check("--json")
+    assert report.code == 1
+    assert "status 503" in report.of("merge queue", REPOSITORY)["sentence"]
+    assert report.of("Slack", "bot token")["standing"] == "ok"
+
+
+async def test_missing_scopes_are_named(installation: Installation) -> None:
+    manifest = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
+    manifest["oauth_config"]["scopes"]["bot"] = [
+        one
+        for one in manifest["oauth_config"]["scopes"]["bot"]
+        if one not in {"groups:history", "channels:join"}
+    ]
+    narrow = SlackSandbox(manifest, bot_token=BOT_TOKEN, app_token=APP_TOKEN)
+    await narrow.start()
+    try:
+        report = await installation.check("--json", SLACK_API_URL=narrow.api_url)
+    finally:
+        await narrow.stop()
+    assert report.code == 1
+    assert report.not_well == {"Slack: scopes"}
+    assert "channels:join, groups:history" in report.of("Slack", "scopes")["sentence"]
+
+
+async def test_a_refused_app_level_token_is_said(installation: Installation) -> None:
+    report = await installation.check("--json", SLACK_APP_TOKEN="xapp-1-A9-unknown")
+    assert report.not_well == {"Slack: app-level token"}
+    assert "connections:write" in report.of("Slack", "app-level token")["mend"]
+
+
+async def test_channels_that_are_closed_to_the_bot_are_said(installation: Installation) -> None:
+    installation.slack.arrangement.change_channel("C0RELEASE", {"is_archived": True})
+    store = installation.store()
+    async with store.begin() as transaction:
+        for channel in ("C0RELEASE", "C0INCIDENT", "C0NOWHERE"):
+            await transaction.subscriptions.save(Subscription(channel, SITE, DEFAULT_TOPICS))
+    await store.close()
+    report = await installation.check("--json")
+    assert report.code == 1
+    assert "archived" in report.of("channel", "C0RELEASE")["sentence"]
+    assert "Invite the bot" in report.of("channel", "C0INCIDENT")["mend"]
+    assert report.of("channel", "C0NOWHERE")["standing"] == "wrong"
+    assert report.of("channel", "C0MERGEQ")["standing"] == "ok"
+
+
+async def test_parked_channels_and_deliveries_in_doubt_are_said(
+    installation: Installation,
+) -> None:
+    hour_ago = datetime.now(UTC) - timedelta(hours=1)
+    subject = Subject(SubjectKind.EVENT, SITE, 1)
+    store = installation.store()
+    async with store.begin() as transaction:
+        await transaction.outbox.add([NewDelivery("d-1", "C0MERGEQ", subject, hour_ago)])
+        (claimed,) = await transaction.outbox.claim(
+            now=hour_ago,
+            claimed_until=hour_ago + timedelta(minutes=1),
+            channels=1,
+            per_channel=1,
+        )
+        await transaction.outbox.record([in_doubt(claimed, "timeout", hour_ago)])
+        await transaction.outbox.park(ParkedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
+    await store.close()
+    report = await installation.check("--json")
+    assert report.code == 1
+    assert report.not_well == {
+        "deliveries: waiting",
+        "deliveries: in doubt",
+        "deliveries: C0RELEASE",
+    }
+    assert "the oldest for 60 min" in report.of("deliveries", "waiting")["sentence"]
+    assert "since 60 min" in report.of("deliveries", "in doubt")["sentence"]
+    assert "is_archived" in report.of("deliveries", "C0RELEASE")["sentence"]
+
+
+async def test_with_everything_down_every_part_is_still_reported(
+    installation: Installation, tmp_path: Path
+) -> None:
+    closed = "http://127.0.0.1:9"
+    report = await installation.check(
+        "--json",
+        MQBOT_API_URL=f"{closed}/v1",
+        SLACK_API_URL=f"{closed}/api/",
+        DATABASE_URL=f"sqlite:///{tmp_path}",
+    )
+    assert report.code == 1
+    assert report.of("configuration")["standing"] == "ok"
+    standings = {
+        f"{one['area']}: {one['subject']}": one["standing"]
+        for one in report.findings
+        if one["area"] != "configuration"
+    }
+    assert standings == {
+        "database: connection": "wrong",
+        "deliveries: outbox": "not checked",
+        "merge queue: credential": "wrong",
+        f"merge queue: {REPOSITORY}": "wrong",
+        "clock: merge queue service": "not checked",
+        "Slack: bot token": "wrong",
+        "Slack: app-level token": "wrong",
+        "clock: Slack": "not checked",
+        "channel: C0MERGEQ": "not checked",
+    }
+
+
+async def test_a_service_that_hangs_ends_the_check_in_time(installation: Installation) -> None:
+    installation.merge_queue.faults.arm(Fault("slow", times=None, seconds=60))
+    installation.slack.faults.arm({"name": "slow", "seconds": 60, "times": 100})
+    report = await installation.check("--json")
+    assert report.code == 1
+    assert report.of("database")["standing"] == "ok"
+    assert report.of("merge queue", REPOSITORY)["standing"] == "wrong"
+    assert report.of("Slack", "bot token")["standing"] == "wrong"
