@@ -1,4 +1,4 @@
-"""What runs on the schedule: polling, posting, pruning."""
+"""What runs on the schedule: polling, posting, pruning, making sure of channels."""
 
 import os
 import socket
@@ -13,11 +13,13 @@ from bot.slack.poster import SlackPoster
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_deliveries import PostDeliveries
+from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
 
 POST_SECONDS = 1.0
-POLL_TICK_SECONDS = 1.0
+POLL_TICK_SECONDS = 0.25
 PRUNE_SECONDS = 3600.0
+CHANNELS_SECONDS = 1800.0
 
 
 class Jobs:
@@ -30,9 +32,11 @@ class Jobs:
         self._post = Job("post deliveries", self._posting(ports, holder).run)
         self._polls = self._polling(ports, holder)
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
+        channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
         self._scheduler.every(POST_SECONDS, self._post)
         self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self._polls.run))
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
+        self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
 
     def _posting(self, ports: Ports, holder: str) -> PostDeliveries:
         slack = ports.slack

@@ -1,0 +1,48 @@
+"""Make sure that posts to subscribed channels can be made, and found again."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.domain.channels import ChannelAccess
+from bot.domain.repository import RepositoryName
+from bot.ports import ChannelDirectory, Store
+
+logger = logging.getLogger(__name__)
+
+MENDS = {
+    ChannelAccess.INVITE: "invite the bot to the channel",
+    ChannelAccess.DIRECT: "subscribe a channel instead of a conversation between people",
+    ChannelAccess.CLOSED: "unarchive the channel, or remove its subscription",
+    ChannelAccess.UNKNOWN: "see why Slack does not answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareChannels:
+    """Joins public channels; tells the operator of those that somebody has to open."""
+
+    store: Store
+    channels: ChannelDirectory
+    repositories: Sequence[RepositoryName]
+
+    async def run(self) -> None:
+        """Raises StoreError."""
+        async with self.store.begin() as transaction:
+            subscribed = [
+                one.channel_id
+                for repository in self.repositories
+                for one in await transaction.subscriptions.of_repository(repository)
+            ]
+        for channel_id in dict.fromkeys(subscribed):
+            access = await self.channels.access(channel_id)
+            if access is not ChannelAccess.OPEN:
+                logger.warning(
+                    "a subscribed channel cannot be posted to",
+                    extra={
+                        "action": "channel_not_open",
+                        "channel": channel_id,
+                        "access": access.value,
+                        "mend": MENDS[access],
+                    },
+                )

@@ -1,0 +1,42 @@
+"""The operator hears, with the mend, of channels that the bot cannot post to."""
+
+import logging
+
+import pytest
+
+from bot.domain.channels import ChannelAccess
+from bot.usecases.prepare_channels import MENDS, PrepareChannels
+from tests.support.directories import FakeChannels
+from tests.support.make import SITE, make_subscription
+from tests.support.store import InMemoryStore
+
+
+async def prepare(channels: FakeChannels, *channel_ids: str) -> None:
+    store = InMemoryStore()
+    async with store.begin() as transaction:
+        for channel_id in channel_ids:
+            await transaction.subscriptions.save(make_subscription(channel_id=channel_id))
+    await PrepareChannels(store, channels, (SITE,)).run()
+
+
+async def test_open_channels_need_no_word(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        await prepare(FakeChannels(), "C1", "C2")
+
+    assert caplog.records == []
+
+
+async def test_each_closed_channel_is_told_with_its_mend(caplog: pytest.LogCaptureFixture) -> None:
+    others = {"C1": ChannelAccess.INVITE, "C3": ChannelAccess.CLOSED}
+    with caplog.at_level(logging.INFO):
+        await prepare(FakeChannels(others=others), "C1", "C2", "C3")
+
+    told = {(vars(one)["channel"], vars(one)["mend"]) for one in caplog.records}
+    assert told == {
+        ("C1", "invite the bot to the channel"),
+        ("C3", "unarchive the channel, or remove its subscription"),
+    }
+
+
+def test_whatever_stands_in_the_way_has_a_mend() -> None:
+    assert set(MENDS) == set(ChannelAccess) - {ChannelAccess.OPEN}
