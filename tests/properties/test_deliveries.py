@@ -1,0 +1,237 @@
+"""A delivery is settled once, and never posted again without having been looked for."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from hypothesis import given, strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from typing_extensions import override
+
+from bot.domain import deliveries as states
+from bot.domain.deliveries import (
+    MAXIMUM_AGE,
+    RECHECK_DELAYS,
+    SURELY_SHOWN,
+    Delivery,
+    DeliveryState,
+)
+from tests.support.clock import NOON, FakeClock
+from tests.support.make import make_delivery
+from tests.support.store import InMemoryStore
+from tests.support.stored import add, claim, make_new, record, stored
+
+EVENTS = (1, 2, 3)
+OUTCOMES = ("accepted", "refused", "postponed", "lost", "lost after", "crash")
+LAST_SEND = timedelta(seconds=40)
+"""Nothing is sent later than this after the claim."""
+
+
+class DeliveryMachine(RuleBasedStateMachine):
+    """The delivery state machine over an outbox; Slack posts, or not, and may not say.
+
+    `posted` counts what Slack shows. `unsure` holds deliveries with a request whose outcome was
+    never heard, `looks` how often each was looked for since.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = FakeClock()
+        self.store = InMemoryStore()
+        self.loop = asyncio.new_event_loop()
+        self.posted: Counter[str] = Counter()
+        self.unsure: set[str] = set()
+        self.looks: Counter[str] = Counter()
+        self.order: list[str] = []
+        self.settled: dict[str, Delivery] = {}
+        self.taken: list[Delivery] = []
+        self.claimed_at = NOON
+        self.sent_at: dict[str, datetime] = {}
+        self.looked_at: dict[str, datetime] = {}
+        new = [make_new(one, due_at=NOON) for one in EVENTS]
+        self.loop.run_until_complete(add(self.store, *new))
+
+    @override
+    def teardown(self) -> None:
+        self.loop.close()
+
+    def record(self, after: Delivery) -> None:
+        self.loop.run_until_complete(record(self.store, after))
+        self.taken = []
+
+    @property
+    def head(self) -> Delivery:
+        return self.taken[0]
+
+    def send(self) -> None:
+        """What a request of ours means: it must not be one too many."""
+        delivery_id = self.head.delivery_id
+        assert self.head.attempted_at is None
+        if delivery_id in self.unsure:
+            looked_late = self.looked_at.get(delivery_id, NOON) - self.sent_at[delivery_id]
+            assert self.looks[delivery_id] >= len(RECHECK_DELAYS) or looked_late >= SURELY_SHOWN
+        self.unsure.discard(delivery_id)
+        self.looks[delivery_id] = 0
+        # A crash leaves no better record than the time of the claim.
+        self.sent_at[delivery_id] = self.claimed_at
+
+    def show(self) -> None:
+        self.posted[self.head.delivery_id] += 1
+        self.order.append(self.head.delivery_id)
+
+    @rule(seconds=st.sampled_from([0.5, 2, 5, 10, 61, 400]))
+    def wait(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+
+    @precondition(lambda self: not self.taken)
+    @rule()
+    def claim(self) -> None:
+        now = self.clock.now()
+        self.claimed_at = now
+        self.taken = list(self.loop.run_until_complete(claim(self.store, now, per_channel=1)))
+
+    @precondition(lambda self: self.taken and self.head.attempted_at is None)
+    @rule(
+        outcome=st.sampled_from(
+            ["accepted", "refused", "postponed", "lost", "lost after", "crash"]
+        ),
+        shows=st.booleans(),
+    )
+    def post(self, outcome: str, shows: bool) -> None:  # noqa: FBT001 - drawn
+        now, head = self.clock.now(), self.head
+        if now - self.claimed_at >= LAST_SEND:
+            self.taken = []
+            return
+        self.send()
+        if outcome in {"accepted", "lost after"} or (outcome == "crash" and shows):
+            self.show()
+        if outcome in {"lost", "lost after", "crash"}:
+            self.unsure.add(head.delivery_id)
+        if outcome == "accepted":
+            self.record(states.delivered(head, "1.1", now))
+        elif outcome == "refused":
+            self.record(states.failed(head, "no_text", now))
+        elif outcome == "postponed":
+            self.record(states.postponed(head, "x", now=now, retry_after=None, jitter=1))
+        elif outcome == "crash":
+            self.crash()
+        else:
+            self.record(states.in_doubt(replace(head, attempted_at=now), "lost", now))
+
+    @precondition(lambda self: self.taken and self.head.attempted_at is not None)
+    @rule(outcome=st.sampled_from(["seen", "seen", "unreadable", "crash"]))
+    def look(self, outcome: str) -> None:
+        now, head = self.clock.now(), self.head
+        if outcome == "crash":
+            self.crash()
+        elif outcome == "unreadable":
+            self.record(states.look_failed(head, "http_500", now=now, jitter=1))
+        elif self.posted[head.delivery_id]:
+            self.record(states.delivered(head, "1.1", now))
+        else:
+            self.looks[head.delivery_id] += 1
+            self.looked_at[head.delivery_id] = now
+            self.record(states.not_found(head, now))
+
+    def crash(self) -> None:
+        """Nobody records anything; the claim expires."""
+        self.taken = []
+        self.clock.advance(61)
+
+    @invariant()
+    def nothing_is_posted_twice(self) -> None:
+        assert all(count <= 1 for count in self.posted.values())
+
+    @invariant()
+    def the_order_is_kept(self) -> None:
+        assert self.order == sorted(self.order)
+
+    @invariant()
+    def what_is_settled_never_changes_and_nobody_passes_another(self) -> None:
+        kept = sorted(self.store.database.contents.deliveries.values(), key=_sequence)
+        open_ones = [one.sequence for one in kept if not one.state.is_settled]
+        for one in kept:
+            if one.delivery_id in self.settled:
+                assert one == self.settled[one.delivery_id]
+            elif one.state.is_settled:
+                self.settled[one.delivery_id] = one
+            if one.state is DeliveryState.DELIVERED:
+                assert self.posted[one.delivery_id] == 1
+                assert not open_ones or one.sequence < open_ones[0]
+
+
+def _sequence(delivery: Delivery) -> int:
+    return delivery.sequence
+
+
+TestDeliveryMachine = DeliveryMachine.TestCase
+
+
+def test_a_late_word_about_a_settled_delivery_changes_nothing() -> None:
+    async def story() -> None:
+        store = InMemoryStore()
+        await add(store, make_new(1, due_at=NOON))
+        (taken,) = await claim(store, NOON)
+        await record(store, states.delivered(taken, "1.1", NOON))
+        settled = await stored(store, 1)
+
+        for late in (
+            states.failed(taken, "no_text", NOON),
+            states.in_doubt(taken, "lost", NOON),
+            states.postponed(taken, "x", now=NOON, retry_after=None, jitter=0),
+        ):
+            await record(store, late)
+            assert await stored(store, 1) == settled
+
+    asyncio.run(story())
+
+
+@given(st.floats(0, 1), st.floats(0, 1e5), st.integers(0, 50))
+def test_a_postponed_delivery_is_pending_later_and_nothing_is_left_to_look_for(
+    jitter: float, retry_after: float, failures: int
+) -> None:
+    before = make_delivery(
+        state=DeliveryState.SENDING, attempted_at=NOON, looks=2, failures=failures
+    )
+
+    after = states.postponed(before, "not_connected", now=NOON, retry_after=None, jitter=jitter)
+    hinted = states.postponed(
+        before, "ratelimited", now=NOON, retry_after=retry_after, jitter=jitter
+    )
+
+    assert (after.state, after.attempted_at, after.looks) == (DeliveryState.PENDING, None, 0)
+    assert NOON < after.due_at <= NOON + timedelta(seconds=300)
+    assert hinted.due_at >= NOON + timedelta(seconds=retry_after)
+
+
+def test_a_delivery_is_given_up_when_it_is_too_old_and_only_when_it_is_not_in_doubt() -> None:
+    late = NOON + MAXIMUM_AGE + timedelta(seconds=1)
+    sending = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
+
+    given_up = states.postponed(sending, "is_archived", now=late, retry_after=120, jitter=0)
+    doubted = states.look_failed(sending, "http_500", now=late, jitter=0)
+
+    assert (given_up.state, given_up.settled_at) == (DeliveryState.FAILED, late)
+    assert doubted.state is DeliveryState.IN_DOUBT
+    assert doubted.attempted_at == NOON
+
+
+def test_in_doubt_is_looked_at_three_times_before_it_is_posted_again() -> None:
+    delivery = states.in_doubt(
+        make_delivery(state=DeliveryState.SENDING, attempted_at=NOON), "lost", NOON
+    )
+    waits = [delivery.due_at - NOON]
+    for _ in range(len(RECHECK_DELAYS) - 1):
+        delivery = states.not_found(delivery, NOON)
+        assert (delivery.state, delivery.attempted_at) == (DeliveryState.IN_DOUBT, NOON)
+        waits.append(delivery.due_at - NOON)
+
+    delivery = states.not_found(delivery, NOON)
+
+    assert tuple(waits) == RECHECK_DELAYS
+    assert (delivery.state, delivery.attempted_at, delivery.looks) == (
+        DeliveryState.PENDING,
+        None,
+        0,
+    )

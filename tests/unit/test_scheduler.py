@@ -1,0 +1,171 @@
+"""Jobs: never twice at once, again when nudged, never left out, and failures said once."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from bot.domain.errors import StoreUnavailable
+from bot.scheduler import Job, JobScheduler
+from tests.support.waiting import until
+
+
+class Work:
+    """Counts its runs; each waits for `gate` while that is closed."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.under_way = 0
+        self.most_at_once = 0
+        self.failure: Exception | None = None
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def run(self) -> None:
+        self.runs += 1
+        self.under_way += 1
+        self.most_at_once = max(self.most_at_once, self.under_way)
+        try:
+            await self.gate.wait()
+            if self.failure is not None:
+                raise self.failure
+        finally:
+            self.under_way -= 1
+
+
+def actions(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [getattr(record, "action", "") for record in caplog.records]
+
+
+async def test_a_nudge_runs_the_job() -> None:
+    work = Work()
+    job = Job("post", work.run)
+
+    job.nudge()
+    await job.drain()
+
+    assert work.runs == 1
+
+
+async def test_nudges_during_a_run_make_one_more_run_and_never_two_at_once() -> None:
+    work = Work()
+    work.gate.clear()
+    job = Job("post", work.run)
+    job.nudge()
+    await until(lambda: work.under_way, "the first run")
+    for _ in range(5):
+        job.nudge()
+
+    work.gate.set()
+    await job.drain()
+
+    assert (work.runs, work.most_at_once) == (2, 1)
+
+
+async def test_a_nudge_for_later_runs_later() -> None:
+    work = Work()
+    job = Job("post", work.run)
+
+    job.nudge(0.03)
+    assert work.runs == 0
+    await until(lambda: work.runs, "the later run")
+    await job.drain()
+
+    assert work.runs == 1
+
+
+async def test_of_two_nudges_for_later_the_earlier_counts() -> None:
+    work = Work()
+    job = Job("post", work.run)
+    job.nudge(3600)
+    job.nudge(0.01)
+    job.nudge(3600)
+
+    await until(lambda: work.runs, "the earlier run")
+    await job.drain()
+
+
+async def test_a_failing_job_says_so_once_goes_on_and_says_when_it_works_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    work = Work()
+    work.failure = StoreUnavailable("locked")
+    job = Job("post", work.run)
+    for _ in range(3):
+        job.nudge()
+        await job.drain()
+    work.failure = None
+    for _ in range(2):
+        job.nudge()
+        await job.drain()
+
+    assert work.runs == 5
+    assert actions(caplog) == ["job_failed", "job_recovered"]
+
+
+async def test_a_defect_is_logged_with_its_traceback_and_does_not_end_the_job(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    work = Work()
+    work.failure = ZeroDivisionError("a defect")
+    job = Job("post", work.run)
+    job.nudge()
+    await job.drain()
+    work.failure = None
+
+    job.nudge()
+    await job.drain()
+
+    assert work.runs == 2
+    assert actions(caplog) == ["job_defect"]
+    assert caplog.records[0].exc_info is not None
+
+
+async def test_everything_due_at_one_instant_runs_and_nothing_is_skipped() -> None:
+    scheduler = JobScheduler()
+    works = [Work() for _ in range(300)]
+    for number, work in enumerate(works):
+        scheduler.every(0.2, Job(f"job {number}", _busy(work)))
+
+    scheduler.start()
+    await until(lambda: all(work.runs >= 3 for work in works), "three turns of every job")
+    scheduler.stop_firing()
+    await scheduler.drain()
+
+    assert max(work.most_at_once for work in works) == 1
+
+
+def _busy(work: Work) -> Callable[[], Awaitable[None]]:
+    async def run() -> None:
+        await work.run()
+        sum(range(10_000))
+
+    return run
+
+
+async def test_stopping_waits_for_what_runs_and_starts_nothing_more() -> None:
+    scheduler = JobScheduler()
+    work = Work()
+    work.gate.clear()
+    scheduler.every(3600, Job("poll", work.run))
+    scheduler.start()
+    await until(lambda: work.under_way, "the first run")
+    scheduler.stop_firing()
+    draining = asyncio.create_task(scheduler.drain())
+    await asyncio.sleep(0)
+    assert not draining.done()
+
+    work.gate.set()
+    await draining
+
+    assert (work.runs, work.under_way) == (1, 0)
+
+
+async def test_a_scheduler_that_never_started_can_be_stopped() -> None:
+    scheduler = JobScheduler()
+    scheduler.every(1, Job("poll", Work().run))
+
+    scheduler.stop_firing()
+    await scheduler.drain()
