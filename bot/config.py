@@ -17,6 +17,7 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from bot.domain.errors import BotError, InvalidRequest
+from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import (
@@ -28,7 +29,10 @@ from bot.domain.subscriptions import (
 
 CONFIG_FILE = "MQBOT_CONFIG"
 
+EVERYONE = "everyone"
+
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
+_PERSON_OR_GROUP_ID = re.compile(r"[UWS][A-Z0-9]{2,30}")
 _LEVELS = "^(DEBUG|INFO|WARNING|ERROR)$"
 
 
@@ -94,6 +98,24 @@ def _channel(part: str) -> Subscription:
         heard or DEFAULT_TOPICS,
         source=SubscriptionSource.CONFIGURATION,
     )
+
+
+def _who_may_pause(value: object) -> WhoMayPause:
+    if isinstance(value, (Everyone, Listed)):
+        return value
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, (list, tuple)):
+        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
+    ids = [str(word).strip() for word in words if str(word).strip()]
+    if ids == [EVERYONE]:
+        return Everyone()
+    for one in ids:
+        if not _PERSON_OR_GROUP_ID.fullmatch(one):
+            raise ValueError(f"“{one[:80]}” is no id of a person or user group")
+    if not ids:
+        raise ValueError("nobody is named")
+    groups = frozenset(one for one in ids if one.startswith("S"))
+    return Listed(people=frozenset(ids) - groups, groups=groups)
 
 
 def _command(value: object) -> str:
@@ -167,6 +189,14 @@ class Settings(DatabaseSettings):
         description=(
             "subscriptions that cannot be removed from Slack: "
             "`owner/name=C123:enter,merge,failure;…`; without topics the default ones"
+        ),
+    )
+    who_may_pause: Annotated[WhoMayPause, BeforeValidator(_who_may_pause)] = Field(
+        default=Everyone(),
+        validation_alias="MQBOT_WHO_MAY_PAUSE",
+        description=(
+            "who may pause and unpause: `everyone` (every full member of the workspace), or the "
+            "Slack ids of people (`U…`, `W…`) and user groups (`S…`), comma separated"
         ),
     )
     poll_seconds: float = Field(

@@ -31,6 +31,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
 
+from bot.domain.denials import Denied, Right, WhoCan
+
 
 class BotError(Exception):
     """Anything this program raises on purpose."""
@@ -68,12 +70,14 @@ class RepositoryNotChosen(UserError):
 
 
 class PermissionDenied(UserError):
-    """The actor may not do this. `why` names the rule that refused."""
+    """The actor may not do this; `who_can` are those who may."""
 
-    def __init__(self, action: str, why: str) -> None:
-        super().__init__(action)
-        self.action = action
-        self.why = why
+    def __init__(self, right: Right, denied: Denied, who_can: WhoCan) -> None:
+        code = f" ({denied.code})" if denied.code is not None else ""
+        super().__init__(f"{right.value}: {denied.reason.value}{code}")
+        self.right = right
+        self.denied = denied
+        self.who_can = who_can
 
 
 class ReasonProblem(StrEnum):

@@ -1,26 +1,149 @@
-"""Who may change a queue."""
+"""Who may do what: a pure decision on what Slack says of a person now."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from bot.domain.audit import Action, Actor
-from bot.domain.errors import PermissionDenied
+from typing_extensions import override
+
+from bot.domain.audit import Action
+from bot.domain.denials import DenialReason, Denied, Right
+from bot.domain.people import Person, Unanswered
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Nothing stands against it."""
+
+
+Decision = Allowed | Denied
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Only these people and the members of these user groups, by their Slack ids."""
+
+    people: frozenset[str]
+    groups: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Everyone:
+    """Every full member of the home organisation."""
+
+    @override
+    def __str__(self) -> str:
+        """As the setting is written."""
+        return "everyone"
+
+
+WhoMayPause = Everyone | Listed
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """`home_ids`: the ids under which Slack names people of this organisation.
+    """The rules in force.
 
-    They are the workspace's id and, on Enterprise Grid, the organisation's: a button in a shared
-    channel can be pressed by people of others, and only `user.team_id` tells them apart
-    (https://docs.slack.dev/apis/slack-connect).
+    `home_ids`: the ids under which Slack names people of this organisation. They are the
+    workspace's id and, on Enterprise Grid, the organisation's: a button in a shared channel can
+    be pressed by people of others (https://docs.slack.dev/apis/slack-connect).
     """
 
     home_ids: frozenset[str]
+    may_pause: WhoMayPause = Everyone()
 
 
-def require_permission(actor: Actor, action: Action, policy: Policy) -> None:
-    """Raise PermissionDenied unless the actor is known to belong to the organisation."""
-    if actor.team_id is None or actor.team_id not in policy.home_ids:
-        raise PermissionDenied(
-            f"{action.value} the queue", "only people of this workspace's organisation may."
-        )
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of the one who acts.
+
+    `claimed_team_id` came with what they did; `person` is Slack's answer about them, None when
+    it knows nobody of that id. `members` holds the answer for each group that was asked for.
+    """
+
+    user_id: str
+    claimed_team_id: str | None
+    person: Person | Unanswered | None
+    members: Mapping[str, Collection[str] | Unanswered]
+
+
+def decide(right: Right, evidence: Evidence, policy: Policy) -> Decision:
+    """Whether somebody may; whatever is not known counts against it."""
+    against = _not_a_member(evidence, policy.home_ids)
+    return against or _by_rule(evidence, rule_for(right, policy))
+
+
+def right_of(action: Action) -> Right:
+    """The right that an act takes."""
+    match action:
+        case Action.PAUSE:
+            return Right.PAUSE
+        case Action.UNPAUSE:
+            return Right.UNPAUSE
+
+
+def rule_for(right: Right, policy: Policy) -> WhoMayPause:
+    """Who among the full members has the right."""
+    match right:
+        case Right.READ | Right.SUBSCRIBE:
+            return Everyone()
+        case Right.PAUSE | Right.UNPAUSE:
+            return policy.may_pause
+
+
+def groups_to_ask(right: Right, policy: Policy, user_id: str) -> frozenset[str]:
+    """The user groups whose members decide; none for a person who is named themselves."""
+    match rule_for(right, policy):
+        case Everyone():
+            return frozenset()
+        case Listed(people=people, groups=groups):
+            return frozenset() if user_id in people else groups
+
+
+def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None:
+    """Why this is no full member of the home organisation, if it is not."""
+    person = evidence.person
+    if isinstance(person, Unanswered):
+        return Denied(DenialReason.UNVERIFIABLE, person.code)
+    if person is None:
+        return Denied(DenialReason.UNKNOWN_PERSON)
+    if person.is_stranger or not _is_home(person, evidence.claimed_team_id, home_ids):
+        return Denied(DenialReason.OTHER_ORGANISATION)
+    standing = (
+        (person.is_deactivated, DenialReason.DEACTIVATED),
+        (person.is_bot, DenialReason.BOT),
+        (person.is_guest, DenialReason.GUEST),
+    )
+    return next((Denied(reason) for is_so, reason in standing if is_so), None)
+
+
+def _is_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> bool:
+    """Both the payload and `users.info` must name this organisation.
+
+    The payload may name another workspace of the same Enterprise Grid, which only Slack's
+    answer about the person ties to the organisation.
+    """
+    if claimed is None or person.team_ids.isdisjoint(home_ids):
+        return False
+    return claimed in home_ids or claimed in person.team_ids
+
+
+def _by_rule(evidence: Evidence, rule: WhoMayPause) -> Decision:
+    match rule:
+        case Everyone():
+            return Allowed()
+        case Listed(people=people, groups=groups):
+            return Allowed() if evidence.user_id in people else _by_groups(evidence, groups)
+
+
+def _by_groups(evidence: Evidence, groups: Collection[str]) -> Decision:
+    """One group that is known to have the person is enough; one that is unknown may have them."""
+    unanswered: Unanswered | None = None
+    for group_id in sorted(groups):
+        members = evidence.members.get(group_id, Unanswered("not_asked"))
+        if isinstance(members, Unanswered):
+            unanswered = unanswered or members
+        elif evidence.user_id in members:
+            return Allowed()
+    if unanswered is not None:
+        return Denied(DenialReason.UNVERIFIABLE, unanswered.code)
+    return Denied(DenialReason.NOT_LISTED)

@@ -6,10 +6,11 @@ Sizes are those of https://docs.slack.dev/reference/block-kit.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
-from bot.domain.message import Block
+from bot.domain.message import Block, Message
 from bot.messages.text import cut, cut_markup
 
 SECTION_LIMIT = 3000
@@ -127,6 +128,25 @@ def select(
     if initial is not None:
         element["initial_option"] = initial
     return element
+
+
+def has_controls(shown: Sequence[Block]) -> bool:
+    """Whether there is anything to press or choose."""
+    return any(_is_control(block) for block in shown)
+
+
+def without_controls(message: Message) -> Message:
+    """The same message with nothing to press or choose."""
+    shown = tuple(
+        {name: part for name, part in block.items() if name != "accessory"}
+        for block in message.blocks
+        if block["type"] != "actions"
+    )
+    return replace(message, blocks=shown)
+
+
+def _is_control(block: Block) -> bool:
+    return block["type"] == "actions" or "accessory" in block
 
 
 def text_length(blocks: Sequence[Block]) -> int:

@@ -19,6 +19,7 @@ from bot.domain.errors import (
 )
 from bot.domain.message import Message
 from bot.messages import actions, blocks
+from bot.messages.permissions import denied
 from bot.messages.text import code, escape, quote, time_ago
 
 DETAIL_LIMIT = 300
@@ -90,7 +91,7 @@ def _known(names: tuple[str, ...]) -> str:
 
 @_say.register
 def _(error: PermissionDenied, _command: str, _repository: str) -> str:
-    return f"You may not {escape(error.action)}: {quote(error.why, DETAIL_LIMIT)}"
+    return denied(error)
 
 
 @_say.register

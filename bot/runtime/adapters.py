@@ -53,7 +53,8 @@ async def open_ports(settings: Settings, stack: AsyncExitStack) -> Ports:
         identity = await identify(client, clock)
     except TokenRefused as error:
         raise refused("SLACK_BOT_TOKEN", error) from None
-    slack = SlackSide(client, identity, SlackChannels(client, clock), Replies(session))
+    channels = SlackChannels(client, clock)
+    slack = SlackSide(client, identity, channels, Replies(session, channels))
     return Ports(clock, store, merge_queue, slack)
 
 

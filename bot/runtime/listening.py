@@ -14,9 +14,11 @@ from bot.slack.home import HomeTab
 from bot.slack.inbox import Inbox
 from bot.slack.modals import PauseModal
 from bot.slack.once import Once
+from bot.slack.people import SlackPeople
 from bot.slack.views import ViewListeners
 from bot.usecases import UseCases
 from bot.usecases.acts import ActLog
+from bot.usecases.check_permission import CheckPermission
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_queue import PauseQueue
 from bot.usecases.show_home import ShowHome
@@ -30,16 +32,17 @@ def build_listeners(
     """The Bolt app with all listeners; what they hand over waits in `inbox`."""
     slack = ports.slack
     repositories = Repositories(settings.repositories)
-    use_cases = _use_cases(ports, nudge)
+    use_cases = _use_cases(settings, ports, nudge)
     boundary = ErrorBoundary(settings.command)
     answers = Answers(
         use_cases=use_cases,
         repositories=repositories,
-        modal=PauseModal(use_cases.show_status, repositories),
+        modal=PauseModal(use_cases.pause_queue, use_cases.show_status, repositories),
         command=settings.command,
         bot_name=slack.identity.name,
     )
     home = HomeTab(
+        check_permission=use_cases.check_permission,
         show_home=use_cases.show_home,
         repositories=repositories,
         inbox=inbox,
@@ -59,17 +62,22 @@ def build_listeners(
     return build_app(slack.client, slack.identity, (commands, actions, views, home), once)
 
 
-def _use_cases(ports: Ports, nudge: Nudge) -> UseCases:
+def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
     slack = ports.slack
+    check = CheckPermission(
+        SlackPeople(slack.client, ports.clock),
+        Policy(slack.identity.home_ids, settings.who_may_pause),
+    )
     acts = ActLog(
         store=ports.store,
         clock=ports.clock,
         channels=slack.channels,
-        policy=Policy(slack.identity.home_ids),
+        check=check,
         nudge=nudge,
     )
     show_status = ShowStatus(ports.merge_queue, ports.store, ports.clock)
     return UseCases(
+        check_permission=check,
         show_status=show_status,
         show_home=ShowHome(show_status),
         pause_queue=PauseQueue(ports.merge_queue, acts),

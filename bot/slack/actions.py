@@ -89,6 +89,7 @@ class ActionListeners:
         click: BlockActions,
         conversation: Conversation,
     ) -> None:
+        await self.answers.admit(conversation)
         await act(click, conversation)
         if conversation.origin is Origin.HOME:
             await self.home.publish(conversation)
@@ -168,5 +169,6 @@ class ActionListeners:
             return
         form = PauseForm.of(view)
         repository = self.repositories.allowed(form.repository_in(view) or "")
+        await self.answers.modal.permit(repository, conversation)
         opened = OpenedModal(self.client, view.id, view.hash)
         await self.answers.modal.complete(repository, opened, conversation)

@@ -13,6 +13,7 @@ from bot.domain.commands import (
     UnsubscribeCommand,
     parse_command,
 )
+from bot.domain.denials import Right
 from bot.domain.errors import RepositoryNotChosen
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
 from bot.domain.repositories import Repositories
@@ -41,6 +42,7 @@ class Answers:
 
     async def run(self, typed: str, conversation: Conversation) -> None:
         """Raises what parsing and the use cases raise; nothing is half said by then."""
+        await self.admit(conversation)
         command = parse_command(typed, self.repositories)
         match command:
             case HelpCommand():
@@ -53,6 +55,10 @@ class Answers:
                     await self._ask(typed, conversation)
                 else:
                     await self._act(command, repository, conversation)
+
+    async def admit(self, conversation: Conversation, right: Right = Right.READ) -> None:
+        """Raises PermissionDenied."""
+        await self.use_cases.check_permission.require(conversation.actor, right)
 
     async def _act(
         self, command: Command, repository: RepositoryName, conversation: Conversation
@@ -70,8 +76,10 @@ class Answers:
                     conversation,
                 )
             case SubscribeCommand():
+                await self.admit(conversation, Right.SUBSCRIBE)
                 await self._subscribe(command.topics, repository, conversation)
             case UnsubscribeCommand():
+                await self.admit(conversation, Right.SUBSCRIBE)
                 await self._unsubscribe(command.topics, repository, conversation)
             case HelpCommand() | SubscriptionsCommand():
                 msg = "these name no repository"

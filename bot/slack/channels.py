@@ -1,5 +1,6 @@
 """What Slack tells of its channels, remembered for a minute."""
 
+import asyncio
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,10 +10,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.domain.channels import ChannelAccess
+from bot.domain.people import Unanswered
 from bot.ports import ChannelDirectory, Clock
 from bot.slack.failures import FAILURES, read_failure
+from bot.slack.remembered import Remembered
 
 logger = logging.getLogger(__name__)
+
+LOOKUP_SECONDS = 2.0
+"""How long a post waits to hear whether its channel is shared."""
 
 REMEMBERED = timedelta(minutes=1)
 REMEMBERED_CHANNELS = 10_000
@@ -34,6 +40,7 @@ class SlackChannels(ChannelDirectory):
         self._client = client
         self._clock = clock
         self._known: dict[str, _Known] = {}
+        self._shared = Remembered(self._ask_shared, clock)
 
     @override
     async def access(self, channel_id: str) -> ChannelAccess:
@@ -47,6 +54,12 @@ class SlackChannels(ChannelDirectory):
                 self._known.clear()
             self._known[channel_id] = _Known(access, now + REMEMBERED)
         return access
+
+    @override
+    async def is_shared(self, channel_id: str) -> bool:
+        # A private channel that the bot is not in cannot be looked at: it counts as shared.
+        shared = await self._shared.get(channel_id)
+        return True if isinstance(shared, Unanswered) else shared
 
     async def join(self, channel_id: str) -> bool:
         """Join a public channel; False when Slack refuses."""
@@ -63,6 +76,15 @@ class SlackChannels(ChannelDirectory):
             )
             return False
         return True
+
+    async def _ask_shared(self, channel_id: str) -> bool | Unanswered:
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                answer = await self._client.conversations_info(channel=channel_id)
+        except FAILURES as error:
+            return Unanswered(read_failure(error).code)
+        channel: dict[str, Any] = answer.get("channel") or {}
+        return bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
 
     async def _find_out(self, channel_id: str) -> ChannelAccess:
         try:

@@ -40,7 +40,7 @@ class Conversation:
     async def tell_channel(self, message: Message) -> None:
         """Everybody here sees it; without a channel the actor alone."""
         if self.response_url is not None:
-            await self.replies.to_channel(self.response_url, message)
+            await self.replies.to_channel(self.response_url, message, self.channel_id)
         else:
             await self.tell_actor(message)
 
@@ -49,7 +49,8 @@ class Conversation:
         if self.view_id is not None:
             await self._update_modal(message)
         elif self.response_url is not None:
-            await self.replies.in_place(self.response_url, message)
+            seen_in = self.channel_id if self.in_channel_message else None
+            await self.replies.in_place(self.response_url, message, seen_in)
         else:
             await self._direct(message)
 

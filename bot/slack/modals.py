@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
+from bot.domain.denials import Right
 from bot.domain.errors import MergeQueueError
 from bot.domain.message import View
 from bot.domain.repositories import Repositories
@@ -12,6 +13,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import pause
 from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.failures import read_failure
+from bot.usecases.pause_queue import PauseQueue, PauseRequest
 from bot.usecases.show_status import ShowStatus
 
 logger = logging.getLogger(__name__)
@@ -22,17 +24,34 @@ GONE_CODES = frozenset({"hash_conflict", "not_found", "view_not_found"})
 
 @dataclass(frozen=True, slots=True)
 class PauseModal:
-    """Slack takes a trigger for three seconds, so nothing is read before the modal is open."""
+    """Slack takes a trigger for three seconds, so no queue is read before the modal is open.
 
+    Whether the person may is asked before, which takes two seconds at most.
+    """
+
+    pause_queue: PauseQueue
     show_status: ShowStatus
     repositories: Repositories
 
     async def open(self, chosen: RepositoryName | None, conversation: Conversation) -> None:
+        """Raises PermissionDenied, before anything is opened."""
+        await self.permit(chosen, conversation)
         opened = await conversation.open_modal(
             self._view(chosen, conversation, pause.READING if chosen else pause.CHOOSE_FIRST)
         )
         if chosen is not None:
             await self.complete(chosen, opened, conversation)
+
+    async def permit(self, chosen: RepositoryName | None, conversation: Conversation) -> None:
+        """Raises PermissionDenied; for a known repository the refusal is put on record."""
+        if chosen is None:
+            await self.pause_queue.acts.check.require(conversation.actor, Right.PAUSE)
+            return
+        await self.pause_queue.permit(
+            PauseRequest(
+                chosen, "", conversation.actor, conversation.origin, conversation.channel_id
+            )
+        )
 
     async def complete(
         self, chosen: RepositoryName, opened: OpenedModal, conversation: Conversation

@@ -13,6 +13,7 @@ from bot.domain.message import Message
 from bot.ports import ChannelPoster
 from bot.slack.channels import SlackChannels
 from bot.slack.failures import FAILURES, post_error, read_failure
+from bot.slack.shared_channels import fit_for_channel
 
 METADATA_TYPE = "mqbot_delivery"
 CLOCK_ALLOWANCE = timedelta(minutes=5)
@@ -35,6 +36,7 @@ class SlackPoster(ChannelPoster):
 
     @override
     async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+        message = await fit_for_channel(message, channel_id, self._channels)
         try:
             answer = await self._client.chat_postMessage(
                 channel=channel_id,

@@ -7,6 +7,8 @@ from typing import Any
 from aiohttp import ClientError, ClientSession
 
 from bot.domain.message import Message
+from bot.ports import ChannelDirectory
+from bot.slack.shared_channels import fit_for_channel
 
 logger = logging.getLogger(__name__)
 
@@ -19,17 +21,24 @@ class Replies:
     """
 
     session: ClientSession
+    channels: ChannelDirectory
 
     async def to_actor(self, response_url: str, message: Message) -> None:
         """Only the person sees it."""
         await self._send(response_url, message, response_type="ephemeral", replace_original=False)
 
-    async def to_channel(self, response_url: str, message: Message) -> None:
+    async def to_channel(self, response_url: str, message: Message, channel_id: str | None) -> None:
         """Everybody in the channel sees it; works where the bot is not a member."""
+        message = await fit_for_channel(message, channel_id, self.channels)
         await self._send(response_url, message, response_type="in_channel", replace_original=False)
 
-    async def in_place(self, response_url: str, message: Message) -> None:
-        """The message the person acted on becomes this one."""
+    async def in_place(self, response_url: str, message: Message, channel_id: str | None) -> None:
+        """The message the person acted on becomes this one.
+
+        `channel_id` is None when nobody else sees it.
+        """
+        if channel_id is not None:
+            message = await fit_for_channel(message, channel_id, self.channels)
         await self._send(response_url, message, replace_original=True)
 
     async def take_away(self, response_url: str) -> None:

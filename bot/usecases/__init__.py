@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bot.usecases.check_permission import CheckPermission
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_queue import PauseQueue
 from bot.usecases.show_home import ShowHome
@@ -13,6 +14,7 @@ from bot.usecases.unpause_queue import UnpauseQueue
 class UseCases:
     """What a person can ask for."""
 
+    check_permission: CheckPermission
     show_status: ShowStatus
     show_home: ShowHome
     pause_queue: PauseQueue

@@ -10,9 +10,10 @@ from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueRefused, PermissionDenied
 from bot.domain.pauses import Told
-from bot.domain.permissions import Policy, require_permission
+from bot.domain.permissions import right_of
 from bot.domain.subscriptions import Topic
 from bot.ports import ChannelDirectory, Clock, Nudge, Store, Transaction
+from bot.usecases.check_permission import CheckPermission
 from bot.usecases.turns import Turns
 
 ACT_MEMORY = timedelta(hours=1)
@@ -26,19 +27,27 @@ class ActLog:
     store: Store
     clock: Clock
     channels: ChannelDirectory
-    policy: Policy
+    check: CheckPermission
     nudge: Nudge
     turns: Turns = field(default_factory=Turns)
 
     async def permit(self, act: AuditRecord) -> None:
         """Raises PermissionDenied, after putting the refusal on record."""
         try:
-            require_permission(act.actor, act.action, self.policy)
+            await self.check.require(act.actor, right_of(act.action))
         except PermissionDenied as denied:
-            refused = replace(act, result=ActResult.REFUSED, detail=denied.why)
+            refused = replace(act, result=ActResult.REFUSED, detail=str(denied))
             async with self.store.begin() as transaction:
                 await transaction.audit.add(refused)
             raise
+
+    async def leave(self, act: AuditRecord, detail: str) -> None:
+        """Put on record that somebody who may act found nothing to change; `detail` says what."""
+        unchanged = replace(
+            act, at=self.clock.now(), result=ActResult.UNCHANGED, detail=detail[:500]
+        )
+        async with self.store.begin() as transaction:
+            await transaction.audit.add(unchanged)
 
     async def start(self, act: AuditRecord) -> AuditRecord:
         async with self.store.begin() as transaction:

@@ -40,12 +40,17 @@ class PauseQueue:
             async with self.acts.turns.of(request.repository):
                 return await self._in_turn(request, act)
 
+    async def permit(self, request: PauseRequest) -> None:
+        """Before a reason is asked for: raises PermissionDenied; the audit says so."""
+        await self.acts.permit(self._act(request, request.reason))
+
     async def _in_turn(self, request: PauseRequest, act: AuditRecord) -> PauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:
             return await self._pause(act, None)
         if not known.is_of(request.replacing):
+            await self.acts.leave(act, "already paused")
             return AlreadyPaused(known, act.reason or "")
         before = replace(
             act, previous_reason=known.reason, previous_paused_at=known.pause.paused_at

@@ -44,8 +44,10 @@ class UnpauseQueue:
         if known is None:
             # The service says 404 for "not paused" and "no such repository"; the status tells.
             await self.merge_queue.status(request.repository)
+            await self.acts.leave(self._act(request, None), "not paused")
             return NotPaused()
         if request.expected is not None and not known.is_of(request.expected):
+            await self.acts.leave(self._act(request, known), "another pause is in force")
             return OtherPause(known)
         return await self._unpause(self._act(request, known), known)
 

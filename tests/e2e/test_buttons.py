@@ -93,13 +93,13 @@ async def test_pause_on_the_status_opens_the_form_and_resume_turns_it_back(
 async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) -> None:
     bot = await start_bot()
     guest = bot.slack.arrangement.add_user("eve", "external", "T0OTHER")["user"]
-    bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_ext_shared": True})
-    bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)
     await bot.type("/mq pause CI runners are down")
     post = await bot.wait_for_post("Queue paused")
+    bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_ext_shared": True})
+    bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)
     await bot.click(post, "Resume queue", by=guest)
     answer = await bot.wait_for_reply(by=guest)
-    assert "You may not unpause the queue: only people of this workspace's organisation" in answer
+    assert "You may not see the merge queues here: you belong to another organisation." in answer
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert bot.now(post) == post
 

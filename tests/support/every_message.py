@@ -7,6 +7,7 @@ from bot.domain.audit import Action, Actor
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands import BRANCH_LIMIT
+from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
@@ -14,6 +15,7 @@ from bot.domain.errors import (
     InvalidRequest,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
+    PermissionDenied,
     ReasonProblem,
     RepositoryNotAllowed,
     RepositoryNotChosen,
@@ -74,6 +76,10 @@ def every_message(text: str, url: str) -> Rendered:
         "status of a branch": status.status(make_snapshot(branch=branch)),
         "waiting page": status.waiting_page(snapshot, 10),
         "home": home.home([snapshot, SITE], 3, "/mq"),
+        "home of one who may not pause": home.home([snapshot, SITE], 3, "/mq", may_pause=False),
+        "home of one who may see nothing": home.refused(
+            PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, text), WhoCan())
+        ),
         "which repository": choice.which_repository([SITE, LONG_NAME], text[:240]),
         "summary": summary.summary(
             {(SITE, EventKind.FAILURE): 7, (LONG_NAME, text): 3},
@@ -171,6 +177,11 @@ def _errors(text: str) -> Rendered:
         RepositoryNotAllowed(text, names * 20),
         RepositoryNotAllowed(text, ()),
         RepositoryNotChosen(names * 20),
+        *(
+            PermissionDenied(right, Denied(reason, text or None), WhoCan((text,), (text,) * 3, 4))
+            for right in Right
+            for reason in DenialReason
+        ),
         InvalidReason(ReasonProblem.BLANK, length=0, limit=255),
         InvalidReason(ReasonProblem.TOO_LONG, length=999, limit=255),
         MergeQueueUnavailable(text),

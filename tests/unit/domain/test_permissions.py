@@ -1,29 +1,183 @@
-"""Who may change a queue."""
+"""Who may do what: every standing, every claim, every answer of Slack's, every rule."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import pytest
 
-from bot.domain.audit import Action, Actor
-from bot.domain.errors import PermissionDenied
-from bot.domain.permissions import Policy, require_permission
+from bot.domain.audit import Action
+from bot.domain.denials import DenialReason, Denied, Right
+from bot.domain.people import Person, Unanswered
+from bot.domain.permissions import (
+    Allowed,
+    Decision,
+    Everyone,
+    Evidence,
+    Listed,
+    Policy,
+    WhoMayPause,
+    decide,
+    groups_to_ask,
+    right_of,
+)
 
-POLICY = Policy(frozenset({"T0ACME", "E0ACME"}))
+HOME, ORGANISATION, SISTER, OTHER = "T0ACME", "E0ACME", "T0SISTER", "T0OTHER"
+ALICE, BOB = "U0ALICE", "U0BOB"
+GROUP, SECOND_GROUP = "S0RELEASE", "S0NIGHT"
+WORKSPACE = frozenset({HOME})
+GRID = frozenset({HOME, ORGANISATION})
+CHANGES = (Right.PAUSE, Right.UNPAUSE)
+MEMBER = Person(
+    ALICE,
+    "alice",
+    frozenset({HOME}),
+    is_deactivated=False,
+    is_bot=False,
+    is_guest=False,
+    is_stranger=False,
+)
+STANDINGS = [
+    (replace(MEMBER, is_guest=True), DenialReason.GUEST),
+    (replace(MEMBER, is_bot=True), DenialReason.BOT),
+    (replace(MEMBER, is_deactivated=True), DenialReason.DEACTIVATED),
+    (replace(MEMBER, is_stranger=True), DenialReason.OTHER_ORGANISATION),
+    (replace(MEMBER, team_ids=frozenset({OTHER})), DenialReason.OTHER_ORGANISATION),
+    (replace(MEMBER, team_ids=frozenset({OTHER, "E0OTHER"})), DenialReason.OTHER_ORGANISATION),
+    (replace(MEMBER, team_ids=frozenset()), DenialReason.OTHER_ORGANISATION),
+    (None, DenialReason.UNKNOWN_PERSON),
+    (Unanswered("ratelimited"), DenialReason.UNVERIFIABLE),
+]
 
 
-@pytest.mark.parametrize("team", ["T0ACME", "E0ACME"])
-def test_people_of_the_organisation_may(team: str) -> None:
-    require_permission(Actor("U1", "alice", team), Action.PAUSE, POLICY)
+def judge(
+    right: Right,
+    person: Person | Unanswered | None = MEMBER,
+    *,
+    claimed: str | None = HOME,
+    home_ids: frozenset[str] = WORKSPACE,
+    rule: WhoMayPause | None = None,
+    members: Mapping[str, Collection[str] | Unanswered] | None = None,
+) -> Decision:
+    evidence = Evidence(ALICE, claimed, person, members or {})
+    return decide(right, evidence, Policy(home_ids, rule or Everyone()))
 
 
-@pytest.mark.parametrize("team", ["T0OTHER", "", None])
-@pytest.mark.parametrize("action", list(Action))
-def test_others_and_people_of_unknown_teams_may_not(team: str | None, action: Action) -> None:
-    with pytest.raises(PermissionDenied) as refused:
-        require_permission(Actor("U1", "mallory", team), action, POLICY)
-
-    assert refused.value.action == f"{action} the queue"
-    assert "organisation" in refused.value.why
+def listed(*ids: str) -> Listed:
+    groups = frozenset(one for one in ids if one.startswith("S"))
+    return Listed(frozenset(ids) - groups, groups)
 
 
-def test_without_a_known_home_nobody_may() -> None:
-    with pytest.raises(PermissionDenied):
-        require_permission(Actor("U1", "alice", "T0ACME"), Action.PAUSE, Policy(frozenset()))
+@pytest.mark.parametrize("right", list(Right))
+def test_a_full_member_may_do_everything_where_everyone_may(right: Right) -> None:
+    assert judge(right) == Allowed()
+
+
+@pytest.mark.parametrize("right", list(Right))
+@pytest.mark.parametrize(
+    "rule", [Everyone(), listed(ALICE), listed(GROUP)], ids=["everyone", "people", "groups"]
+)
+@pytest.mark.parametrize(("person", "reason"), STANDINGS, ids=map(str, range(9)))
+def test_who_is_no_full_member_may_nothing_even_when_listed(
+    person: Person | Unanswered | None, reason: DenialReason, rule: WhoMayPause, right: Right
+) -> None:
+    decision = judge(right, person, rule=rule, members={GROUP: {ALICE}})
+
+    assert isinstance(decision, Denied)
+    assert decision.reason is reason
+    assert decision.code == ("ratelimited" if isinstance(person, Unanswered) else None)
+
+
+@pytest.mark.parametrize("right", list(Right))
+@pytest.mark.parametrize("claimed", [OTHER, "E0OTHER", SISTER, "", None])
+def test_a_payload_of_another_or_of_no_team_is_refused_whatever_slack_says(
+    claimed: str | None, right: Right
+) -> None:
+    assert judge(right, claimed=claimed) == Denied(DenialReason.OTHER_ORGANISATION)
+
+
+@pytest.mark.parametrize("right", list(Right))
+@pytest.mark.parametrize("claimed", [HOME, ORGANISATION, SISTER])
+@pytest.mark.parametrize(
+    "team_ids",
+    [{HOME, ORGANISATION, SISTER}, {SISTER, ORGANISATION}],
+    ids=["of our workspace", "of a sister workspace"],
+)
+def test_people_of_the_enterprise_grid_are_members_by_any_of_its_ids(
+    team_ids: set[str], claimed: str, right: Right
+) -> None:
+    person = replace(MEMBER, team_ids=frozenset(team_ids))
+
+    assert judge(right, person, claimed=claimed, home_ids=GRID) == Allowed()
+
+
+@pytest.mark.parametrize("right", list(Right))
+def test_a_workspace_without_a_grid_knows_no_sister_workspace(right: Right) -> None:
+    person = replace(MEMBER, team_ids=frozenset({SISTER, ORGANISATION}))
+
+    assert judge(right, person, claimed=SISTER) == Denied(DenialReason.OTHER_ORGANISATION)
+
+
+@pytest.mark.parametrize("right", list(Right))
+def test_without_a_known_home_nobody_may(right: Right) -> None:
+    assert isinstance(judge(right, home_ids=frozenset()), Denied)
+
+
+@pytest.mark.parametrize("right", [Right.READ, Right.SUBSCRIBE])
+def test_a_list_of_those_who_may_pause_leaves_reading_to_all_members(right: Right) -> None:
+    assert judge(right, rule=listed(BOB, GROUP)) == Allowed()
+
+
+@pytest.mark.parametrize("right", CHANGES)
+@pytest.mark.parametrize(
+    ("rule", "members", "decision"),
+    [
+        (listed(ALICE), {}, Allowed()),
+        (listed(ALICE, GROUP), {GROUP: Unanswered("timeout")}, Allowed()),
+        (listed(BOB), {}, Denied(DenialReason.NOT_LISTED)),
+        (listed(BOB, GROUP), {GROUP: {ALICE}}, Allowed()),
+        (listed(BOB, GROUP), {GROUP: {BOB}}, Denied(DenialReason.NOT_LISTED)),
+        (listed(GROUP), {GROUP: set()}, Denied(DenialReason.NOT_LISTED)),
+        (
+            listed(GROUP),
+            {GROUP: Unanswered("missing_scope")},
+            Denied(DenialReason.UNVERIFIABLE, "missing_scope"),
+        ),
+        (listed(GROUP), {}, Denied(DenialReason.UNVERIFIABLE, "not_asked")),
+        (
+            listed(GROUP, SECOND_GROUP),
+            {GROUP: {ALICE}, SECOND_GROUP: Unanswered("x")},
+            Allowed(),
+        ),
+        (
+            listed(GROUP, SECOND_GROUP),
+            {GROUP: {BOB}, SECOND_GROUP: Unanswered("x")},
+            Denied(DenialReason.UNVERIFIABLE, "x"),
+        ),
+        (listed(), {}, Denied(DenialReason.NOT_LISTED)),
+    ],
+    ids=map(str, range(11)),
+)
+def test_the_listed_and_the_members_of_listed_groups_may_change_a_queue(
+    rule: Listed,
+    members: dict[str, Collection[str] | Unanswered],
+    decision: Decision,
+    right: Right,
+) -> None:
+    assert judge(right, rule=rule, members=members) == decision
+
+
+@pytest.mark.parametrize("right", list(Right))
+def test_groups_are_asked_for_only_where_they_decide(right: Right) -> None:
+    rule = listed(ALICE, GROUP, SECOND_GROUP)
+    asked = groups_to_ask(right, Policy(WORKSPACE, rule), BOB)
+
+    assert asked == ({GROUP, SECOND_GROUP} if right in CHANGES else set())
+    assert groups_to_ask(right, Policy(WORKSPACE, rule), ALICE) == set()
+    assert groups_to_ask(right, Policy(WORKSPACE), BOB) == set()
+
+
+@pytest.mark.parametrize(
+    ("action", "right"), [(Action.PAUSE, Right.PAUSE), (Action.UNPAUSE, Right.UNPAUSE)]
+)
+def test_each_act_takes_its_right(action: Action, right: Right) -> None:
+    assert right_of(action) is right

@@ -1,0 +1,66 @@
+"""What somebody is told who may not do what they asked for."""
+
+from bot.domain.denials import DenialReason, Right, WhoCan
+from bot.domain.errors import PermissionDenied
+from bot.messages.text import code, quote
+
+NAME_LIMIT = 60
+CODE_LIMIT = 80
+
+_DOING = {
+    Right.READ: "see the merge queues here",
+    Right.SUBSCRIBE: "change what a channel hears about",
+    Right.PAUSE: "pause a queue",
+    Right.UNPAUSE: "unpause a queue",
+}
+
+_BECAUSE = {
+    DenialReason.OTHER_ORGANISATION: "you belong to another organisation",
+    DenialReason.GUEST: "you are a guest here",
+    DenialReason.BOT: "you are a bot",
+    DenialReason.DEACTIVATED: "your account is deactivated",
+    DenialReason.UNKNOWN_PERSON: "Slack does not know your account",
+}
+
+_MENDS = {
+    "missing_scope": "Whoever runs the bot can install the app again with its present manifest.",
+    "plan_upgrade_required": (
+        "This workspace's plan has no user groups: whoever runs the bot can name people "
+        "instead (MQBOT_WHO_MAY_PAUSE)."
+    ),
+}
+_LATER = "Please try again in a minute; if it cannot wait, use the merge queue's own dashboard."
+
+
+def denied(error: PermissionDenied) -> str:
+    """The refusal and who may instead; names are shown as text, so that nobody is called."""
+    doing = _DOING[error.right]
+    reason = error.denied.reason
+    if reason is DenialReason.UNVERIFIABLE:
+        said = error.denied.code or "no answer"
+        mend = _MENDS.get(said, _LATER)
+        return (
+            f"You may not {doing} just now: Slack did not tell me whether you may "
+            f"({code(said, CODE_LIMIT)}). Nothing was changed. {mend}"
+        )
+    because = _BECAUSE.get(reason)
+    why = f": {because}" if because is not None else ""
+    return f"You may not {doing}{why}. {_who_can(error.right, error.who_can)}"
+
+
+def _who_can(right: Right, who: WhoCan) -> str:
+    doing = _DOING[right]
+    groups = [f"@{quote(handle, NAME_LIMIT)}" for handle in who.groups]
+    word = "user group" if len(groups) == 1 else "user groups"
+    parts = [f"members of the {word} {_listed(groups)}"] if groups else []
+    parts += [quote(name, NAME_LIMIT) for name in who.people]
+    if not parts:
+        return f"Only full members of this workspace may {doing}."
+    left = f" and {who.more} more" if who.more else ""
+    return f"Only {_listed(parts) if not left else ', '.join(parts) + left} may {doing}."
+
+
+def _listed(words: list[str]) -> str:
+    """The words in a row: a, a and b, or a, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,58 @@
+"""Answers of Slack, remembered for a minute at most and asked for once at a time."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+from bot.domain.people import Unanswered
+from bot.ports import Clock
+
+REMEMBERED = timedelta(minutes=1)
+REMEMBERED_MOST = 10_000
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known(Generic[Value]):
+    value: Value
+    asked_at: datetime
+
+
+class Remembered(Generic[Value]):
+    """What `ask` answered for a key. A failure is not remembered: the next one asks again.
+
+    An answer counts as old as the question, so that nothing older than a minute is ever used.
+    """
+
+    def __init__(self, ask: Callable[[str], Awaitable[Value | Unanswered]], clock: Clock) -> None:
+        self._ask = ask
+        self._clock = clock
+        self._known: dict[str, _Known[Value]] = {}
+        self._asking: dict[str, asyncio.Task[Value | Unanswered]] = {}
+
+    async def get(self, key: str) -> Value | Unanswered:
+        known = self._known.get(key)
+        if known is not None and known.asked_at <= self._clock.now() < known.asked_at + REMEMBERED:
+            return known.value
+        asking = self._asking.get(key)
+        if asking is None:
+            asking = asyncio.create_task(self._find_out(key))
+            self._asking[key] = asking
+        # One who gives up waiting must not take the answer from the others.
+        return await asyncio.shield(asking)
+
+    async def _find_out(self, key: str) -> Value | Unanswered:
+        asked_at = self._clock.now()
+        try:
+            answer = await self._ask(key)
+        finally:
+            del self._asking[key]
+        self._known.pop(key, None)
+        if not isinstance(answer, Unanswered):
+            if len(self._known) >= REMEMBERED_MOST:
+                self._known.pop(next(iter(self._known)))
+            self._known[key] = _Known(answer, asked_at)
+        return answer
