@@ -30,6 +30,7 @@ class Post:
     verdict: str = ""
     details: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    by: str = ""
 
 
 def event(record: EventRecord, pull_request: PullRequestRecord | None) -> Message:
@@ -38,8 +39,9 @@ def event(record: EventRecord, pull_request: PullRequestRecord | None) -> Messag
     _, subject_text = _subject(record, pull_request)
     head = _headline(post, record, pull_request)
     shown: list[Block] = [blocks.section("\n".join([head, *post.details]))]
-    shown.append(blocks.context(*_facts(record, pull_request), *post.facts))
+    shown.append(blocks.context(*_facts(record, pull_request), post.by, *post.facts))
     text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
+    text += f", {post.by}" if post.by else ""
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
 
 
@@ -143,33 +145,31 @@ def _bisection_ended(record: EventRecord) -> Post:
         verdict = f"{_list(culprits)} broke the batch"
         if remaining:
             verdict += f"; {_list(remaining)} go on"
-        return Post(":mag:", "Bisection ended:", verdict)
-    return Post(":mag:", "Bisection ended:", "no culprit was found")
+        return Post(":mag:", "Bisection ended", verdict)
+    return Post(":mag:", "Bisection ended", "no culprit was found")
 
 
 def _pause(record: EventRecord) -> Post:
-    return Post(":double_vertical_bar:", "Queue paused", _reason(record), facts=(_by(record),))
+    return Post(":double_vertical_bar:", "Queue paused", _reason(record), by=_by(record))
 
 
 def _pause_update(record: EventRecord) -> Post:
-    return Post(
-        ":double_vertical_bar:", "Pause reason changed", _reason(record), facts=(_by(record),)
-    )
+    return Post(":double_vertical_bar:", "Pause reason changed", _reason(record), by=_by(record))
 
 
 def _unpause(record: EventRecord) -> Post:
-    return Post(":arrow_forward:", "Queue unpaused", facts=(_by(record),))
+    return Post(":arrow_forward:", "Queue unpaused", by=_by(record))
 
 
 def _freeze(record: EventRecord) -> Post:
     words = {"create": "planned", "update": "changed", "delete": "removed"}
     word = words.get(record.type.rpartition(".")[2], "changed")
-    return Post(":snowflake:", f"Scheduled freeze {word}", _reason(record), facts=(_by(record),))
+    return Post(":snowflake:", f"Scheduled freeze {word}", _reason(record), by=_by(record))
 
 
 def _command(record: EventRecord) -> Post:
     word = quote(record.type.rpartition(".")[2], 20)
-    return Post(":speech_balloon:", f"Command {word}", facts=(_by(record),))
+    return Post(":speech_balloon:", f"Command {word}", by=_by(record))
 
 
 def _ci(record: EventRecord) -> Post:

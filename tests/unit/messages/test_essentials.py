@@ -1,0 +1,151 @@
+"""What the text alone has to say, and what buttons carry to Slack and back."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bot.domain.audit import Action
+from bot.domain.commands import parse_command
+from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
+from bot.domain.errors import RepositoryNotAllowed
+from bot.domain.message import Message
+from bot.domain.pauses import REASON_LIMIT
+from bot.domain.repositories import Repositories
+from bot.messages import actions, choice, events, pause, status
+from bot.messages.blocks import VALUE_LIMIT
+from bot.messages.leaving import LEAVINGS, NOTHING
+from tests.support.clock import NOON
+from tests.support.every_message import LONG_NAME
+from tests.support.make import (
+    API,
+    SITE,
+    make_act,
+    make_event_record,
+    make_known_pause,
+    make_pull_request_record,
+    make_queued,
+    make_snapshot,
+    make_status,
+)
+
+KNOWN = Repositories((SITE, API))
+LEAVE = "action.queue.leave"
+
+
+def left(code: str) -> Message:
+    return events.event(
+        make_event_record(LEAVE, merged=False, code=code), make_pull_request_record()
+    )
+
+
+def test_the_text_of_a_failure_says_which_why_and_whose_turn_it_is() -> None:
+    text = left("CHECKS_FAILED").text
+
+    for essential in (
+        "Left the queue",
+        "#41",
+        "Add search",
+        "checks failed",
+        "fix it",
+        "acme/site",
+    ):
+        assert essential in text
+
+
+@pytest.mark.parametrize("type_", ["queue.pause.create", "queue.pause.update"])
+def test_the_text_of_a_pause_made_elsewhere_says_who_and_why(type_: str) -> None:
+    record = make_event_record(type_, pull_request=None, reason="by hand", actor="Ana")
+
+    text = events.event(record, None).text
+
+    assert "by hand" in text
+    assert "by Ana" in text
+    assert "acme/site" in text
+
+
+def test_the_text_of_an_act_says_who_why_and_for_how_long() -> None:
+    unpaused = make_act(Action.UNPAUSE, at=NOON + timedelta(minutes=102), previous_paused_at=NOON)
+
+    for essential in ("acme/site", "by alice", "CI runners are down"):
+        assert essential in pause.act(make_act()).text
+    for essential in ("unpaused", "acme/site", "by alice", "1 h 42 min"):
+        assert essential in pause.act(unpaused).text
+
+
+def test_the_text_of_a_status_says_by_whom_why_and_how_much_waits() -> None:
+    queue = make_status(waiting=[make_queued(41)])
+
+    text = status.status(make_snapshot(queue, pause=make_known_pause())).text
+
+    for essential in ("acme/site", "paused by alice", "CI runners are down", "1 waiting"):
+        assert essential in text
+
+
+def test_every_code_is_told_in_its_own_words_and_never_by_its_name() -> None:
+    assert LEAVINGS.keys() == DEQUEUE_CODES.keys()
+    for code in DEQUEUE_CODES:
+        assert code not in left(code).text
+
+
+def test_who_keeps_their_place_has_nothing_to_do() -> None:
+    for code, row in DEQUEUE_CODES.items():
+        if row.code_class is CodeClass.REQUEUED:
+            assert NOTHING in LEAVINGS[code].turn, code
+        if row.code_class in {CodeClass.FAILED, CodeClass.TECHNICAL, CodeClass.UNPROVEN}:
+            assert LEAVINGS[code].turn != NOTHING, code
+
+
+def test_internal_names_are_never_shown() -> None:
+    for queue_name in ("__default__", "default"):
+        record = make_event_record(queue_name=queue_name)
+        assert queue_name not in str(events.event(record, None))
+
+
+def test_a_resume_button_comes_back_with_the_pause_it_was_drawn_for() -> None:
+    target = actions.read_pause_target(actions.unpause_value(SITE, NOON), KNOWN)
+
+    assert (target.repository, target.paused_at) == (SITE, NOON)
+    assert actions.read_pause_target(API, KNOWN).paused_at is None
+
+
+@given(st.text(max_size=REASON_LIMIT))
+def test_a_replace_button_comes_back_with_reason_and_pause(reason: str) -> None:
+    wanted = actions.Replacement(SITE, reason, NOON)
+
+    assert actions.read_replacement(actions.replacement_value(wanted), KNOWN) == wanted
+
+
+@given(st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
+def test_a_replace_button_is_never_too_long_for_slack(reason: str) -> None:
+    wanted = actions.Replacement(LONG_NAME, reason, NOON)
+
+    assert len(actions.replacement_value(wanted)) <= VALUE_LIMIT
+
+
+def test_a_button_of_a_repository_no_longer_configured_is_refused() -> None:
+    wanted = actions.replacement_value(actions.Replacement(LONG_NAME, "x", NOON))
+
+    with pytest.raises(RepositoryNotAllowed):
+        actions.read_replacement(wanted, KNOWN)
+    with pytest.raises(RepositoryNotAllowed):
+        actions.read_pause_target(actions.unpause_value(LONG_NAME, NOON), KNOWN)
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "status branch:main", "pause CI  is down", "unpause", "subscribe merge, ci"]
+)
+def test_a_chosen_repository_goes_where_it_would_have_been_typed(typed: str) -> None:
+    assert choice.can_carry(typed)
+
+    continued = choice.continued(choice.BLOCK_PREFIX + typed, API)
+
+    verb, _, rest = typed.partition(" ")
+    assert parse_command(continued, KNOWN) == parse_command(
+        f"{verb or 'status'} {API} {rest}", KNOWN
+    )
+
+
+def test_a_command_too_long_to_be_carried_is_known_beforehand() -> None:
+    assert choice.can_carry("p" * (255 - len(choice.BLOCK_PREFIX)))
+    assert not choice.can_carry("p" * (256 - len(choice.BLOCK_PREFIX)))

@@ -1,0 +1,227 @@
+"""Every message as people see it, compared with the JSON files in `snapshots/`.
+
+`--update-snapshots` writes them anew; the difference is then reviewed as wording.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.audit import Action
+from bot.domain.channels import ChannelAccess
+from bot.domain.classification import EventKind
+from bot.domain.errors import (
+    CommandSyntaxError,
+    CredentialRefused,
+    InvalidReason,
+    InvalidRequest,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+    ReasonProblem,
+    RepositoryNotAllowed,
+    RepositoryNotChosen,
+    ResourceNotFound,
+    StateConflict,
+    StoreUnavailable,
+)
+from bot.domain.message import Message, View
+from bot.domain.subscriptions import SubscriptionSource
+from bot.messages import (
+    choice,
+    errors,
+    events,
+    help as help_messages,
+    home,
+    pause,
+    status,
+    subscriptions,
+    summary,
+)
+from tests.support.clock import NOON
+from tests.support.make import (
+    API,
+    BOB,
+    SITE,
+    make_act,
+    make_batch,
+    make_event_record,
+    make_known_pause,
+    make_pull_request_record,
+    make_queued,
+    make_snapshot,
+    make_status,
+    make_subscription,
+)
+from tests.support.snapshots import Snapshots
+
+SEEN = make_pull_request_record()
+LEAVE = "action.queue.leave"
+QUEUED_AT = (NOON - timedelta(minutes=12)).isoformat()
+CHECKS = [
+    {"name": "unit", "url": "https://ci.example/1"},
+    {"name": "e2e <chrome>", "url": None},
+    {"name": "lint", "url": "https://ci.example/3"},
+    {"name": "types", "url": "https://ci.example/4"},
+]
+BUSY = make_status(
+    make_batch(make_queued(41), make_queued(42, title="Fix <b> & co"), estimated_merge_at=NOON),
+    make_batch(make_queued(43), name="batch-8", code="waiting_for_previous_batches", checks=(0, 0)),
+    waiting=[make_queued(44, priority_alias="high"), make_queued(45)],
+)
+LONG = make_status(
+    *(make_batch(*(make_queued(n) for n in range(8)), name=f"batch-{b}") for b in range(7)),
+    waiting=[make_queued(number) for number in range(100, 500)],
+)
+REPLACED = make_act(
+    actor=BOB, reason="deploying", previous_reason="CI runners are down", previous_paused_at=NOON
+)
+UNPAUSED = make_act(
+    Action.UNPAUSE,
+    at=NOON + timedelta(minutes=102),
+    previous_reason="CI runners are down",
+    previous_paused_at=NOON,
+)
+
+
+def explain(error: Exception) -> Message:
+    return errors.explain(
+        error, command="/mq", incident="0a1b2c3d", repository=SITE, retry="status"
+    )
+
+
+def told(type_: str, **details: object) -> Message:
+    return events.event(make_event_record(type_, **details), SEEN)  # type: ignore[arg-type]  # JSON values, as each case writes them
+
+
+CASES: Mapping[str, Callable[[], Message | View]] = {
+    "help": lambda: help_messages.help_text("/mq"),
+    "help-pause": lambda: help_messages.help_text("/mq", "pause"),
+    "help-unpause": lambda: help_messages.help_text("/mq", "unpause"),
+    "status-empty": lambda: status.status(make_snapshot()),
+    "status-busy": lambda: status.status(make_snapshot(BUSY, branch="main")),
+    "status-paused": lambda: status.status(make_snapshot(BUSY, pause=make_known_pause())),
+    "status-paused-elsewhere": lambda: status.status(
+        make_snapshot(pause=make_known_pause("by hand", actor=None))
+    ),
+    "status-long": lambda: status.status(make_snapshot(LONG)),
+    "status-waiting-page": lambda: status.waiting_page(make_snapshot(LONG), 390),
+    "home": lambda: home.home(
+        [make_snapshot(BUSY, pause=make_known_pause()), make_snapshot(repository=API)], 0, "/mq"
+    ),
+    "home-unreadable-and-more": lambda: home.home([SITE], 4, "/mq"),
+    "which-repository": lambda: choice.which_repository([SITE, API], "pause CI is down"),
+    "summary": lambda: summary.summary(
+        {(SITE, EventKind.MERGE): 40, (SITE, EventKind.FAILURE): 1, (API, EventKind.CI): 2},
+        NOON,
+        [(make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"), SEEN)],
+    ),
+    "pause-paused": lambda: pause.act(make_act()),
+    "pause-replaced": lambda: pause.act(REPLACED),
+    "pause-unpaused": lambda: pause.act(UNPAUSED),
+    "pause-closed": lambda: pause.closed(UNPAUSED),
+    "pause-not-paused": lambda: pause.not_paused(SITE),
+    "pause-already": lambda: pause.already_paused(SITE, make_known_pause(), "deploying"),
+    "pause-other": lambda: pause.other_pause(SITE, make_known_pause(actor=None)),
+    "pause-over": lambda: pause.over(SITE),
+    "pause-reply": lambda: pause.paused_reply(make_act()),
+    "pause-unpaused-reply": lambda: pause.unpaused_reply(UNPAUSED),
+    "modal-one-repository": lambda: pause.reason_modal(
+        [SITE], chosen=SITE, channel_id="C1", note=pause.impact_note(make_snapshot(BUSY))
+    ),
+    "modal-to-choose": lambda: pause.reason_modal(
+        [SITE, API], chosen=None, channel_id=None, note=pause.CHOOSE_FIRST
+    ),
+    "modal-already-paused": lambda: pause.reason_modal(
+        [SITE, API],
+        chosen=API,
+        channel_id="C1",
+        note=pause.impact_note(make_snapshot(pause=make_known_pause())),
+    ),
+    "modal-working": lambda: pause.working_modal(SITE),
+    "modal-result": lambda: pause.result_modal(pause.paused_reply(make_act()), "C1"),
+    "subscribed": lambda: subscriptions.subscribed(
+        make_subscription(), ChannelAccess.OPEN, bot_name="merge-queue"
+    ),
+    "subscribed-to-be-invited": lambda: subscriptions.subscribed(
+        make_subscription("merge", "action.queue.change"),
+        ChannelAccess.INVITE,
+        bot_name="merge-queue",
+    ),
+    "unsubscribed": lambda: subscriptions.unsubscribed(SITE, None),
+    "unsubscribed-in-part": lambda: subscriptions.unsubscribed(SITE, make_subscription("merge")),
+    "was-not-subscribed": lambda: subscriptions.was_not_subscribed(SITE),
+    "configured-stays": lambda: subscriptions.configured_stays(SITE),
+    "subscriptions": lambda: subscriptions.subscriptions(
+        [make_subscription(), make_subscription("ci", source=SubscriptionSource.CONFIGURATION)],
+        "/mq",
+    ),
+    "subscriptions-none": lambda: subscriptions.subscriptions([], "/mq"),
+    "error-unknown-verb": lambda: explain(
+        CommandSyntaxError("There is no command “pasue”.", usage="pause [reason]", nearest="pause")
+    ),
+    "error-repository": lambda: explain(RepositoryNotAllowed("acme/other", (SITE, API))),
+    "error-which-repository": lambda: explain(RepositoryNotChosen((SITE, API))),
+    "error-blank-reason": lambda: explain(InvalidReason(ReasonProblem.BLANK, length=0, limit=255)),
+    "error-long-reason": lambda: explain(
+        InvalidReason(ReasonProblem.TOO_LONG, length=256, limit=255)
+    ),
+    "error-unavailable": lambda: explain(MergeQueueUnavailable("timeout")),
+    "error-unreadable": lambda: explain(MergeQueueProtocolError("not JSON")),
+    "error-credential": lambda: explain(CredentialRefused(403, "no")),
+    "error-not-found": lambda: explain(ResourceNotFound(404, "no")),
+    "error-conflict": lambda: explain(StateConflict(409, "changed")),
+    "error-invalid": lambda: explain(InvalidRequest(422, "the file is <invalid>", field="branch")),
+    "error-store": lambda: explain(StoreUnavailable("locked")),
+    "error-defect": lambda: explain(ZeroDivisionError("secret of ours")),
+    "event-enter": lambda: told("action.queue.enter", queue_name="hotfix"),
+    "event-enter-untitled": lambda: events.event(make_event_record(queue_name="__default__"), None),
+    "event-merge": lambda: told("action.queue.merged", queued_at=QUEUED_AT),
+    "event-merge-by-hand": lambda: told(LEAVE, merged=True, code="PR_MANUALLY_MERGED"),
+    "event-failure": lambda: told(
+        LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT
+    ),
+    "event-failure-of-an-unknown-code": lambda: told(LEAVE, merged=False, code="NEW_CODE"),
+    "event-failure-with-a-reason": lambda: told(LEAVE, reason="Rule\n`default` <gone>"),
+    "event-removed-by-a-person": lambda: told(
+        LEAVE, merged=False, code="PR_MANUALLY_DEQUEUED", trigger="@bob"
+    ),
+    "event-checks-started": lambda: told("action.queue.checks_start"),
+    "event-checks-passed": lambda: told("action.queue.checks_end", conclusion="success"),
+    "event-checks-failed": lambda: told(
+        "action.queue.checks_end", aborted=True, code="CHECKS_TIMEOUT", checks=CHECKS[:1]
+    ),
+    "event-put-back": lambda: told(
+        "action.queue.checks_end", aborted=True, code="PR_AHEAD_DEQUEUED", abort_status="REEMBARKED"
+    ),
+    "event-checks-not-started": lambda: told("action.queue.checks_not_started", reason="no runner"),
+    "event-bisection-started": lambda: told(
+        "action.queue.batch_bisection_start", pull_requests=[1, 2, 3]
+    ),
+    "event-bisection-ended": lambda: told(
+        "action.queue.batch_bisection_end", culprits=[2], remaining=[1, 3]
+    ),
+    "event-bisection-without-culprit": lambda: told("action.queue.batch_bisection_end"),
+    "event-paused": lambda: told(
+        "queue.pause.create", pull_request=None, base_ref=None, reason="by hand", actor="Ana"
+    ),
+    "event-pause-changed": lambda: told(
+        "queue.pause.update", pull_request=None, base_ref=None, reason="still", actor="Ana"
+    ),
+    "event-unpaused": lambda: told("queue.pause.delete", pull_request=None, actor="Ana"),
+    "event-freeze": lambda: told(
+        "scheduled_freeze.create", pull_request=None, reason="holidays", actor="Ana"
+    ),
+    "event-command": lambda: told("command.queue", actor="ana"),
+    "event-ci": lambda: told("ci_issue.created", pull_request=None),
+    "event-other": lambda: told("action.of_tomorrow"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_message_is_as_it_was_reviewed(name: str, snapshots: Snapshots) -> None:
+    snapshots.check(name, CASES[name]())
+
+
+def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
+    snapshots.check_names(CASES)
