@@ -30,7 +30,7 @@ REDACTED = "[redacted]"
 SHORTEST_KNOWN = 4
 """A shorter secret would be found in every other word."""
 
-_CHATTY = (
+CHATTY = (
     "aiohttp",
     "aiosqlite",
     "alembic",
@@ -109,5 +109,5 @@ def configure(level: str, form: str, secrets: Iterable[str] = ()) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
-    for chatty in _CHATTY:
+    for chatty in CHATTY:
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from bot import logs
-from bot.logs import REDACTED, redact
+from bot.logs import CHATTY, REDACTED, redact, redactor
 
 TWELVE = "AbC123456789"
 SECRETS = {
@@ -27,6 +27,12 @@ SECRETS = {
     "interaction response_url": f"https://hooks.slack.com/actions/T123/456/{TWELVE}",
     "local response_url": f"http://127.0.0.1:8400/response/{TWELVE}",
     "trigger id": "13345224609.738474920.8088930838d88f008e0a3fb5a9c6a5ab",
+    "short trigger id": "13345224609.738474920.8088930838d88f008e0",
+    "workflow token": f"xwfp-{TWELVE}-{TWELVE}",
+    "JSON web token": f"eyJhbGciOiJIUzI1NiJ9.{TWELVE}{TWELVE}.{TWELVE}",
+    "ticket": f"wss://wss-primary.slack.com/link/?ticket={TWELVE}&app_id=A1",
+    "local ticket": f"ws://127.0.0.1:8400/socket/{TWELVE}?app_id=A1",
+    "incoming webhook": f"https://hooks.slack.com/services/T1/B1/{TWELVE}",
 }
 
 
@@ -50,6 +56,26 @@ def test_the_password_of_a_database_address_is_taken_out() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        f"token={TWELVE}",
+        f"'token': '{TWELVE}'",
+        f'{{"password":"{TWELVE}"}}',
+        f"ticket={TWELVE}&a=b",
+    ],
+)
+def test_what_is_called_a_secret_is_taken_out_whatever_its_shape(text: str) -> None:
+    assert TWELVE not in redact(text)
+
+
+def test_known_secrets_are_taken_out_whatever_their_shape() -> None:
+    known = redactor(["sesame", "sesame-open", "abc"])
+    assert known("sesame-open, then sesame; abc is too short to be one") == (
+        f"{REDACTED}, then {REDACTED}; abc is too short to be one"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "poll of acme/site failed",
         "https://ci.example.com/acme/site/jobs/12",
         "2026-11-21T00:22:03.123456Z",
@@ -62,22 +88,20 @@ def test_harmless_text_stays_as_it_is(text: str) -> None:
     assert redact(text) == text
 
 
-CHATTY = ("httpx", "httpcore", "apscheduler", "websockets")
-
-
 @contextmanager
 def configured(form: str) -> Iterator[None]:
     """Logging as the commands set it up; as it was before afterwards."""
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
+    levels = {name: logging.getLogger(name).level for name in CHATTY}
     try:
         logs.configure("DEBUG", form)
         yield
     finally:
         root.handlers = handlers
         root.setLevel(level)
-        for name in (*CHATTY, "aiosqlite"):
-            logging.getLogger(name).setLevel(logging.NOTSET)
+        for name, before in levels.items():
+            logging.getLogger(name).setLevel(before)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

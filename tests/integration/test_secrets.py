@@ -1,0 +1,199 @@
+"""No secret reaches a log at DEBUG, in a run with commands, buttons, modals and failures."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from typing_extensions import override
+
+from tests.support.bot_process import MqbotProcess, ProcessTester
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE
+from tests.support.waiting import until
+
+SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
+PASSWORD = "s3same-öpen"
+
+
+@dataclass
+class TalkativeProcess(ProcessTester):
+    """`mqbot run` at DEBUG, with every ticket, response address and trigger id written down."""
+
+    minted: set[str] = field(default_factory=set, init=False)
+
+    @override
+    def settings_environment(self) -> dict[str, str]:
+        return {
+            **super().settings_environment(),
+            "MQBOT_LOG_LEVEL": "DEBUG",
+            "SLACK_SIGNING_SECRET": SIGNING_SECRET,
+        }
+
+    @override
+    async def _open_bot(self) -> None:
+        new_ticket = self.slack.socket_mode.new_ticket
+
+        def noted_ticket() -> str:
+            ticket = new_ticket()
+            self.minted.add(ticket)
+            return ticket
+
+        # Tickets are forgotten by the workspace once they are used.
+        self.slack.socket_mode.new_ticket = noted_ticket  # type: ignore[method-assign]  # see above
+        await super()._open_bot()
+
+    @override
+    async def stop_bot(self) -> None:
+        """Failures may be logged with where they happened."""
+        running, self.running = self.running, None
+        if running is not None:
+            assert await running.stop(self.stop_signal) == 0
+
+    @override
+    def assert_nothing_unexpected(self) -> None:
+        """What is said to people is the matter of other tests."""
+
+    def bearer_secrets(self) -> dict[str, str]:
+        """Everything that opens something, by what it is."""
+        triggers = self.slack.installation.triggers._triggers
+        response_urls = self.slack._response_urls._minted
+        return {
+            self.addresses.api_token: "API credential",
+            self.addresses.slack_bot_token: "bot token",
+            self.addresses.slack_app_token: "app-level token",
+            SIGNING_SECRET: "signing secret",
+            **dict.fromkeys(self.minted, "ticket of a connection"),
+            **dict.fromkeys(triggers, "trigger id"),
+            **dict.fromkeys(response_urls, "response address"),
+        }
+
+    def found_in_log(self) -> set[str]:
+        written = (self.folder / "stderr").read_text("utf-8")
+        written += (self.folder / "stdout").read_text("utf-8")
+        return {kind for secret, kind in self.bearer_secrets().items() if secret in written}
+
+
+@pytest.fixture
+async def bot(tmp_path: Path) -> AsyncIterator[TalkativeProcess]:
+    url = f"sqlite:///{tmp_path / 'bot.sqlite3'}"
+    channels = f"acme/site={MERGE_QUEUE}:enter,merge,failure,pause"
+    async with TalkativeProcess(url, folder=tmp_path, channels=channels) as running:
+        yield running
+
+
+async def talk(bot: TalkativeProcess) -> None:
+    """Commands, buttons, a modal, the Home tab, the shortcut, a direct answer."""
+    await bot.ask("/mq status")
+    await bot.ask("/mq nonsense")
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq pause", by=BOB, channel=GENERAL)
+    await bot.modal(by=BOB)
+    status = await bot.ask("/mq status")
+    await bot.click(status, "Resume queue")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.type("/mq pause", channel=MERGE_QUEUE)
+    await bot.submit(await bot.modal("in the queue"), reason="From the form")
+    await bot.modal("is paused")
+    await bot.open_home()
+    await bot.home()
+    await bot.shortcut(by=BOB)
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.merge()
+
+
+async def meet_failures(bot: TalkativeProcess) -> None:
+    """Slack, the service and the connections fail in the ways that the log tells of."""
+    for fault, method in (
+        ("drop_after_accept", "response_url"),
+        ("http_500", "response_url"),
+        ("html_500", "views.open"),
+        ("invalid_json", "views.open"),
+        ("truncate", "views.publish"),
+        ("rate_limit", "chat.postMessage"),
+        ("internal_error", "chat.postMessage"),
+    ):
+        bot.break_slack(fault, method)
+    for _ in range(2):
+        await bot.type("/mq status", by=BOB)
+        await bot.type("/mq pause", by=BOB)
+    await bot.open_home(by=BOB)
+    bot.enqueue()
+    bot.break_service("error", times=3)
+    await bot.type("/mq status", by=ALICE)
+    bot.break_service("malformed", times=2)
+    await bot.type("/mq status", by=ALICE)
+    bot.mend_service()
+    opened = len(bot.calls("apps.connections.open"))
+    bot.slack.faults.arm({"name": "refuse_handshake"})
+    bot.slack.faults.arm({"name": "html_500", "method": "apps.connections.open"})
+    bot.slack.faults.arm({"name": "drop_connections"})
+    await until(lambda: len(bot.calls("apps.connections.open")) >= opened + 4, "new tickets")
+    await until(lambda: bot.slack.socket_mode.connections == 2, "two connections")
+
+
+async def test_a_run_at_debug_logs_no_secret(bot: TalkativeProcess) -> None:
+    await talk(bot)
+    await meet_failures(bot)
+    await bot.stop_bot()
+    kinds = set(bot.bearer_secrets().values())
+    assert kinds == {
+        "API credential",
+        "bot token",
+        "app-level token",
+        "signing secret",
+        "ticket of a connection",
+        "trigger id",
+        "response address",
+    }
+    actions = set(bot.logged_actions())
+    assert {"ready", "socket_open", "socket_failed", "reply_failed"} <= actions
+    assert bot.found_in_log() == set()
+
+
+async def test_the_search_finds_what_would_be_logged(bot: TalkativeProcess) -> None:
+    await bot.ask("/mq status")
+    await bot.stop_bot()
+    with (bot.folder / "stderr").open("a", encoding="utf-8") as log:
+        log.writelines(f"leaked {secret}\n" for secret in bot.bearer_secrets())
+    assert bot.found_in_log() == set(bot.bearer_secrets().values())
+
+
+@pytest.mark.parametrize("command", [["run"], ["check"], ["check", "--json"], ["migrate"]])
+@pytest.mark.parametrize("written", [PASSWORD, quote(PASSWORD)])
+async def test_the_password_of_a_database_that_cannot_be_reached_is_not_told(
+    tmp_path: Path, command: list[str], written: str
+) -> None:
+    environ = {
+        "MQBOT_API_URL": "http://127.0.0.1:9/v1",
+        "MQBOT_API_TOKEN": "queue-key-3141592653",
+        "MQBOT_REPOSITORIES": "acme/site",
+        "SLACK_BOT_TOKEN": "xoxb-1111-2222-secret",
+        "SLACK_APP_TOKEN": "xapp-1-A1-3333-secret",
+        "SLACK_API_URL": "http://127.0.0.1:9/api/",
+        "MQBOT_LOG_LEVEL": "DEBUG",
+        "DATABASE_URL": f"postgresql://mqbot:{written}@127.0.0.1:9/mqbot",
+    }
+    process = await MqbotProcess.start(*command, folder=tmp_path, environ=environ)
+    assert await process.ends() in {1, 2}
+    told = process.printed + process.complaints
+    assert told
+    for secret in (PASSWORD, quote(PASSWORD), "queue-key", "xoxb-1111", "xapp-1-A1"):
+        assert secret not in told
+
+
+async def test_settings_that_are_wrong_are_named_without_their_value(tmp_path: Path) -> None:
+    environ = {
+        "MQBOT_API_TOKEN": "has a blank in it",
+        "SLACK_BOT_TOKEN": "xapp-1-A1-3333-mixed-up",
+        "SLACK_APP_TOKEN": "xoxb-1111-2222-mixed-up",
+    }
+    for command in (["run"], ["check"], ["check", "--json"]):
+        process = await MqbotProcess.start(*command, folder=tmp_path, environ=environ)
+        assert await process.ends() == 2
+        told = process.printed + process.complaints
+        assert "SLACK_BOT_TOKEN" in told
+        assert "mixed-up" not in told
+        assert "blank in it" not in told
