@@ -33,9 +33,15 @@ class Post:
     by: str = ""
 
 
-def event(record: EventRecord, pull_request: PullRequestRecord | None) -> Message:
-    """The post for an event, with the pull request's title when it was seen in the queue."""
-    post = _WRITERS[classify(record)](record)
+def event(
+    record: EventRecord, pull_request: PullRequestRecord | None, kind: EventKind | None = None
+) -> Message:
+    """The post for an event, with the pull request's title when it was seen in the queue.
+
+    `kind` is what it was judged to be among the events around it, which decide what a leave
+    that says nothing means; without it the event speaks for itself.
+    """
+    post = _WRITERS[kind or classify(record)](record)
     _, subject_text = _subject(record, pull_request)
     head = _headline(post, record, pull_request)
     shown: list[Block] = [blocks.section("\n".join([head, *post.details]))]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
@@ -27,7 +28,8 @@ async def load_messages(
         record = records.get(one.subject)
         if record is not None:
             pull_request = seen.get((record.repository, record.pull_request))
-            messages[one.delivery_id] = events.event(record, pull_request)
+            kind = EventKind(one.kind) if one.kind in set(EventKind) else None
+            messages[one.delivery_id] = events.event(record, pull_request, kind)
         elif one.subject.kind is SubjectKind.ACT and one.subject.subject_id in audit:
             messages[one.delivery_id] = pause.act(audit[one.subject.subject_id])
     for one in deliveries:

@@ -182,6 +182,7 @@ def _errors(text: str) -> Rendered:
             for right in Right
             for reason in DenialReason
         ),
+        *_denials(text),
         InvalidReason(ReasonProblem.BLANK, length=0, limit=255),
         InvalidReason(ReasonProblem.TOO_LONG, length=999, limit=255),
         MergeQueueUnavailable(text),
@@ -199,6 +200,16 @@ def _errors(text: str) -> Rendered:
         )
         for number, error in enumerate(raised)
     }
+
+
+def _denials(text: str) -> list[Exception]:
+    names = (text,) * 10
+    who_can = WhoCan(names, names, more=7)
+    return [
+        PermissionDenied(right, Denied(reason, text), who_can)
+        for right in Right
+        for reason in DenialReason
+    ]
 
 
 def _leave(text: str, url: str) -> EventRecord:

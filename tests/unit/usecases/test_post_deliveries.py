@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
+from bot.domain.classification import EventKind
 from bot.domain.deliveries import (
     MAXIMUM_AGE,
     RECHECK_DELAYS,
@@ -109,6 +110,21 @@ async def test_a_post_is_rendered_when_it_is_posted_with_what_is_known_then() ->
     await bot.run()
 
     assert "Add search" in bot.poster.shown("C1")[0]
+
+
+async def test_a_silent_leave_of_a_merged_pull_request_is_not_told_as_a_failure() -> None:
+    bot = Posting()
+    leave = make_event_record("action.queue.leave", received_at=bot.clock.now())
+    async with bot.store.begin() as transaction:
+        await transaction.events.add_new([leave])
+        judged = NewDelivery("d", "C1", make_subject(1), bot.clock.now(), kind=EventKind.OTHER)
+        await transaction.outbox.add([judged])
+
+    await bot.run()
+
+    (text,) = bot.poster.shown("C1")
+    assert "Left the queue" not in text
+    assert "action.queue.leave" in text
 
 
 async def test_an_act_is_told_from_the_audit() -> None:
