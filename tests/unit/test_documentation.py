@@ -1,8 +1,11 @@
 """What the documents repeat of the code, and what others rely on in them, is there and the same."""
 
+import ast
 import re
 import subprocess
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -105,6 +108,29 @@ def test_the_pins_satisfy_what_the_project_declares() -> None:
         if not one.specifier.contains(pins.get(canonicalize_name(one.name), "0"))
     ]
     assert missing == []
+
+
+def _imported() -> set[str]:
+    """The top-level names of every package that some module of the bot imports."""
+    found = set()
+    for path in (ROOT / "bot").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(node.module or "")
+    return {name.partition(".")[0] for name in found} - sys.stdlib_module_names - {"bot"}
+
+
+def test_everything_the_bot_imports_is_declared() -> None:
+    homes = packages_distributions()
+    declared = {canonicalize_name(one.name) for one in _declared()}
+    undeclared = [
+        name
+        for name in sorted(_imported())
+        if declared.isdisjoint(canonicalize_name(home) for home in homes[name])
+    ]
+    assert undeclared == []
 
 
 def test_the_test_pins_hold_exact_versions_without_addresses() -> None:
