@@ -143,8 +143,7 @@ async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
         client = web_client(
             session, token=settings.slack_bot_token, base_url=settings.slack_api_url
         )
-        app_token = settings.slack_app_token.get_secret_value()
-        inspection = WebApiInspection(client, app_token, SystemClock())
+        inspection = WebApiInspection(client, settings.slack_app_token, SystemClock())
         return await CheckSlack(inspection, _wanted_scopes()).run(channels)
 
 

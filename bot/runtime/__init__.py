@@ -32,8 +32,9 @@ async def build_runtime(settings: Settings) -> AsyncIterator[None]:
         app = build_listeners(settings, ports, jobs.nudge, inbox, Once(ports.clock))
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        app_token = settings.slack_app_token.get_secret_value()
-        connection = SocketConnection(app, ports.slack.client, app_token, ports.clock)
+        connection = SocketConnection(
+            app, ports.slack.client, settings.slack_app_token, ports.clock
+        )
         stack.push_async_callback(connection.close)
         jobs.start()
         stack.callback(jobs.stop_firing)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
@@ -17,7 +18,7 @@ from bot.slack.failures import CREDENTIAL_CODES, FAILURES, read_failure
 class WebApiInspection(SlackInspection):
     """Each method is one call of the Web API and raises only InspectionFailed."""
 
-    def __init__(self, client: AsyncWebClient, app_token: str, clock: Clock) -> None:
+    def __init__(self, client: AsyncWebClient, app_token: SecretStr, clock: Clock) -> None:
         self._client = client
         self._app_token = app_token
         self._clock = clock
@@ -40,7 +41,7 @@ class WebApiInspection(SlackInspection):
     async def app_token(self) -> None:
         """https://docs.slack.dev/reference/methods/apps.connections.open; nothing is connected."""
         try:
-            await self._client.apps_connections_open(app_token=self._app_token)
+            await self._client.apps_connections_open(app_token=self._app_token.get_secret_value())
         except FAILURES as error:
             raise _failed(error) from error
 

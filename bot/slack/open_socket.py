@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
+from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
@@ -50,14 +51,14 @@ class CannotConnect(BotError):
         self.retry_after = retry_after
 
 
-async def dial(client: AsyncWebClient, app_token: str) -> ClientConnection:
+async def dial(client: AsyncWebClient, app_token: SecretStr) -> ClientConnection:
     """Take a ticket and use it, once: a ticket that failed is never tried again.
 
     Raises TokenRefused and CannotConnect.
     https://docs.slack.dev/reference/methods/apps.connections.open
     """
     try:
-        answer = await client.apps_connections_open(app_token=app_token)
+        answer = await client.apps_connections_open(app_token=app_token.get_secret_value())
         url = answer.get("url")
     except FAILURES as error:
         failure = read_failure(error)

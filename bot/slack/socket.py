@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from secrets import SystemRandom
 
+from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 from websockets.exceptions import ConnectionClosed
@@ -38,7 +39,7 @@ class SocketConnection:
         self,
         app: AsyncApp,
         web_client: AsyncWebClient,
-        app_token: str,
+        app_token: SecretStr,
         clock: Clock,
         jitter: Callable[[], float] = _CHANCE.random,
     ) -> None:

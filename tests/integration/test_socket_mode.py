@@ -66,7 +66,7 @@ class Deafness:
         self.connection = SocketConnection(
             self.echo.app(client),
             client,
-            app_token or slack.app_token,
+            SecretStr(app_token or slack.app_token),
             self.clock,
             jitter=lambda: 1.0,
         )
@@ -285,12 +285,12 @@ async def test_a_token_revoked_later_is_reported_and_tried_again_slowly(
     side: Deafness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await side.beat()
-    monkeypatch.setattr(side.connection, "_app_token", "xapp-1-A1-revoked")
+    monkeypatch.setattr(side.connection, "_app_token", SecretStr("xapp-1-A1-revoked"))
     side.slack.faults.arm({"name": "drop_connections"})
     await until(lambda: side.clock.slept.count(SLOW_SECONDS) == 2, "two slow waits")
     assert not side.connection.is_connected
     assert side.reasons("socket_needs_operator") == ["invalid_auth"] * 2
-    monkeypatch.setattr(side.connection, "_app_token", side.slack.app_token)
+    monkeypatch.setattr(side.connection, "_app_token", SecretStr(side.slack.app_token))
     side.clock.advance(SLOW_SECONDS)
     await side.has_connections(2)
     await side.is_heard()
