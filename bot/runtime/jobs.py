@@ -1,5 +1,6 @@
 """What runs on the schedule: polling, posting, pruning, making sure of channels."""
 
+import logging
 import os
 import socket
 import uuid
@@ -7,6 +8,7 @@ from datetime import timedelta
 from secrets import SystemRandom
 
 from bot.config import Settings
+from bot.domain.errors import StoreUnavailable
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler
 from bot.slack.poster import SlackPoster
@@ -15,6 +17,8 @@ from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_deliveries import PostDeliveries
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
+
+logger = logging.getLogger(__name__)
 
 POST_SECONDS = 1.0
 POLL_TICK_SECONDS = 0.25
@@ -29,7 +33,8 @@ class Jobs:
         holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._settings = settings
         self._scheduler = JobScheduler()
-        self._post = Job("post deliveries", self._posting(ports, holder).run)
+        self._posts = self._posting(ports, holder)
+        self._post = Job("post deliveries", self._posts.run)
         self._polls = self._polling(ports, holder)
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
         channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
@@ -77,7 +82,15 @@ class Jobs:
         self._scheduler.stop_firing()
 
     async def drain(self) -> None:
-        """Finish the polls and posts under way."""
+        """Finish the polls and posts under way, and leave both to whoever comes next."""
         await self._scheduler.drain()
         await self._polls.drain()
         await self._scheduler.drain()
+        try:
+            await self._polls.release()
+            await self._posts.release()
+        except StoreUnavailable as error:
+            # Leases that cannot be given back end by themselves.
+            logger.warning(
+                "leases not given back", extra={"action": "leases_kept", "detail": error.cause}
+            )

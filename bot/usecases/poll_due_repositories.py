@@ -30,6 +30,7 @@ class _Schedule:
     reader: LogReader | None = None
     failures: int = 0
     running: bool = False
+    lease: Lease | None = None
     leased_until: datetime | None = None
 
     def wears_out(self, now: datetime) -> bool:
@@ -75,7 +76,7 @@ class PollDueRepositories:
                 schedule.reader = LogReader(positions.get(name), ())
                 schedule.token = lease.token
             schedule.reader.subscriptions = subscriptions[name]
-            schedule.leased_until = lease.expires_at
+            schedule.lease, schedule.leased_until = lease, lease.expires_at
             self._start(name, lease, schedule, schedule.reader)
 
     @property
@@ -86,6 +87,13 @@ class PollDueRepositories:
         """Wait for the polls under way."""
         while self.tasks:
             await asyncio.wait(self.tasks)
+
+    async def release(self) -> None:
+        """Give the leases back, so that the next process may go on at once."""
+        held = [one.lease for one in self.schedules.values() if one.lease is not None]
+        if held:
+            async with self.store.begin() as transaction:
+                await transaction.leases.release(held)
 
     def _is_due(self, name: RepositoryName, now: datetime) -> bool:
         schedule = self.schedules.setdefault(name, _Schedule(due_at=now))

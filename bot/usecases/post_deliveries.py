@@ -90,6 +90,15 @@ class PostDeliveries:
         if claimed:
             self.nudge()
 
+    async def release(self) -> None:
+        """Give the lease back, if it is ours: the next process may post at once."""
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            held = await transaction.leases.claim(
+                ["post"], holder=self.holder, now=now, lifetime=LEASE
+            )
+            await transaction.leases.release(list(held.values()))
+
     async def _channel(self, run: Sequence[Delivery], batch: _Batch) -> None:
         """Post a channel's deliveries in order; give back those behind one that must wait."""
         for index, delivery in enumerate(run):

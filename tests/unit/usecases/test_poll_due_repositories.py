@@ -209,3 +209,14 @@ async def test_a_store_that_is_gone_stops_this_tick_and_no_later_one() -> None:
     await machine.tick()
 
     assert len(machine.polled()) == 2
+
+
+async def test_a_machine_that_stops_cleanly_is_followed_at_once() -> None:
+    one = Machine()
+    other = Machine("other", one.clock, one.database)
+    await one.tick()
+    await one.use_case.release()
+
+    await other.tick(INTERVAL)
+
+    assert SITE in other.polled()
