@@ -1,7 +1,5 @@
 """The table that a chaos run prints."""
 
-from collections import Counter
-
 from tests.chaos.run import Result
 
 _FINDINGS_SHOWN = 40
@@ -14,7 +12,7 @@ def table(result: Result) -> str:
         ("seed", str(options.seed)),
         ("database, processes", f"{options.database}, {options.processes}"),
         ("duration", f"{result.seconds:.0f} s, of these {result.drain_seconds:.0f} s to drain"),
-        ("killed with SIGKILL", str(_killed(result.acts))),
+        ("killed with SIGKILL", str(killed(result))),
         *((f"  {name}", str(count)) for name, count in sorted(result.acts.items())),
         ("ended by themselves", f"{len(result.exits)} {sorted(set(result.exits)) or ''}".rstrip()),
         ("faults", str(result.faults.total())),
@@ -41,5 +39,6 @@ def table(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _killed(acts: Counter[str]) -> int:
-    return sum(count for name, count in acts.items() if name.startswith("killed, "))
+def killed(result: Result) -> int:
+    """How many processes `kill -9` ended."""
+    return sum(count for name, count in result.acts.items() if name.startswith("killed, "))

@@ -1,11 +1,7 @@
 """Walks 3 and 4 tell every event once and in order, whatever happens between any two steps."""
 
 import asyncio
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -19,9 +15,7 @@ from hypothesis.stateful import (
 )
 from typing_extensions import override
 
-from bot.domain.deliveries import Delivery
 from bot.domain.errors import (
-    BotError,
     InvalidRequest,
     MergeQueueUnavailable,
     PostError,
@@ -32,49 +26,19 @@ from bot.domain.errors import (
 )
 from bot.domain.events import QueueEvent
 from bot.domain.repository import RepositoryName
-from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
-from bot.usecases.post_deliveries import PostDeliveries
-from tests.support.clock import FakeClock
-from tests.support.disturbances import (
-    Crash,
-    Disturbance,
-    DisturbedMergeQueue,
-    DisturbedPoster,
-    DisturbedStore,
-    Kind,
-    Steps,
-)
-from tests.support.make import API, SITE, make_event, make_subscription
-from tests.support.merge_queue import FakeMergeQueue
-from tests.support.poster import Posted, RecordingPoster
-from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.disturbances import Crash, Disturbance, Kind
+from tests.support.make import API, SITE, make_subscription
+from tests.support.store import InMemoryStore
+from tests.support.told_world import CHANNELS, SUBSCRIPTIONS, WORDS, Process, World
 
-SUBSCRIPTIONS = {
-    ("C0ONE", SITE): ("enter", "merge", "failure"),
-    ("C0ONE", API): ("merge",),
-    ("C0TWO", SITE): ("failure",),
-    ("C0TWO", API): ("enter", "merge"),
-}
-CHANNELS = ("C0ONE", "C0TWO")
-INTERVAL = timedelta(seconds=10)
-OVERLAP = timedelta(seconds=120)
 LATEST_SECONDS = 60
 LONG_SECONDS = 95.0
 SHORT_SECONDS = 8.0
-CALM_ROUNDS = 400
+SHOWN_SECONDS = 5.0
+"""How late a post may show in the channel's history, whatever happened: what is promised rests
+on that."""
 
-WORDS = {
-    "enter": ("action.queue.enter", {}, "Queued"),
-    "merge": ("action.queue.merged", {}, "Merged"),
-    "failure": (
-        "action.queue.leave",
-        {"merged": False, "dequeue_code": "CHECKS_FAILED"},
-        "Left the queue",
-    ),
-    "nothing": ("action.queue.leave", {"merged": True, "dequeue_code": "PR_MERGED"}, ""),
-}
-_POST = re.compile(r"(Queued|Merged|Left the queue) #(\d+)\b")
+CALM_ROUNDS = 400
 
 POST_FAILURES = (
     (PostInDoubt("TimeoutError"), True),
@@ -83,136 +47,6 @@ POST_FAILURES = (
     (PostPostponed("not_connected"), False),
     (PostRefused("is_archived", Refusal.CHANNEL), False),
 )
-
-
-@dataclass
-class Process:
-    """One bot on the shared database, the shared service and the shared workspace."""
-
-    name: str
-    world: "World"
-    steps: Steps = field(default_factory=Steps)
-
-    def __post_init__(self) -> None:
-        world, steps = self.world, self.steps
-        store = DisturbedStore(InMemoryStore(world.database), steps)
-        self.polls = PollDueRepositories(
-            poll=PollEventLog(
-                store,
-                DisturbedMergeQueue(world.service, steps),
-                world.clock,
-                _nobody,
-                overlap=OVERLAP,
-            ),
-            store=store,
-            clock=world.clock,
-            repositories=(SITE, API),
-            interval=INTERVAL,
-            holder=self.name,
-        )
-        self.posts = PostDeliveries(
-            store=store,
-            poster=DisturbedPoster(world.poster, steps),
-            clock=world.clock,
-            nudge=_nobody,
-            holder=self.name,
-            jitter=lambda: 0.5,
-        )
-
-    async def turn(self) -> None:
-        """A tick of the schedule: polls and posts side by side, as in the runtime."""
-        await asyncio.gather(self._poll(), self._post())
-
-    async def _poll(self) -> None:
-        with suppress(BotError, Crash):
-            await self.polls.run()
-        await self.polls.drain()
-
-    async def _post(self) -> None:
-        before = asyncio.all_tasks()
-        try:
-            await self.posts.run()
-        except (BotError, Crash):
-            # The other channels' tasks end by themselves, the next step of a dead process.
-            mine = {task for task in asyncio.all_tasks() - before if "poll" not in task.get_name()}
-            await asyncio.gather(*mine, return_exceptions=True)
-
-
-def _nobody(after: float = 0.0) -> None:
-    del after
-
-
-@dataclass
-class World:
-    """What outlives every process."""
-
-    clock: FakeClock = field(default_factory=FakeClock)
-    database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
-    poster: RecordingPoster = field(default_factory=RecordingPoster)
-
-    def __post_init__(self) -> None:
-        self.service = FakeMergeQueue((SITE, API), clock=self.clock, page_size=4)
-        self.begun_at = self.clock.now()
-        self.events: list[tuple[RepositoryName, QueueEvent, str]] = []
-        self._last_id = 0
-
-    def emit(self, repository: RepositoryName, kind: str, late: float) -> None:
-        self._last_id += 1
-        type_, metadata, word = WORDS[kind]
-        event = make_event(
-            self._last_id,
-            type_,
-            received_at=max(self.clock.now() - timedelta(seconds=late), self.begun_at),
-            pull_request=1000 + self._last_id,
-            metadata=metadata,
-        )
-        self.service.log(repository, event)
-        self.events.append((repository, event, word))
-
-    def expected(self, channel: str) -> list[tuple[RepositoryName, QueueEvent, str]]:
-        """The events a channel has to hear of, in the order in which they were written."""
-        words = {
-            repository: {WORDS[topic][2] for topic in topics}
-            for (one, repository), topics in SUBSCRIPTIONS.items()
-            if one == channel
-        }
-        return [each for each in self.events if each[2] in words.get(each[0], set())]
-
-    def told(self, channel: str) -> list[tuple[int, str]]:
-        """What the channel was told, as places of posts: pull request and word."""
-        return [
-            pair
-            for post in self.poster.history
-            if post.channel_id == channel
-            for pair in self._told_by(post)
-        ]
-
-    def place(self, channel: str) -> dict[int, int]:
-        """At which post of the channel each pull request was told first."""
-        places: dict[int, int] = {}
-        posts = [one for one in self.poster.history if one.channel_id == channel]
-        for number, post in enumerate(posts):
-            for pull_request, _ in self._told_by(post):
-                places.setdefault(pull_request, number)
-        return places
-
-    def _told_by(self, post: Posted) -> Iterator[tuple[int, str]]:
-        if post.message.told == 1:
-            match = _POST.match(post.message.text)
-            assert match is not None, post.message.text
-            yield int(match[2]), match[1]
-            return
-        contents = self.database.contents
-        rows: list[Delivery] = [
-            one
-            for one in contents.deliveries.values()
-            if post.delivery_id in (one.delivery_id, contents.told_by.get(one.delivery_id))
-        ]
-        assert len(rows) == post.message.told, "a summary says how much it tells"
-        for row in rows:
-            _, event, word = self.events[row.subject.subject_id - 1]
-            assert event.pull_request is not None
-            yield event.pull_request, word
 
 
 class ExactlyOnce(RuleBasedStateMachine):
@@ -320,9 +154,9 @@ class ExactlyOnce(RuleBasedStateMachine):
         error, after = failure
         self.world.poster.fail_next(error, after=after, channel_id=channel)
 
-    @rule(looks=st.integers(0, 2))
-    def history_shows_late(self, looks: int) -> None:
-        self.world.poster.shows_late = looks
+    @rule(seconds=st.sampled_from([0.0, 1.0, SHOWN_SECONDS]))
+    def history_shows_late(self, seconds: float) -> None:
+        self.world.poster.shown_after = timedelta(seconds=seconds)
 
     @rule()
     def history_will_fail(self) -> None:
@@ -369,7 +203,7 @@ class ExactlyOnce(RuleBasedStateMachine):
 
     def _calm_down(self) -> None:
         """No more disturbances: time passes until nothing is left."""
-        self.world.poster.shows_late = 0
+        self.world.poster.shown_after = timedelta()
         # The retries of a channel that Slack refused come minutes apart.
         for seconds in [2] * 30 + [20] * CALM_ROUNDS:
             for process in list(self.processes):
@@ -379,7 +213,7 @@ class ExactlyOnce(RuleBasedStateMachine):
                 break
 
     def _all_told(self) -> bool:
-        return all(
+        return not self.world.unsettled() and all(
             len(self.world.told(channel)) >= len(self.world.expected(channel))
             for channel in CHANNELS
         )
@@ -391,12 +225,7 @@ class ExactlyOnce(RuleBasedStateMachine):
             }
             told = set(self.world.told(channel))
             assert told == expected, f"{channel}: lost {expected - told}, made up {told - expected}"
-        left = [
-            one
-            for one in self.world.database.contents.deliveries.values()
-            if not one.state.is_settled
-        ]
-        assert not left
+        assert not self.world.unsettled()
 
 
 def _assert_in_order(line: list[QueueEvent], places: dict[int, int], channel: str) -> None:
