@@ -34,8 +34,9 @@ class AppEvents:
         """Send one event; the future gives the fate of its first attempt (see `Delivery`)."""
         installation = self._installation
         team_id = installation.workspace.team.id
+        enterprise_id = installation.workspace.team.enterprise_id
         authorization = {
-            "enterprise_id": None,
+            "enterprise_id": enterprise_id,
             "team_id": team_id,
             "user_id": installation.bot_user_id,
             "is_bot": True,
@@ -45,7 +46,7 @@ class AppEvents:
             "token": VERIFICATION_TOKEN,
             "team_id": team_id,
             "context_team_id": team_id,
-            "context_enterprise_id": None,
+            "context_enterprise_id": enterprise_id,
             "api_app_id": installation.app_id,
             "event": event,
             "type": "event_callback",

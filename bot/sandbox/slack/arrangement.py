@@ -2,15 +2,34 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import get_args
 
 from bot.sandbox.slack.installation import Installation
 from bot.sandbox.slack.wire import ControlRefusal, Json
-from bot.sandbox.slack.workspace import Channel, ChannelKind, User, UserGroup, UserKind
+from bot.sandbox.slack.workspace import (
+    Change,
+    Channel,
+    ChannelKind,
+    User,
+    UserGroup,
+    UserKind,
+)
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _KINDS = tuple(each for each in get_args(UserKind) if each != "bot")
+_CHANNEL_CHANGES = {
+    "is_archived": bool,
+    "is_ext_shared": bool,
+    "is_pending_ext_shared": bool,
+    "topic": str,
+}
 _NOT_FOUND = 404
+
+
+def _kind(name: str) -> UserKind:
+    """The kind of that name, as a type checker can see; the name must be one of them."""
+    return next(each for each in get_args(UserKind) if each == name)
 
 
 class Arrangement:
@@ -21,20 +40,56 @@ class Arrangement:
         self._workspace = installation.workspace
 
     def add_user(
-        self, name: str, kind: str = "member", team_id: str | None = None, *, deleted: bool = False
+        self,
+        name: str,
+        kind: str = "member",
+        team_id: str | None = None,
+        *,
+        deleted: bool = False,
+        enterprise_id: str | None = None,
     ) -> Json:
-        """Add a person; one of another organisation has kind "external" and its own team."""
+        """Add a person; one of another organisation has kind "external" and its own team.
+
+        One with an `enterprise_id` belongs to that Enterprise Grid: payloads then name it as
+        their team.
+        """
         if not _NAME.fullmatch(name) or self._workspace.user_named(name):
             raise ControlRefusal("invalid_name", f"{name} is taken or no name")
         if kind not in _KINDS:
             raise ControlRefusal("invalid_kind", f"kind is one of: {', '.join(_KINDS)}")
         user_id = f"U0{re.sub('[^A-Z0-9]', '', name.upper())}"
         team = team_id or self._workspace.team.id
-        # The check above leaves a value of UserKind, which a type checker cannot see.
         user = User(user_id, name, name.capitalize(), team, deleted=deleted)
-        user.kind = next(each for each in get_args(UserKind) if each == kind)
+        user.enterprise_id = enterprise_id
+        user.kind = _kind(kind)
         self._workspace.add_user(user)
         return {"ok": True, "user": user_id}
+
+    def change_user(self, user_id: str, changes: Mapping[str, object]) -> Json:
+        """Set `deleted` (deactivated: true or false) or `kind` of a person."""
+        user = self._known_user(user_id)
+        for name, value in changes.items():
+            if name == "deleted" and isinstance(value, bool):
+                user.deleted = value
+            elif name == "kind" and value in _KINDS and not user.is_bot:
+                user.kind = _kind(str(value))
+            else:
+                raise ControlRefusal("invalid_change", f"{name} cannot be set to that")
+        self._workspace.notify(Change("app"))
+        return {"ok": True}
+
+    def set_enterprise(self, enterprise_id: str | None) -> Json:
+        """Make the workspace and its people part of an Enterprise Grid, or of none.
+
+        An app asks for it when it starts (auth.test).
+        """
+        workspace = self._workspace
+        before = workspace.team.enterprise_id
+        workspace.team = replace(workspace.team, enterprise_id=enterprise_id)
+        for user in workspace.users.values():
+            if user.enterprise_id == before and user.team_id == workspace.team.id:
+                user.enterprise_id = enterprise_id
+        return {"ok": True}
 
     def add_channel(self, name: str, members: list[str], *, is_private: bool = False) -> Json:
         """Add a public or private channel with these people in it."""
@@ -48,10 +103,10 @@ class Arrangement:
         return {"ok": True, "channel": channel_id}
 
     def change_channel(self, channel_id: str, changes: Mapping[str, object]) -> Json:
-        """Set `is_archived`, `is_ext_shared` (true or false) or `topic` of a channel."""
+        """Set one of `_CHANNEL_CHANGES` of a channel."""
         channel = self._known_channel(channel_id)
         for name, value in changes.items():
-            wanted = {"is_archived": bool, "is_ext_shared": bool, "topic": str}.get(name)
+            wanted = _CHANNEL_CHANGES.get(name)
             if wanted is None or not isinstance(value, wanted):
                 raise ControlRefusal("invalid_change", f"{name} cannot be set to that")
             setattr(channel, name, value)

@@ -16,6 +16,8 @@ class ArrangementApi:
     def routes(self) -> list[web.RouteDef]:
         return [
             web.post("/control/users", answering(self._add_user)),
+            web.post("/control/users/{id}", answering(self._change_user)),
+            web.post("/control/enterprise", answering(self._set_enterprise)),
             web.post("/control/channels", answering(self._add_channel)),
             web.post("/control/channels/{id}", answering(self._change_channel)),
             web.post("/control/channels/{id}/members", answering(self._set_member)),
@@ -28,7 +30,19 @@ class ArrangementApi:
         kind, team_id = str(body.get("kind") or "member"), body.get("team_id")
         team = str(team_id) if team_id else None
         deleted = flag_of(body, "deleted", default=False)
-        return self._arrangement.add_user(name, kind, team, deleted=deleted)
+        grid = body.get("enterprise_id")
+        enterprise_id = str(grid) if grid else None
+        return self._arrangement.add_user(
+            name, kind, team, deleted=deleted, enterprise_id=enterprise_id
+        )
+
+    async def _change_user(self, request: web.Request) -> Json:
+        body = await body_of(request)
+        return self._arrangement.change_user(request.match_info["id"], body)
+
+    async def _set_enterprise(self, request: web.Request) -> Json:
+        enterprise_id = (await body_of(request)).get("enterprise_id")
+        return self._arrangement.set_enterprise(str(enterprise_id) if enterprise_id else None)
 
     async def _add_channel(self, request: web.Request) -> Json:
         body = await body_of(request)

@@ -24,17 +24,18 @@ def sent_channel_name(channel: Channel) -> str:
 def _actor(installation: Installation, user: User) -> Json:
     """Write who acted and where; `user.team_id` is the team of the person, maybe another one."""
     team = installation.workspace.team
+    grid = team.enterprise_id
     return {
         "user": {
             "id": user.id,
             "username": user.name,
             "name": user.name,
-            "team_id": user.team_id,
+            "team_id": user.acting_team_id,
         },
         "api_app_id": installation.app_id,
         "token": VERIFICATION_TOKEN,
         "team": {"id": team.id, "domain": team.domain},
-        "enterprise": None,
+        "enterprise": None if grid is None else {"id": grid, "name": team.name},
         "is_enterprise_install": False,
     }
 
@@ -49,7 +50,10 @@ def command_payload(
     """Write a slash command but for its `response_url`."""
     workspace = installation.workspace
     text = command_text(typed, workspace, should_escape=command.should_escape)
+    grid = workspace.team.enterprise_id
+    of_grid = {} if grid is None else {"enterprise_id": grid, "enterprise_name": ""}
     return {
+        **of_grid,
         "token": VERIFICATION_TOKEN,
         "team_id": workspace.team.id,
         "team_domain": workspace.team.domain,

@@ -106,7 +106,7 @@ class Payloads:
             "unlinked": 0,
             "name_normalized": channel.name,
             "is_shared": channel.is_ext_shared,
-            "is_pending_ext_shared": False,
+            "is_pending_ext_shared": channel.is_pending_ext_shared,
             "pending_shared": [],
             "parent_conversation": None,
             "creator": channel.creator,
@@ -145,8 +145,8 @@ class Payloads:
             "tz_label": user.tz.rpartition("/")[2].replace("_", " "),
             "tz_offset": user.tz_offset,
             "profile": profile,
-            "is_admin": user.kind == "admin",
-            "is_owner": False,
+            "is_admin": user.kind in {"admin", "owner"},
+            "is_owner": user.kind == "owner",
             "is_primary_owner": False,
             "is_restricted": guest,
             "is_ultra_restricted": user.kind == "single_channel_guest",
@@ -156,7 +156,26 @@ class Payloads:
             "is_email_confirmed": not user.is_bot,
             "who_can_share_contact_card": "EVERYONE",
         }
-        return body | ({"is_stranger": False} if user.kind == "external" else {})
+        if user.enterprise_id is not None:
+            body["enterprise_user"] = {
+                "id": user.id,
+                "enterprise_id": user.enterprise_id,
+                "enterprise_name": "",
+                "is_admin": False,
+                "is_owner": False,
+                "teams": [user.team_id],
+            }
+        if user.kind == "external":
+            body["is_stranger"] = not self._is_met(user)
+        return body
+
+    def _is_met(self, user: User) -> bool:
+        """Whether somebody of another organisation is in a channel that the app can see."""
+        return any(
+            user.id in channel.members
+            and (not channel.is_private or self._bot_user_id in channel.members)
+            for channel in self._workspace.channels.values()
+        )
 
 
 def permalink(base_url: str, message: Message) -> str:

@@ -24,8 +24,8 @@ class Standing:
     def own_person(self, user_id: object) -> User:
         """Find a person of this workspace: others have no commands and no shortcuts here."""
         user = self.person(user_id)
-        if user.kind == "external":
-            detail = f"{user.name} is of another organisation"
+        if user.kind == "external" or user.team_id != self._installation.workspace.team.id:
+            detail = f"{user.name} is not of this workspace"
             raise ControlRefusal("user_is_external", detail)
         return user
 

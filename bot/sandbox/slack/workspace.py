@@ -11,7 +11,7 @@ from typing import Literal
 from bot.sandbox.slack.wire import Json
 
 ChannelKind = Literal["public", "private", "im", "mpim"]
-UserKind = Literal["member", "admin", "guest", "single_channel_guest", "external", "bot"]
+UserKind = Literal["member", "owner", "admin", "guest", "single_channel_guest", "external", "bot"]
 
 SLACKBOT_ID = "USLACKBOT"
 MESSAGES_KEPT = 10_000
@@ -21,16 +21,17 @@ _TWO = 2
 
 @dataclass(frozen=True)
 class Team:
-    """The workspace itself, as Slack names it."""
+    """The workspace itself, as Slack names it; `enterprise_id` of its Enterprise Grid, if any."""
 
     id: str
     name: str
     domain: str
+    enterprise_id: str | None = None
 
 
 @dataclass
 class User:
-    """A person or a bot user."""
+    """A person or a bot user; `enterprise_id` of the Enterprise Grid they belong to, if any."""
 
     id: str
     name: str
@@ -40,6 +41,12 @@ class User:
     tz: str = "Europe/London"
     tz_offset: int = 0
     deleted: bool = False
+    enterprise_id: str | None = None
+
+    @property
+    def acting_team_id(self) -> str:
+        """The id that payloads name as their team: on Enterprise Grid the organisation's."""
+        return self.enterprise_id or self.team_id
 
     @property
     def is_bot(self) -> bool:
@@ -142,6 +149,7 @@ class Channel:
     created: int = 1_700_000_000
     is_archived: bool = False
     is_ext_shared: bool = False
+    is_pending_ext_shared: bool = False
     messages: Timeline = field(default_factory=lambda: Timeline(MESSAGES_KEPT))
     ephemerals: Timeline = field(default_factory=lambda: Timeline(EPHEMERALS_KEPT))
 

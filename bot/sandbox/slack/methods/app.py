@@ -27,6 +27,7 @@ def auth_test(installation: Installation, call: Call) -> Json:
         "user_id": installation.bot_user_id,
         "bot_id": installation.bot_id,
         "is_enterprise_install": False,
+        **({"enterprise_id": team.enterprise_id} if team.enterprise_id is not None else {}),
     }
 
 

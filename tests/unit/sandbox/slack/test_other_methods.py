@@ -138,7 +138,6 @@ def test_a_person_is_described_with_their_standing(desk: Desk) -> None:
 
     assert user("U0GUY")["is_restricted"] is True
     assert user("U0EVE")["team_id"] == "T0OTHER"
-    assert user("U0EVE")["is_stranger"] is False
     assert user("U0GONE")["deleted"] is True
     assert user("U0MQBOT")["is_bot"] is True
     assert user("U0ALICE")["is_ultra_restricted"] is False
