@@ -223,7 +223,7 @@ class OpenSocket:
             try:
                 # A connection whose buffers are full would keep us here.
                 async with asyncio.timeout(PING_SECONDS):
-                    pong = await self._connection.ping()
+                    pong = asyncio.ensure_future(await self._connection.ping())
             except TimeoutError:
                 continue
             except ConnectionClosed:
