@@ -123,9 +123,11 @@ class PollDueRepositories:
         self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
     ) -> None:
         schedule.running = True
+        # Even a defect must not have the repository polled at every tick.
+        schedule.due_at = self.clock.now() + self.interval
         task = asyncio.create_task(self._poll(name, lease, schedule, reader), name=f"poll {name}")
         self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        task.add_done_callback(self._ended)
 
     async def _poll(
         self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
@@ -145,6 +147,15 @@ class PollDueRepositories:
             logger.info("poll recovered", extra={"action": "poll_recovered", "repository": name})
         schedule.failures = 0
         schedule.due_at = max(started_at + self.interval, self.clock.now())
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.error(
+                "a poll has a defect",
+                extra={"action": "poll_defect", "task": task.get_name()},
+                exc_info=task.exception(),
+            )
 
     def _failed(self, name: RepositoryName, schedule: _Schedule, error: BotError) -> None:
         schedule.failures += 1

@@ -220,3 +220,18 @@ async def test_a_machine_that_stops_cleanly_is_followed_at_once() -> None:
     await other.tick(INTERVAL)
 
     assert SITE in other.polled()
+
+
+async def test_a_defect_is_logged_and_not_met_again_at_every_tick(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    machine = Machine()
+    await machine.tick()
+    machine.polled()
+    machine.merge_queue.fail_next(ZeroDivisionError(), method="event_page")
+
+    await machine.tick(INTERVAL)
+    await machine.tick(0.25)
+
+    assert [vars(one)["action"] for one in caplog.records] == ["poll_defect"]
+    assert len(machine.polled()) == 2
