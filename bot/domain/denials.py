@@ -35,7 +35,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class WhoCan:
-    """Those who may, by the names people know: handles of user groups, names of people.
+    """Those who may, by the names people know; those of user groups begin with `@`.
 
     `more` counts those left out. All empty: every full member may.
     """

@@ -50,7 +50,7 @@ def denied(error: PermissionDenied) -> str:
 
 def _who_can(right: Right, who: WhoCan) -> str:
     doing = _DOING[right]
-    groups = [f"@{quote(handle, NAME_LIMIT)}" for handle in who.groups]
+    groups = [quote(name, NAME_LIMIT) for name in who.groups]
     word = "user group" if len(groups) == 1 else "user groups"
     parts = [f"members of the {word} {_listed(groups)}"] if groups else []
     parts += [quote(name, NAME_LIMIT) for name in who.people]

@@ -89,7 +89,6 @@ class ActionListeners:
         click: BlockActions,
         conversation: Conversation,
     ) -> None:
-        await self.answers.admit(conversation)
         await act(click, conversation)
         if conversation.origin is Origin.HOME:
             await self.home.publish(conversation)
@@ -136,22 +135,28 @@ class ActionListeners:
                 )
 
     async def _dismiss(self, _click: BlockActions, conversation: Conversation) -> None:
+        await self.answers.admit(conversation)
         await conversation.take_away()
 
     async def _refresh(self, click: BlockActions, conversation: Conversation) -> None:
         if conversation.origin is Origin.HOME:
             return
-        await conversation.put_in_place(status.status(await self._read(click.action.chosen)))
+        await conversation.put_in_place(
+            status.status(await self._read(click.action.chosen, conversation))
+        )
 
     async def _share(self, click: BlockActions, conversation: Conversation) -> None:
-        await conversation.tell_channel(status.status(await self._read(click.action.chosen)))
+        await conversation.tell_channel(
+            status.status(await self._read(click.action.chosen, conversation))
+        )
 
     async def _more(self, click: BlockActions, conversation: Conversation) -> None:
         first, _, queue = click.action.chosen.partition(" ")
-        message = status.waiting_page(await self._read(queue), int(first))
+        message = status.waiting_page(await self._read(queue, conversation), int(first))
         await conversation.put_in_place(message)
 
-    async def _read(self, value: str) -> Snapshot:
+    async def _read(self, value: str, conversation: Conversation) -> Snapshot:
+        await self.answers.admit(conversation)
         name, _, branch = value.partition(" ")
         repository = self.repositories.allowed(name)
         return await self.answers.use_cases.show_status.run(repository, branch or None)

@@ -14,7 +14,7 @@ from bot.domain.commands import (
     parse_command,
 )
 from bot.domain.denials import Right
-from bot.domain.errors import RepositoryNotChosen
+from bot.domain.errors import RepositoryNotChosen, UserError
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
@@ -42,8 +42,7 @@ class Answers:
 
     async def run(self, typed: str, conversation: Conversation) -> None:
         """Raises what parsing and the use cases raise; nothing is half said by then."""
-        await self.admit(conversation)
-        command = parse_command(typed, self.repositories)
+        command = await self._parse(typed, conversation)
         match command:
             case HelpCommand():
                 await conversation.tell_actor(help_messages.help_text(self.command, command.verb))
@@ -52,9 +51,21 @@ class Answers:
             case _:
                 repository = await self._repository(command, conversation)
                 if repository is None:
+                    await self.admit(conversation)
                     await self._ask(typed, conversation)
                 else:
                     await self._act(command, repository, conversation)
+
+    async def _parse(self, typed: str, conversation: Conversation) -> Command:
+        """For an act the permission is asked for, and put on record, where it is carried out."""
+        try:
+            command = parse_command(typed, self.repositories)
+        except UserError:
+            await self.admit(conversation)
+            raise
+        if not isinstance(command, (PauseCommand, UnpauseCommand)):
+            await self.admit(conversation)
+        return command
 
     async def admit(self, conversation: Conversation, right: Right = Right.READ) -> None:
         """Raises PermissionDenied."""

@@ -65,7 +65,8 @@ class CheckPermission:
                 return WhoCan(tuple(handles), tuple(names), left)
 
     async def _handle(self, group_id: str) -> str:
-        return await self.people.handle(group_id) or group_id
+        handle = await self.people.handle(group_id)
+        return group_id if handle is None else f"@{handle}"
 
     async def _name(self, user_id: str) -> str:
         person = await self.people.person(user_id)

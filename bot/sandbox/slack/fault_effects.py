@@ -10,7 +10,7 @@ from bot.sandbox.slack.faults import CALL_FAULTS, Fault, Faults
 _RUN_FIRST = {"drop_after_accept", "invalid_json", "truncate", "slow"}
 _SERVER_ERROR = 500
 _HTML = "<!DOCTYPE html><html><head><title>Server Error</title></head><body>500</body></html>"
-_REFUSED = {"ok": False, "error": "internal_error"}
+_INTERNAL_ERROR = {"ok": False, "error": "internal_error"}
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,11 @@ class Strike:
     @property
     def name(self) -> str | None:
         return self.fault.name if self.fault else None
+
+    @property
+    def error(self) -> str | None:
+        """What the list of calls shows of it."""
+        return self.fault.code if self.fault and self.name == "refuse" else self.name
 
     @property
     def prevents(self) -> bool:
@@ -36,10 +41,12 @@ class Strike:
         """Answer a request that was not carried out."""
         if self.name == "rate_limit" and self.fault is not None:
             return rate_limited(self.fault.retry_after)
+        if self.name == "refuse" and self.fault is not None:
+            return web.json_response({"ok": False, "error": self.fault.code})
         if self.name == "internal_error":
-            return web.json_response(_REFUSED)
+            return web.json_response(_INTERNAL_ERROR)
         if self.name == "http_500":
-            return web.json_response(_REFUSED, status=_SERVER_ERROR)
+            return web.json_response(_INTERNAL_ERROR, status=_SERVER_ERROR)
         if self.name == "html_500":
             return web.Response(text=_HTML, content_type="text/html", status=_SERVER_ERROR)
         return _dropped(request)

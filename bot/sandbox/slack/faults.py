@@ -16,6 +16,7 @@ CALL_FAULTS = frozenset(
         "invalid_json",
         "truncate",
         "internal_error",
+        "refuse",
     }
 )
 SOCKET_FAULTS = frozenset(
@@ -40,6 +41,7 @@ class Fault:
     seconds: float = 1.0
     retry_after: int = 1
     reason: str = "refresh_requested"
+    code: str = "internal_error"
     hits: int = 0
 
     def body(self) -> Json:
@@ -87,7 +89,13 @@ class Faults:
 def _set(fault: Fault, key: str, value: object) -> None:
     if key == "name" or (key == "method" and value is None):
         return
-    wanted = {"method": str, "times": int, "seconds": int | float, "retry_after": int}
+    wanted = {
+        "method": str,
+        "times": int,
+        "seconds": int | float,
+        "retry_after": int,
+        "code": str,
+    }
     if key == "reason":
         if value not in REASONS:
             raise ControlRefusal("invalid_fault", f"reason is one of: {', '.join(REASONS)}")

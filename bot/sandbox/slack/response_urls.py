@@ -75,7 +75,7 @@ class ResponseUrls:
         strike = self._striker.next_for(_NAME)
         await strike.before()
         if strike.prevents:
-            self._log.add(_NAME, None, {}).update({"ok": False, "error": strike.name})
+            self._log.add(_NAME, None, {}).update({"ok": False, "error": strike.error})
             return strike.failure(request)
         return strike.after(request, self._answer(request.match_info["key"], body))
 

@@ -56,7 +56,7 @@ class WebApi:
         await strike.before()
         if strike.prevents:
             entry = self._log.add(name, None, received.arguments)
-            entry |= {"ok": False, "error": strike.name}
+            entry |= {"ok": False, "error": strike.error}
             return strike.failure(request)
         return strike.after(request, self.respond(name, received))
 

@@ -1,0 +1,311 @@
+"""Who may read, who may pause and who may nothing: by command, button, form and Home tab."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.repository import RepositoryName
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import (
+    ALICE,
+    BOB,
+    CAROL,
+    INCIDENTS,
+    MERGE_QUEUE,
+    REPOSITORY,
+    BotTester,
+)
+from tests.support.shown import Shown
+
+pytestmark = pytest.mark.e2e
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+OTHER_TEAM, ORGANISATION = "T0OTHER", "E0ACME"
+ONLY_BOB = {"MQBOT_WHO_MAY_PAUSE": "U0BOB"}
+RELEASERS = {"MQBOT_WHO_MAY_PAUSE": "S0RELEASERS, U0BOB"}
+LISTED = "Only members of the user group @releasers and bob may"
+GUEST = "you are a guest here. Only full members of this workspace may"
+EXTERNAL = "you belong to another organisation. Only full members of this workspace may"
+
+
+def add_person(bot: BotTester, name: str, kind: str, team_id: str | None = None) -> str:
+    """A person of that kind, in the channel."""
+    user_id: str = bot.slack.arrangement.add_user(name, kind, team_id)["user"]
+    bot.slack.arrangement.set_member(MERGE_QUEUE, user_id, is_member=True)
+    return user_id
+
+
+async def paused_post(bot: BotTester, by: str = BOB) -> Shown:
+    await bot.type("/mq pause CI runners are down", by=by)
+    return await bot.wait_for_post("Queue paused")
+
+
+async def acts(bot: BotTester) -> list[AuditRecord]:
+    """The whole audit, oldest first."""
+    store = SqlStore(create_engine(bot.database_url))
+    try:
+        async with store.begin() as transaction:
+            return list(await transaction.audit.since(RepositoryName.parse(REPOSITORY), LONG_AGO))
+    finally:
+        await store.close()
+
+
+async def refusals(bot: BotTester) -> list[tuple[str, Action, str | None]]:
+    return [
+        (one.actor.user_id, one.action, one.detail)
+        for one in await acts(bot)
+        if one.result is ActResult.REFUSED
+    ]
+
+
+@pytest.mark.parametrize("kind", ["guest", "single_channel_guest"])
+@pytest.mark.parametrize(
+    "typed", ["/mq", "/mq help", "/mq subscriptions", "/mq pause x", "/mq unpause", "/mq subscribe"]
+)
+async def test_a_guest_gets_nothing_by_command(bot: BotTester, kind: str, typed: str) -> None:
+    guest = add_person(bot, "guy", kind)
+    answer = await bot.ask(typed, by=guest)
+    assert GUEST in answer
+    assert answer.labels == []
+    assert bot.pause_reason() is None
+    assert bot.posts() == []
+
+
+async def test_a_guest_and_an_external_person_get_nothing_by_button(bot: BotTester) -> None:
+    post = await paused_post(bot)
+    guest, eve = add_person(bot, "guy", "guest"), add_person(bot, "eve", "external", OTHER_TEAM)
+    await bot.click(post, "Resume queue", by=guest)
+    assert GUEST in await bot.wait_for_reply(by=guest)
+    await bot.click(post, "Resume queue", by=eve)
+    assert EXTERNAL in await bot.wait_for_reply(by=eve)
+    assert bot.pause_reason() == "CI runners are down (by bob via Slack)"
+    assert bot.now(post) == post
+
+
+async def test_a_guest_sees_no_queue_on_the_home_tab_and_cannot_open_the_form(
+    bot: BotTester,
+) -> None:
+    guest = add_person(bot, "guy", "guest")
+    await bot.open_home(by=guest)
+    home = await bot.home("you are a guest here", by=guest)
+    assert home.labels == []
+    assert REPOSITORY not in home
+    await bot.shortcut(by=guest)
+    assert "you are a guest here" in await bot.wait_for_direct_message(by=guest)
+    assert bot.open_modals(by=guest) == []
+
+
+async def test_all_members_read_and_only_the_listed_pause(start_bot: StartBot) -> None:
+    bot = await start_bot(environment=RELEASERS)
+    bot.slack.arrangement.set_group("releasers", [CAROL])
+    assert "*acme/site* is running" in await bot.ask("/mq", by=ALICE)
+    refused = await bot.ask("/mq pause Just so", by=ALICE)
+    assert f"You may not pause a queue. {LISTED} pause a queue." in refused
+    assert bot.pause_reason() is None
+    post = await paused_post(bot, by=CAROL)
+    await bot.click(post, "Resume queue", by=ALICE)
+    assert f"You may not unpause a queue. {LISTED} unpause a queue." in await bot.wait_for_reply()
+    refused = await bot.ask("/mq unpause", by=ALICE)
+    assert "You may not unpause a queue." in refused
+    assert bot.pause_reason() == "CI runners are down (by carol via Slack)"
+    await bot.click(post, "Resume queue", by=BOB)
+    await bot.wait_for_post("Queue unpaused")
+    denied = "not_listed"
+    assert await refusals(bot) == [
+        (ALICE, Action.PAUSE, f"pause: {denied}"),
+        (ALICE, Action.UNPAUSE, f"unpause: {denied}"),
+        (ALICE, Action.UNPAUSE, f"unpause: {denied}"),
+    ]
+
+
+async def test_a_refusal_names_those_who_may_without_calling_them(start_bot: StartBot) -> None:
+    bot = await start_bot(environment=RELEASERS)
+    bot.slack.arrangement.set_group("releasers", [CAROL])
+    answer = await bot.ask("/mq pause Just so", by=ALICE)
+    written = answer.blocks[0]["text"]
+    assert "@releasers" in written["text"]
+    assert "<" not in written["text"]
+    assert written["verbatim"] is True
+
+
+async def test_who_may_not_pause_is_given_no_form_and_no_home_buttons(start_bot: StartBot) -> None:
+    bot = await start_bot(environment=ONLY_BOB)
+    status = await bot.ask("/mq", by=ALICE)
+    await bot.click(status, "Pause queue…")
+    assert "Only bob may pause a queue." in await bot.wait_for_reply()
+    await bot.shortcut()
+    assert "Only bob may pause a queue." in await bot.wait_for_direct_message()
+    assert bot.open_modals() == []
+    await bot.open_home()
+    assert (await bot.home("is running")).labels == ["Refresh"]
+    await bot.open_home(by=BOB)
+    assert (await bot.home("is running", by=BOB)).labels == ["Pause queue…", "Refresh"]
+    assert await refusals(bot) == [
+        (ALICE, Action.PAUSE, "pause: not_listed"),
+        (ALICE, Action.PAUSE, "pause: not_listed"),
+    ]
+
+
+async def test_who_left_the_group_while_the_form_was_open_cannot_submit_it(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(environment={"MQBOT_WHO_MAY_PAUSE": "S0RELEASERS"})
+    bot.slack.arrangement.set_group("releasers", [ALICE])
+    status = await bot.ask("/mq")
+    await bot.click(status, "Pause queue…")
+    form = await bot.modal("0 pull requests")
+    await bot.stop_bot()
+    bot.slack.arrangement.set_group("releasers", [BOB])
+    # What it knew of the group it would use for a minute; a bot that starts knows nothing.
+    await bot.start_bot()
+    await bot.submit(form, reason="CI runners are down")
+    refused = await bot.modal("You may not pause a queue.")
+    assert "Only members of the user group @releasers may pause a queue." in refused
+    assert bot.pause_reason() is None
+
+
+async def test_who_became_a_guest_while_the_form_was_open_cannot_submit_it(
+    bot: BotTester,
+) -> None:
+    await bot.shortcut()
+    form = await bot.modal("0 pull requests")
+    await bot.stop_bot()
+    bot.slack.arrangement.change_user(ALICE, {"kind": "guest"})
+    await bot.start_bot()
+    await bot.submit(form, reason="CI runners are down")
+    await bot.modal("You may not pause a queue: you are a guest here.")
+    assert bot.pause_reason() is None
+    assert await refusals(bot) == [(ALICE, Action.PAUSE, "pause: guest")]
+
+
+async def test_a_group_decides_by_its_members_of_now_and_a_disabled_one_has_none(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(environment=RELEASERS)
+    bot.expected_refusals = {"usergroups.users.list no_such_subteam"}
+    bot.slack.arrangement.set_group("releasers", [ALICE], is_enabled=False)
+    refused = await bot.ask("/mq pause Just so")
+    assert "Only members of the user group S0RELEASERS and bob may pause a queue." in refused
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ({"name": "rate_limit", "retry_after": 30}, "`ratelimited`"),
+        ({"name": "internal_error"}, "`internal_error`"),
+        ({"name": "html_500"}, "`http_500`"),
+        # The client asks again by itself when a kept connection breaks on a GET.
+        ({"name": "drop_before", "times": 2}, "`ServerDisconnectedError`"),
+        ({"name": "slow", "seconds": 5}, "`TimeoutError`"),
+    ],
+    ids=lambda one: one["name"] if isinstance(one, dict) else None,
+)
+async def test_when_slack_cannot_be_asked_nothing_is_changed_and_the_person_is_told(
+    bot: BotTester, fault: dict[str, object], said: str
+) -> None:
+    bot.expected_refusals = {f"users.info {fault['name']}"}
+    bot.expected_refusals |= {"users.info ratelimited", "users.info internal_error"}
+    bot.merge_queue.pause(REPOSITORY, "Night", by="carol")
+    doings = {"/mq unpause": "unpause a queue", "/mq pause x": "pause a queue", "/mq help": "see"}
+    for typed, doing in doings.items():
+        bot.slack.faults.arm({**fault, "method": "users.info"})
+        answer = await bot.ask(typed)
+        assert f"You may not {doing}" in answer
+        assert f"Slack did not tell me whether you may ({said}). Nothing was changed." in answer
+        assert "Please try again in a minute" in answer
+    assert bot.pause_reason() == "Night"
+
+
+async def test_a_failure_to_ask_slack_is_not_remembered(bot: BotTester) -> None:
+    bot.expected_refusals = {"users.info internal_error"}
+    bot.break_slack("internal_error", "users.info")
+    assert "You may not pause a queue just now" in await bot.ask("/mq pause CI runners are down")
+    await paused_post(bot, by=ALICE)
+
+
+@pytest.mark.parametrize(
+    ("code", "mend"),
+    [
+        ("missing_scope", "Whoever runs the bot can install the app again"),
+        ("plan_upgrade_required", "This workspace's plan has no user groups"),
+    ],
+)
+async def test_without_user_groups_only_the_people_named_may(
+    start_bot: StartBot, code: str, mend: str
+) -> None:
+    bot = await start_bot(environment=RELEASERS)
+    bot.expected_refusals = {f"usergroups.users.list {code}", f"usergroups.list {code}"}
+    bot.break_slack("refuse", "usergroups.users.list", code=code)
+    bot.break_slack("refuse", "usergroups.list", code=code)
+    refused = await bot.ask("/mq pause Just so")
+    assert "You may not pause a queue just now" in refused
+    assert f"Slack did not tell me whether you may (`{code}`)" in refused
+    assert mend in refused
+    await paused_post(bot, by=BOB)
+    assert await refusals(bot) == [(ALICE, Action.PAUSE, f"pause: unverifiable ({code})")]
+
+
+async def test_people_of_the_enterprise_grid_are_members(bot: BotTester) -> None:
+    await bot.stop_bot()
+    bot.slack.arrangement.set_enterprise(ORGANISATION)
+    await bot.start_bot()
+    post = await paused_post(bot, by=ALICE)
+    await bot.click(post, "Resume queue", by=BOB)
+    await bot.wait_for_post("Queue unpaused")
+    sue = bot.slack.arrangement.add_user("sue", "member", "T0SISTER", enterprise_id=ORGANISATION)
+    bot.slack.arrangement.set_member(MERGE_QUEUE, sue["user"], is_member=True)
+    post = await paused_post(bot, by=ALICE)
+    await bot.click(post, "Resume queue", by=sue["user"])
+    await bot.wait_for_post("Queue unpaused")
+    eve = bot.slack.arrangement.add_user("eve", "external", OTHER_TEAM, enterprise_id="E0OTHER")
+    bot.slack.arrangement.set_member(MERGE_QUEUE, eve["user"], is_member=True)
+    post = await paused_post(bot, by=ALICE)
+    await bot.click(post, "Resume queue", by=eve["user"])
+    assert EXTERNAL in await bot.wait_for_reply(by=eve["user"])
+
+
+@pytest.mark.parametrize("sign", ["is_ext_shared", "is_pending_ext_shared"])
+async def test_a_shared_channel_gets_posts_without_buttons(bot: BotTester, sign: str) -> None:
+    bot.slack.arrangement.change_channel(MERGE_QUEUE, {sign: True})
+    post = await paused_post(bot)
+    assert post.labels == []
+    assert "CI runners are down" in post
+    status = await bot.ask("/mq")
+    assert status.labels == ["Resume queue", "Refresh", "Share in channel"]
+    await bot.click(status, "Share in channel")
+    assert (await bot.wait_for_post("*acme/site* is paused")).labels == []
+    await bot.click(status, "Resume queue")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_change(status, "is running")
+
+
+async def test_a_channel_that_cannot_be_looked_at_gets_posts_without_buttons(
+    bot: BotTester,
+) -> None:
+    bot.expected_refusals = {"conversations.info channel_not_found"}
+    await bot.type("/mq pause CI runners are down", channel=INCIDENTS)
+    post = await bot.wait_for_post("Queue paused", INCIDENTS)
+    assert post.labels == []
+
+
+async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
+    guest = add_person(bot, "guy", "guest")
+    post = await paused_post(bot, by=ALICE)
+    await bot.ask("/mq pause Another", by=BOB)
+    await bot.click(post, "Resume queue", by=guest)
+    await bot.wait_for_reply(by=guest)
+    await bot.click(post, "Resume queue", by=BOB)
+    await bot.wait_for_post("Queue unpaused")
+    await bot.ask("/mq unpause")
+    assert [(one.actor.name, one.action, one.result) for one in await acts(bot)] == [
+        ("alice", Action.PAUSE, ActResult.STARTED),
+        ("alice", Action.PAUSE, ActResult.DONE),
+        ("bob", Action.PAUSE, ActResult.UNCHANGED),
+        ("guy", Action.UNPAUSE, ActResult.REFUSED),
+        ("bob", Action.UNPAUSE, ActResult.STARTED),
+        ("bob", Action.UNPAUSE, ActResult.DONE),
+        ("alice", Action.UNPAUSE, ActResult.UNCHANGED),
+    ]
