@@ -49,7 +49,7 @@ class PauseQueue:
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:
             return await self._pause(act, None)
-        if not known.is_of(request.replacing):
+        if not known.is_of(request.replacing) or _says_so_already(known, act):
             await self.acts.leave(act, "already paused")
             return AlreadyPaused(known, act.reason or "")
         before = replace(
@@ -79,3 +79,9 @@ class PauseQueue:
             reason=reason,
             stored_reason=signed_reason(reason, request.actor),
         )
+
+
+def _says_so_already(known: KnownPause, act: AuditRecord) -> bool:
+    """A second click on *Replace reason*, or one after the same person paused with that reason."""
+    is_same_person = known.actor is not None and known.actor.user_id == act.actor.user_id
+    return is_same_person and known.reason == act.reason
