@@ -28,7 +28,7 @@ async def test_a_stale_resume_button_changes_nothing_and_says_what_is_true(bot: 
     stale = await bot.wait_for_post("Queue paused")
     await bot.type("/mq unpause")
     await bot.wait_for_post("Queue unpaused")
-    bot.merge_queue.pause("acme/site", "Second reason", by="carol")
+    bot.pause_elsewhere("Second reason", seconds_from_now=5)
     await bot.click(stale, "Resume queue")
     answer = await bot.wait_for_reply()
     assert "That pause is over. acme/site is now paused: Second reason" in answer
@@ -99,7 +99,7 @@ async def test_a_person_of_another_organisation_is_refused(start_bot: StartBot) 
     bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)
     await bot.click(post, "Resume queue", by=guest)
     answer = await bot.wait_for_reply(by=guest)
-    assert "You may not see the merge queues here: you belong to another organisation." in answer
+    assert "you belong to another organisation" in answer
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert bot.now(post) == post
 

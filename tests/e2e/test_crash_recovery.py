@@ -37,11 +37,23 @@ async def _crash(bot: ProcessTester, seconds: int = 60) -> None:
     earlier = [seconds * 1_000_000]
     with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
         database.execute("UPDATE leases SET expires_at = expires_at - ?", earlier)
-        database.execute("UPDATE audit SET at = at - ?", earlier)
+        _age_audit(database, earlier)
         database.execute("UPDATE destinations SET claimable_at = claimable_at - ?", earlier)
         database.execute(
             "UPDATE deliveries SET due_at = due_at - ? WHERE settled_at IS NULL", earlier
         )
+
+
+def _age_audit(database: sqlite3.Connection, earlier: list[int]) -> None:
+    """Records of the audit cannot be changed, not even by us, while their triggers stand."""
+    guards = database.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'"
+    ).fetchall()
+    for name, _ in guards:
+        database.execute(f"DROP TRIGGER {name}")
+    database.execute("UPDATE audit SET at = at - ?", earlier)
+    for _, sql in guards:
+        database.execute(sql)
 
 
 def _states(bot: ProcessTester) -> list[str]:

@@ -89,10 +89,10 @@ async def test_leaving_it_takes_the_question_away_and_changes_nothing(bot: BotTe
 
 
 async def test_a_replacement_of_a_pause_that_is_over_asks_again(bot: BotTester) -> None:
-    bot.merge_queue.pause("acme/site", "First", by="carol")
+    bot.pause_elsewhere("First", seconds_from_now=-60)
     answer = await bot.ask("/mq pause Mine")
     bot.merge_queue.unpause("acme/site", by="carol")
-    bot.merge_queue.pause("acme/site", "Second", by="carol")
+    bot.pause_elsewhere("Second")
     await bot.click(answer, "Replace reason")
     again = await bot.wait_for_change(answer, "acme/site is already paused: Second")
     assert again.labels == ["Replace reason", "Leave it"]

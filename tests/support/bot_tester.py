@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -384,6 +384,14 @@ class BotTester:
         """The service's whole log, oldest first."""
         return self.merge_queue.events(repository)
 
+    def pause_elsewhere(self, reason: str, *, by: str = "carol", seconds_from_now: int = 0) -> None:
+        """Pause on the dashboard; the service's clock need not agree with anybody's."""
+        self.merge_queue.pause(REPOSITORY, reason, by=by)
+        repository = self.merge_queue.repository(REPOSITORY)
+        assert repository.pause is not None
+        paused_at = repository.pause.paused_at + seconds_from_now * 1_000_000
+        repository.pause = replace(repository.pause, paused_at=paused_at)
+
     def emit_late(self, event_type: str, pull_request: int, *, after: Event) -> int:
         """Put an event into the log at an old place, as a service does that is slow to write."""
         at = datetime.fromtimestamp(after.received_at / 1e6, UTC) + timedelta(milliseconds=1)
@@ -422,10 +430,11 @@ class BotTester:
             for one in self._bot_messages(viewer, channel["id"])
             if (one.channel, one.ts) not in self._read
         ]
-        assert unread == []
+        assert unread == [], f"not read: {unread}"
         unexpected = [one for one in self.logged_errors() if one not in self.expected_errors]
-        assert unexpected == []
+        assert unexpected == [], f"logged: {unexpected}"
         refused = {
             f"{one['method']} {one['error']}" for one in self.slack.calls.since(0) if one["error"]
         }
-        assert refused - self.expected_refusals == set()
+        unexpected_refusals = refused - self.expected_refusals
+        assert not unexpected_refusals, f"refused by Slack: {unexpected_refusals}"
