@@ -1,13 +1,15 @@
 """Every setting, once: from the environment, over an optional TOML file with the same names."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic_core import PydanticUndefined
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -28,6 +30,7 @@ from bot.domain.subscriptions import (
 )
 
 CONFIG_FILE = "MQBOT_CONFIG"
+HTTP_PORT = 3000
 
 EVERYONE = "everyone"
 
@@ -229,14 +232,40 @@ class Settings(DatabaseSettings):
         validation_alias="SLACK_BOT_TOKEN",
         description="the app's bot token, `xoxb-…`",
     )
-    slack_app_token: Annotated[SecretStr, _token("xapp-")] = Field(
+    slack_app_token: Annotated[SecretStr | None, _token("xapp-")] = Field(
+        default=None,
         validation_alias="SLACK_APP_TOKEN",
-        description="app-level token with the scope `connections:write`, `xapp-…`",
+        description=(
+            "app-level token with the scope `connections:write`, `xapp-…`; "
+            "required by `mqbot run` alone"
+        ),
     )
-    slack_signing_secret: SecretStr | None = Field(
+    slack_signing_secret: Annotated[SecretStr | None, _token("")] = Field(
         default=None,
         validation_alias="SLACK_SIGNING_SECRET",
-        description="signing secret of the app; not needed in Socket Mode",
+        description="signing secret of the app; required by `mqbot web` alone",
+    )
+    http_host: str | None = Field(
+        default=None,
+        validation_alias="MQBOT_HTTP_HOST",
+        description=(
+            "address that `mqbot web` listens on; without it `0.0.0.0` where `PORT` is set, "
+            "else `127.0.0.1`"
+        ),
+    )
+    http_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        validation_alias="MQBOT_HTTP_PORT",
+        description="port that `mqbot web` listens on; without it `PORT`, else 3000",
+    )
+    platform_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        validation_alias="PORT",
+        description="the same, as platforms that read a Procfile set it",
     )
     slack_api_url: Annotated[str, BeforeValidator(_slack_url)] = Field(
         default="https://slack.com/api/",
@@ -268,6 +297,20 @@ class Settings(DatabaseSettings):
         description="`text` for people, `json` for machines",
     )
 
+    @property
+    def http_address(self) -> tuple[str, int]:
+        """Host and port of HTTP mode.
+
+        A platform that sets `PORT` routes to it from outside; on one's own machine a proxy
+        stands in front and nothing else needs to get in.
+        """
+        is_routed = self.platform_port is not None
+        host = self.http_host or ("0.0.0.0" if is_routed else "127.0.0.1")  # noqa: S104 - see above
+        for port in (self.http_port, self.platform_port):
+            if port is not None:
+                return host, port
+        return host, HTTP_PORT
+
     @model_validator(mode="after")
     def _channels_are_of_repositories(self) -> Self:
         known = Repositories(self.repositories)
@@ -277,13 +320,14 @@ class Settings(DatabaseSettings):
         return self
 
 
-def load_settings(environ: Mapping[str, str]) -> Settings:
+def load_settings(environ: Mapping[str, str], required: Collection[str] = ()) -> Settings:
     """The settings in `environ`, over those in the TOML file that MQBOT_CONFIG names, if any.
 
-    An empty variable counts as absent. Raises ConfigurationError, naming every variable at
-    fault and what it takes.
+    An empty variable counts as absent. `required`: variables that have to be there though they
+    may be absent otherwise. Raises ConfigurationError, naming every variable at fault and what
+    it takes.
     """
-    return _load(Settings, environ)
+    return _load(Settings, environ, required)
 
 
 def load_database_url(environ: Mapping[str, str]) -> str:
@@ -294,14 +338,16 @@ def load_database_url(environ: Mapping[str, str]) -> str:
 Loaded = TypeVar("Loaded", bound=DatabaseSettings)
 
 
-def _load(settings: type[Loaded], environ: Mapping[str, str]) -> Loaded:
+def _load(
+    settings: type[Loaded], environ: Mapping[str, str], required: Collection[str] = ()
+) -> Loaded:
     names = [str(field.validation_alias) for field in settings.model_fields.values()]
     given: dict[str, Any] = {name: environ[name] for name in names if environ.get(name)}
     path = environ.get(CONFIG_FILE) or None
     if path is not None and not Path(path).is_file():
         raise ConfigurationError({CONFIG_FILE: f"there is no file {path}"})
     # The file is part of a settings class, so each file gets a class of its own.
-    options = {"model_config": SettingsConfigDict(toml_file=path)}
+    options = {"model_config": SettingsConfigDict(toml_file=path), **_required(settings, required)}
     with_file: type[Loaded] = type(settings.__name__, (settings,), options)
     try:
         return with_file(**given)
@@ -309,6 +355,18 @@ def _load(settings: type[Loaded], environ: Mapping[str, str]) -> Loaded:
         raise ConfigurationError(dict([_problem(one) for one in error.errors()])) from None
     except ValueError as error:  # the TOML file itself
         raise ConfigurationError({CONFIG_FILE: f"{path} is not valid TOML: {error}"}) from None
+
+
+def _required(settings: type[BaseSettings], variables: Collection[str]) -> Mapping[str, Any]:
+    """The fields of a class in which these variables have no default."""
+    fields = {
+        name: copy(field)
+        for name, field in settings.model_fields.items()
+        if field.validation_alias in variables
+    }
+    for field in fields.values():
+        field.default = PydanticUndefined
+    return {**fields, "__annotations__": {name: one.annotation for name, one in fields.items()}}
 
 
 def _problem(error: Any) -> tuple[str, str]:  # noqa: ANN401 - pydantic's ErrorDetails

@@ -80,8 +80,8 @@ class SlackInspection(Protocol):
 
     async def bot(self) -> BotStanding: ...
 
-    async def app_token(self) -> None:
-        """Return when the app-level token opens connections."""
+    async def app_token(self) -> bool:
+        """Return when the app-level token opens connections; False when none is used."""
         ...
 
     async def channel(self, channel_id: str) -> ChannelStanding: ...

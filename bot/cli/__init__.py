@@ -6,7 +6,9 @@ import click
 from typing_extensions import override
 
 COMMANDS = {
-    "run": "Run the bot: commands, polling and posting in one process.",
+    "run": "Run the bot over Socket Mode: commands, polling and posting in one process.",
+    "web": "Run the part that answers Slack's signed requests, over HTTP.",
+    "worker": "Run the part that polls and posts, beside `mqbot web`.",
     "demo": "Try everything on two local services, with no account.",
     "check": "Check settings, database, merge queue service and Slack.",
     "migrate": "Bring the database to this version's schema.",

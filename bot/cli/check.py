@@ -34,6 +34,7 @@ from bot.usecases.check_installation import (
 )
 
 WRONG_EXIT = 1
+APP_TOKEN = "SLACK_APP_TOKEN"  # noqa: S105 - the variable's name
 
 PATIENCE = Patience(connect=3.0, read=5.0, total=6.0, attempts=2)
 """A service that is down is told of within seconds."""
@@ -47,7 +48,7 @@ def command(*, json_wanted: bool) -> None:
     Exit code 0: all is well. 1: something is wrong. 2: the settings cannot be read.
     """
     try:
-        settings = load_settings(os.environ)
+        settings = _settings(os.environ)
     except ConfigurationError as error:
         logs.configure("CRITICAL", "text")
         found = asyncio.run(_without_settings(os.environ, error))
@@ -61,6 +62,19 @@ def command(*, json_wanted: bool) -> None:
     _show(found, secrets, json_wanted=json_wanted)
     if any(one.standing is not Standing.OK for one in found):
         raise SystemExit(WRONG_EXIT)
+
+
+def _settings(environ: Mapping[str, str]) -> Settings:
+    """Those of `mqbot run`, or without its token those of `mqbot web`."""
+    try:
+        return load_settings(environ, [APP_TOKEN])
+    except ConfigurationError as error:
+        if set(error.problems) != {APP_TOKEN}:
+            raise
+        settings = load_settings(environ)
+        if settings.slack_signing_secret is None:
+            raise
+        return settings
 
 
 def _show(found: Sequence[Finding], secrets: Iterable[str], *, json_wanted: bool) -> None:

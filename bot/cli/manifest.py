@@ -51,10 +51,11 @@ def _is_request_url(given: str) -> bool:
 def command(http: str | None) -> None:
     """Print the manifest that creates the Slack app, for Socket Mode or for --http URL."""
     text = manifest_path().read_text(encoding="utf-8")
-    click.echo(text if http is None else _over_http(text, http), nl=False)
+    click.echo(text if http is None else over_http(text, http), nl=False)
 
 
-def _over_http(text: str, url: str) -> str:
+def over_http(text: str, url: str) -> str:
+    """The manifest with Socket Mode off and everything sent to `url`."""
     manifest = yaml.safe_load(text)
     manifest["settings"]["socket_mode_enabled"] = False
     manifest["settings"]["event_subscriptions"]["request_url"] = url

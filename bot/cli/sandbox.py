@@ -73,11 +73,31 @@ def merge_queue(
 )
 @click.option("--bot-token", default="xoxb-sandbox", show_default=True)
 @click.option("--app-token", default="xapp-sandbox", show_default=True)
-def slack(port: int, manifest: Path | None, bot_token: str, app_token: str) -> None:
+@click.option(
+    "--request-url",
+    metavar="URL",
+    default=None,
+    help="Where the app listens, when its manifest is one for HTTP.",
+)
+@click.option("--signing-secret", default="sandbox-signing-secret", show_default=True)
+def slack(
+    *,
+    port: int,
+    manifest: Path | None,
+    bot_token: str,
+    app_token: str,
+    request_url: str | None,
+    signing_secret: str,
+) -> None:
     """A Slack workspace with a page, for any Slack client."""
-    _serve(
-        SlackSandbox(manifest or manifest_path(), bot_token=bot_token, app_token=app_token), port
+    sandbox = SlackSandbox(
+        manifest or manifest_path(),
+        bot_token=bot_token,
+        app_token=app_token,
+        request_url=request_url,
+        signing_secret=signing_secret,
     )
+    _serve(sandbox, port)
 
 
 def _serve(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:

@@ -4,11 +4,15 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from bot.config import Settings
+from pydantic import SecretStr
+
+from bot.clock import SystemClock
+from bot.config import ConfigurationError, Settings
 from bot.runtime.adapters import Ports, open_ports, refused
 from bot.runtime.jobs import Jobs
 from bot.runtime.listening import build_listeners
 from bot.slack.clients import TokenRefused
+from bot.slack.http import HttpServer
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.socket import SocketConnection
@@ -22,19 +26,17 @@ DRAIN_SECONDS = 5.0
 async def build_runtime(settings: Settings) -> AsyncIterator[None]:
     """All of the bot over Socket Mode; on leaving, take no more, finish what is begun, close.
 
-    Raises ConfigurationError when a credential is refused or the database is not migrated.
+    Raises ConfigurationError when a credential is missing or refused.
     """
+    app_token = _given("SLACK_APP_TOKEN", settings.slack_app_token)
     async with AsyncExitStack() as stack:
         ports = await open_ports(settings, stack)
-        await _configure_subscriptions(settings, ports)
-        jobs = Jobs(settings, ports)
+        jobs = await _prepare_jobs(settings, ports)
         inbox = Inbox()
         app = build_listeners(settings, ports, jobs.nudge, inbox, Once(ports.clock))
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        connection = SocketConnection(
-            app, ports.slack.client, settings.slack_app_token, ports.clock
-        )
+        connection = SocketConnection(app, ports.slack.client, app_token, ports.clock)
         stack.push_async_callback(connection.close)
         jobs.start()
         stack.callback(jobs.stop_firing)
@@ -46,9 +48,68 @@ async def build_runtime(settings: Settings) -> AsyncIterator[None]:
         yield
 
 
-async def _configure_subscriptions(settings: Settings, ports: Ports) -> None:
+@asynccontextmanager
+async def build_web(settings: Settings) -> AsyncIterator[HttpServer]:
+    """What people do, over HTTP; polling and posting are the worker's.
+
+    Raises ConfigurationError when a credential is missing or refused, or the address is taken.
+    """
+    signing_secret = _given("SLACK_SIGNING_SECRET", settings.slack_signing_secret)
+    async with AsyncExitStack() as stack:
+        server = HttpServer(signing_secret, SystemClock())
+        await _listen(server, settings)
+        # Closed here when the start fails, else below, before what it needs.
+        stack.push_async_callback(server.close)
+        ports = await open_ports(settings, stack)
+        inbox = Inbox()
+        once = Once(ports.clock, ports.store)
+        app = build_listeners(settings, ports, _leave_to_worker, inbox, once)
+        stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
+        stack.push_async_callback(server.close)
+        server.serve(app, {"database": ports.database_answers})
+        _ready(settings)
+        yield server
+
+
+@asynccontextmanager
+async def build_worker(settings: Settings) -> AsyncIterator[None]:
+    """Polling, posting and pruning; what people do in Slack comes to `build_web`.
+
+    Raises ConfigurationError when a credential is refused.
+    """
+    async with AsyncExitStack() as stack:
+        ports = await open_ports(settings, stack)
+        jobs = await _prepare_jobs(settings, ports)
+        stack.push_async_callback(jobs.drain)
+        jobs.start()
+        stack.callback(jobs.stop_firing)
+        _ready(settings)
+        yield
+
+
+async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
     async with ports.store.begin() as transaction:
         await transaction.subscriptions.replace_configured(settings.channels)
+    return Jobs(settings, ports)
+
+
+async def _listen(server: HttpServer, settings: Settings) -> None:
+    host, port = settings.http_address
+    try:
+        await server.open(host, port)
+    except OSError as error:
+        problem = f"{host}:{port} cannot be listened on ({error.strerror})"
+        raise ConfigurationError({"MQBOT_HTTP_PORT": problem}) from None
+
+
+def _leave_to_worker(after: float = 0.0) -> None:
+    """The worker looks every second for what is to be posted: the database is the message."""
+
+
+def _given(variable: str, secret: SecretStr | None) -> SecretStr:
+    if secret is None:
+        raise ConfigurationError({variable: "is missing"})
+    return secret
 
 
 def _ready(settings: Settings) -> None:

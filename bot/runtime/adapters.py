@@ -33,6 +33,11 @@ class Ports:
     merge_queue: MergeQueueClient
     slack: SlackSide
 
+    async def database_answers(self) -> bool:
+        """Raises StoreUnavailable when it does not."""
+        async with self.store.begin():
+            return True
+
 
 async def open_ports(settings: Settings, stack: AsyncExitStack) -> Ports:
     """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""

@@ -17,6 +17,7 @@ class SandboxAddresses:
     slack_api_url: str
     slack_bot_token: str
     slack_app_token: str
+    slack_signing_secret: str
     page_url: str
 
 
@@ -57,5 +58,6 @@ class Sandbox:
             slack_api_url=self.slack.api_url,
             slack_bot_token=self.slack.bot_token,
             slack_app_token=self.slack.app_token,
+            slack_signing_secret=self.slack.signing_secret,
             page_url=self.slack.url,
         )

@@ -18,7 +18,7 @@ from bot.slack.failures import CREDENTIAL_CODES, FAILURES, read_failure
 class WebApiInspection(SlackInspection):
     """Each method is one call of the Web API and raises only InspectionFailed."""
 
-    def __init__(self, client: AsyncWebClient, app_token: SecretStr, clock: Clock) -> None:
+    def __init__(self, client: AsyncWebClient, app_token: SecretStr | None, clock: Clock) -> None:
         self._client = client
         self._app_token = app_token
         self._clock = clock
@@ -38,12 +38,15 @@ class WebApiInspection(SlackInspection):
         )
 
     @override
-    async def app_token(self) -> None:
+    async def app_token(self) -> bool:
         """https://docs.slack.dev/reference/methods/apps.connections.open; nothing is connected."""
+        if self._app_token is None:
+            return False
         try:
             await self._client.apps_connections_open(app_token=self._app_token.get_secret_value())
         except FAILURES as error:
             raise _failed(error) from error
+        return True
 
     @override
     async def channel(self, channel_id: str) -> ChannelStanding:

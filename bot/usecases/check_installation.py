@@ -160,10 +160,10 @@ class CheckSlack:
 
     async def _app(self) -> Iterable[Finding]:
         try:
-            await self.slack.app_token()
+            is_used = await self.slack.app_token()
         except InspectionFailed as error:
             return [checks.token_failed("app-level token", error)]
-        return [checks.app_token()]
+        return [checks.app_token()] if is_used else []
 
     async def _channel(self, channel_id: str) -> Iterable[Finding]:
         try:

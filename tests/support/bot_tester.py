@@ -1,18 +1,25 @@
 """BotTester: the real bot in this process on both local services, with the verbs of people."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
+import yaml
 from typing_extensions import override
 
-from bot.config import load_settings
-from bot.runtime import build_runtime
+from bot.cli.manifest import EVENTS_PATH, over_http
+from bot.config import Settings, load_settings
+from bot.runtime import build_runtime, build_web, build_worker
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.event_log import Event
@@ -28,6 +35,9 @@ MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 REPOSITORY = "acme/site"
 ALICE, BOB, CAROL, DAVE = "U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"
 MERGE_QUEUE, RELEASES, GENERAL, INCIDENTS = "C0MERGEQ", "C0RELEASE", "C0GENERAL", "C0INCIDENT"
+
+Mode = Literal["socket", "http"]
+"""Socket Mode as `mqbot run`, or signed requests as `mqbot web` and `mqbot worker`."""
 
 
 class LogKeeper(logging.Handler):
@@ -80,6 +90,7 @@ class BotTester:
     environment: Mapping[str, str] = field(default_factory=dict)
     credentials: tuple[Credential, ...] = ()
     waits_for_begin: bool = True
+    mode: Mode = "socket"
     expected_errors: set[str] = field(default_factory=set)
     expected_refusals: set[str] = field(default_factory=set)
     log: LogKeeper = field(default_factory=LogKeeper, init=False)
@@ -92,7 +103,7 @@ class BotTester:
             repositories=self.repositories, speed=self.speed, credentials=self.credentials
         )
         self.slack = SlackSandbox(
-            MANIFEST, rate_limits=self.rate_limits, event_retry_seconds=(0.0,)
+            _manifest(self.mode), rate_limits=self.rate_limits, event_retry_seconds=(0.0,)
         )
         sandbox = Sandbox(self.merge_queue, self.slack)
         self.addresses = (await self._stack.enter_async_context(sandbox)).addresses
@@ -127,7 +138,9 @@ class BotTester:
             "MQBOT_POLL_SECONDS": "1",
             "SLACK_BOT_TOKEN": self.addresses.slack_bot_token,
             "SLACK_APP_TOKEN": self.addresses.slack_app_token,
+            "SLACK_SIGNING_SECRET": self.addresses.slack_signing_secret,
             "SLACK_API_URL": self.addresses.slack_api_url,
+            "MQBOT_HTTP_PORT": "0",
             "DATABASE_URL": self.database_url,
             **self.environment,
         }
@@ -136,12 +149,14 @@ class BotTester:
         """Start the bot and wait until it has found its place in every event log."""
         is_first = not self.merge_queue.requests
         await self._open_bot()
-        await until(lambda: self.slack.socket_mode.connections, "a connection of the bot")
+        await until(lambda: self.slack.delivery.connections, "a connection of the bot")
         if is_first and self.waits_for_begin:
             await until(self._has_begun, "the first look at every event log")
 
     async def _open_bot(self) -> None:
-        self._bot = build_runtime(load_settings(self.settings_environment()))
+        settings = load_settings(self.settings_environment())
+        is_http = self.mode == "http"
+        self._bot = self._over_http(settings) if is_http else build_runtime(settings)
         await self._bot.__aenter__()
 
     def _has_begun(self) -> bool:
@@ -151,6 +166,12 @@ class BotTester:
             any(path.endswith(f"/repos/{name}/merge-queue/status") for path in asked)
             for name in self.repositories
         )
+
+    @asynccontextmanager
+    async def _over_http(self, settings: Settings) -> AsyncIterator[None]:
+        async with build_web(settings) as web, build_worker(settings):
+            await self.slack.request_url.use(f"http://127.0.0.1:{web.port}{EVENTS_PATH}")
+            yield
 
     async def stop_bot(self) -> None:
         bot, self._bot = self._bot, None
@@ -438,3 +459,11 @@ class BotTester:
         }
         unexpected_refusals = refused - self.expected_refusals
         assert not unexpected_refusals, f"refused by Slack: {unexpected_refusals}"
+
+
+def _manifest(mode: Mode) -> Path | Mapping[str, object]:
+    if mode == "socket":
+        return MANIFEST
+    text = over_http(MANIFEST.read_text(encoding="utf-8"), f"https://mqbot.example{EVENTS_PATH}")
+    manifest: Mapping[str, object] = yaml.safe_load(text)
+    return manifest

@@ -14,6 +14,7 @@ from bot.sandbox.slack.calls import Call, CallLog
 from bot.sandbox.slack.control import ControlApi
 from bot.sandbox.slack.control_requests import answering, unknown_path
 from bot.sandbox.slack.credentials import Credentials
+from bot.sandbox.slack.delivery import Delivery
 from bot.sandbox.slack.fault_control import FaultControl
 from bot.sandbox.slack.fault_effects import Striker
 from bot.sandbox.slack.faults import Faults
@@ -26,6 +27,7 @@ from bot.sandbox.slack.page import Page
 from bot.sandbox.slack.payloads import Payloads
 from bot.sandbox.slack.people import People
 from bot.sandbox.slack.rate_limits import RateLimiter, RateLimits
+from bot.sandbox.slack.request_url import RequestUrl
 from bot.sandbox.slack.response_urls import ResponseUrls
 from bot.sandbox.slack.seed import APP_ID, BOT_ID, BOT_USER_ID, default_workspace
 from bot.sandbox.slack.sight import Sight
@@ -51,14 +53,16 @@ class SlackSandbox:
     is offered, sent and allowed. `bot_token`, `app_token`: the only two tokens that are known.
     `ack_seconds`: how long the app has to acknowledge. `event_retry_seconds`: the waits before
     an unacknowledged event is sent again. `rate_limits`: "posting" (chat.postMessage only),
-    "all" (every method by its tier) or "off".
+    "all" (every method by its tier) or "off". Where the manifest switches Socket Mode off, what
+    happens is sent in requests signed with `signing_secret`: to `request_url`, verified as soon
+    as the app answers there, or to the address that `request_url.use` verifies at once.
 
     In-process tests use `people` (what persons do), `sight` (what one person sees), `faults`,
     `calls` and `arrangement` (more people, channels, user groups); all of them answer what the
     control API answers and raise ControlRefusal where it refuses.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is an option of the workspace, given by its name
         self,
         manifest: Path | str | Mapping[str, object],
         *,
@@ -67,11 +71,15 @@ class SlackSandbox:
         ack_seconds: float = ACK_SECONDS,
         event_retry_seconds: tuple[float, ...] = EVENT_RETRY_SECONDS,
         rate_limits: RateLimits = "posting",
+        request_url: str | None = None,
+        signing_secret: str = "sandbox-signing-secret",  # noqa: S107 - signs nothing but local requests
     ) -> None:
         chance = random.Random()
         declared = Manifest.read(manifest)
         workspace = default_workspace(declared.bot_name, declared.name)
         self.bot_token, self.app_token = bot_token, app_token
+        self.signing_secret = signing_secret
+        self._first_request_url = request_url
         self.installation = Installation(
             workspace=workspace,
             manifest=declared,
@@ -90,6 +98,16 @@ class SlackSandbox:
             event_retry_seconds=event_retry_seconds,
             on_connections=lambda: workspace.notify(Change("app")),
         )
+        self.request_url = RequestUrl(
+            signing_secret,
+            self._faults,
+            ack_seconds=ack_seconds,
+            event_retry_seconds=event_retry_seconds,
+            on_connections=lambda: workspace.notify(Change("app")),
+        )
+        self.delivery: Delivery = (
+            self.socket_mode if declared.socket_mode_enabled else self.request_url
+        )
         self.faults = FaultControl(self._faults, self.socket_mode)
         credentials = Credentials(bot_token, app_token, declared.bot_scopes)
         limiter = RateLimiter(rate_limits, time.monotonic)
@@ -103,7 +121,7 @@ class SlackSandbox:
         self._runner: web.AppRunner | None = None
 
     def _wire_people(self) -> None:
-        installation, delivery = self.installation, self.socket_mode
+        installation, delivery = self.installation, self.delivery
         standing = Standing(installation)
         self._response_urls = ResponseUrls(installation, time.monotonic, self._striker, self.calls)
         events = AppEvents(installation, delivery)
@@ -147,6 +165,8 @@ class SlackSandbox:
         bound = self._runner.addresses[0][1]
         shown = f"[{host}]" if ":" in host else host
         self.installation.base_url = f"http://{shown}:{bound}/"
+        if self._first_request_url is not None:
+            self.request_url.use_when_answered(self._first_request_url)
 
     async def stop(self) -> None:
         """Close every connection and give the port back; safe to call twice."""
@@ -155,6 +175,7 @@ class SlackSandbox:
         self._page.stop()
         await self._submissions.stop()
         await self.socket_mode.stop()
+        await self.request_url.stop()
         await self._runner.cleanup()
         self._runner = None
 

@@ -1,0 +1,51 @@
+"""How `mqbot run`, `web` and `worker` start, complain and stop."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from bot import logs
+from bot.cli.process import CONFIGURATION_EXIT, complain, secrets_of, until_stopped
+from bot.config import ConfigurationError, Settings, load_settings
+from bot.domain.errors import StoreUnavailable
+from bot.storage import migrate
+
+Build = Callable[[Settings], AbstractAsyncContextManager[object]]
+
+
+def serve(build: Build, *required: str) -> None:
+    """Read the settings, `required` variables among them, and run until SIGINT or SIGTERM.
+
+    What cannot be used is named on standard error and ends the process with CONFIGURATION_EXIT.
+    """
+    try:
+        settings = load_settings(os.environ, required)
+        logs.configure(settings.log_level, settings.log_format, secrets_of(settings))
+        asyncio.run(_run(build, settings))
+    except ConfigurationError as error:
+        complain(error)
+        raise SystemExit(CONFIGURATION_EXIT) from None
+    except StoreUnavailable as error:
+        complain(ConfigurationError({"DATABASE_URL": f"cannot be used: {error.cause}"}))
+        raise SystemExit(CONFIGURATION_EXIT) from None
+
+
+async def _run(build: Build, settings: Settings) -> None:
+    await _ready_database(settings.database_url.get_secret_value())
+    async with until_stopped() as stopped, build(settings):
+        await stopped.wait()
+
+
+async def _ready_database(url: str) -> None:
+    """A SQLite file belongs to this machine alone and is migrated at once.
+
+    On PostgreSQL that is a step of its own: other machines may still run the version before.
+    """
+    try:
+        if url.startswith("sqlite:"):
+            await migrate.upgrade(url)
+        elif not await migrate.is_current(url):
+            raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
+    except ValueError as error:
+        raise ConfigurationError({"DATABASE_URL": str(error)}) from None

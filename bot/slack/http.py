@@ -1,0 +1,177 @@
+"""HTTP mode: Slack's signed requests go to Bolt; health and readiness for whoever watches."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+from pydantic import SecretStr
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from bot.ports import Clock
+from bot.slack.signature import NotSlack, Signature
+
+logger = logging.getLogger(__name__)
+
+EVENTS_PATH = "/slack/events"
+HEALTH_PATH = "/healthz"
+READINESS_PATH = "/readyz"
+
+LARGEST_BODY = 1024 * 1024
+"""Bytes. Slack's largest payloads, a modal with its state, are a few hundred thousand."""
+
+MOST_FIELDS = 100
+READ_SECONDS = 3.0
+"""Slack gives up after that, so nobody waits for the rest of a body."""
+
+CHECK_SECONDS = 3.0
+DRAIN_SECONDS = 4.0
+"""Longer than a body may take, so that no request under way is cut off."""
+
+Json = dict[str, Any]
+Check = Callable[[], Awaitable[bool]]
+
+
+class HttpServer:
+    """Listens for Slack on one path, from the first moment, so that the process counts as alive.
+
+    Until `serve` is called it is not ready and turns Slack away; Slack sends events again.
+    """
+
+    def __init__(self, signing_secret: SecretStr, clock: Clock) -> None:
+        self._signature = Signature(signing_secret, clock)
+        self._app: AsyncApp | None = None
+        self._checks: Mapping[str, Check] = {}
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+        """The port that is listened on, once open."""
+
+    async def open(self, host: str, port: int) -> None:
+        """Listen; port 0 lets the system choose. Raises OSError when the address is taken."""
+        application = web.Application(client_max_size=LARGEST_BODY)
+        application.router.add_post(EVENTS_PATH, self._on_request)
+        application.router.add_get(HEALTH_PATH, _on_health)
+        application.router.add_get(READINESS_PATH, self._on_readiness)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=DRAIN_SECONDS)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        self.port = self._runner.addresses[0][1]
+        logger.info(
+            "listening for Slack", extra={"action": "http_open", "host": host, "port": self.port}
+        )
+
+    def serve(self, app: AsyncApp, checks: Mapping[str, Check]) -> None:
+        """Hand requests to `app` from now on.
+
+        `checks`: what `/readyz` asks, by name; one that raises, or takes longer than
+        CHECK_SECONDS, counts as no.
+        """
+        self._app = app
+        self._checks = checks
+
+    async def close(self) -> None:
+        """Take no more requests; those under way are still answered. May be called twice."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _on_request(self, request: web.Request) -> web.Response:
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                raw = await request.read()
+        except TimeoutError:
+            raise web.HTTPRequestTimeout from None
+        try:
+            self._signature.require(request.headers, raw)
+        except NotSlack as error:
+            # Never the body: an address to answer to, or what a person typed, may be in it.
+            logger.warning(
+                "a request that is not Slack's was refused",
+                extra={
+                    "action": "signature_refused",
+                    "reason": error.reason,
+                    "remote": request.remote,
+                    "length": len(raw),
+                },
+            )
+            raise web.HTTPUnauthorized from None
+        body = read_body(request.content_type, raw.decode())
+        if body is None:
+            logger.warning("a request was not understood", extra={"action": "request_unreadable"})
+            raise web.HTTPBadRequest
+        if self._app is None:
+            raise web.HTTPServiceUnavailable
+        _log_retry(request)
+        return await _answer(self._app, request, body)
+
+    async def _on_readiness(self, _request: web.Request) -> web.Response:
+        names = list(self._checks)
+        answers = await asyncio.gather(*(_ask(name, self._checks[name]) for name in names))
+        known = {"slack": self._app is not None, **dict(zip(names, answers, strict=True))}
+        is_ready = all(known.values())
+        return web.json_response(
+            {"ready": is_ready, "checks": known},
+            status=200 if is_ready else 503,
+        )
+
+
+async def _answer(app: AsyncApp, request: web.Request, body: Json) -> web.Response:
+    # The parsed body is what Socket Mode gives as well. Bolt's own reading of a form takes
+    # any command in whose text the word “payload” stands for a request without fields.
+    answer = await app.async_dispatch(
+        AsyncBoltRequest(mode="socket_mode", body=body, headers=dict(request.headers.items()))
+    )
+    return await to_aiohttp_response(answer)
+
+
+async def _on_health(_request: web.Request) -> web.Response:
+    """The process answers: nothing more, so that a slow database restarts nobody."""
+    return web.json_response({"healthy": True})
+
+
+async def _ask(name: str, check: Check) -> bool:
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await check()
+    except Exception as error:  # noqa: BLE001 - whatever is wrong, the answer is “not ready”
+        logger.warning(
+            "not ready",
+            extra={"action": "not_ready", "check": name, "error": type(error).__name__},
+        )
+        return False
+
+
+def read_body(content_type: str, text: str) -> Json | None:
+    """What Slack sends: JSON for events, a form for commands, JSON in a form for interactions.
+
+    None for anything else.
+    """
+    try:
+        found = json.loads(text) if content_type == "application/json" else _of_form(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found else None
+
+
+def _of_form(text: str) -> object:
+    fields = dict(
+        parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=MOST_FIELDS)
+    )
+    return json.loads(fields["payload"]) if "payload" in fields else fields
+
+
+def _log_retry(request: web.Request) -> None:
+    number = request.headers.get("X-Slack-Retry-Num")
+    if number is not None:
+        logger.info(
+            "Slack tries again",
+            extra={
+                "action": "slack_retries",
+                "number": number[:10],
+                "reason": request.headers.get("X-Slack-Retry-Reason", "")[:40],
+            },
+        )

@@ -1,0 +1,443 @@
+"""HTTP mode: only what Slack signed a moment ago is taken, and that once."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+import pytest
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.errors import StoreUnavailable
+from bot.slack.app import build_app
+from bot.slack.clients import Identity
+from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
+from bot.slack.inbox import Inbox
+from bot.slack.once import Once
+from tests.support.clock import FakeClock
+from tests.support.databases import TestDatabase
+from tests.support.slack_requests import SECRET, Answer, command, event, send, signed
+from tests.support.store import InMemoryStore
+
+IDENTITY = Identity("T0ACME", None, "U0MQBOT", "B0MQBOT", "merge-queue")
+JSON = {"Content-Type": "application/json"}
+
+
+class Recorder:
+    """A listener of everything that only remembers what it was to act upon."""
+
+    def __init__(self, once: Once) -> None:
+        self.once = once
+        self.inbox = Inbox()
+        self.acted: list[str] = []
+        self.failures = 0
+        self.is_asked = asyncio.Event()
+        self.may_acknowledge = asyncio.Event()
+        self.may_acknowledge.set()
+
+    def register(self, app: AsyncApp) -> None:
+        app.command("/mq")(self.on_request)
+        app.action("go")(self.on_request)
+        app.shortcut("pause_queue")(self.on_request)
+        app.event("app_home_opened")(self.on_request)
+
+    async def on_request(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        self.is_asked.set()
+        await self.may_acknowledge.wait()
+        if self.failures:
+            self.failures -= 1
+            raise ConnectionError
+        await ack()
+        self.inbox.hand_over(self.once.act(body, self._act(body)))
+
+    async def _act(self, body: dict[str, Any]) -> None:
+        self.acted.append(body.get("text") or body.get("event_id") or str(body.get("type")))
+
+
+class Machine:
+    """One `mqbot web`, as far as requests concern it."""
+
+    def __init__(self, clock: FakeClock, store: InMemoryStore | None = None) -> None:
+        self.clock = clock
+        self.once = Once(clock, store)
+        self.recorder = Recorder(self.once)
+        self.server = HttpServer(SecretStr(SECRET), clock)
+        self.checks: dict[str, bool | Exception] = {"database": True, "poll": True}
+        self.session = aiohttp.ClientSession()
+
+    async def start(self) -> None:
+        await self.server.open("127.0.0.1", 0)
+        client = AsyncWebClient(base_url="http://127.0.0.1:9/api/", session=self.session)
+        app = build_app(client, IDENTITY, [self.recorder], self.once)
+        self.server.serve(app, {name: self._check(name) for name in self.checks})
+
+    def _check(self, name: str) -> Any:
+        async def check() -> bool:
+            answer = self.checks[name]
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return check
+
+    async def stop(self) -> None:
+        await self.server.close()
+        await self.recorder.inbox.drain(1)
+        await self.session.close()
+
+    @property
+    def now(self) -> int:
+        return int(self.clock.now().timestamp())
+
+    def url(self, path: str = EVENTS_PATH) -> str:
+        return f"http://127.0.0.1:{self.server.port}{path}"
+
+    async def send(self, body: bytes, headers: dict[str, str] | None = None) -> Answer:
+        sent_with = signed(body, self.now) if headers is None else headers
+        return await send(self.session, self.url(), body, sent_with)
+
+    async def send_event(self, event_id: str, **headers: str) -> Answer:
+        body = event(event_id)
+        return await self.send(body, {**signed(body, self.now), **JSON, **headers})
+
+    async def acted(self) -> list[str]:
+        await self.recorder.inbox.drain(5)
+        return self.recorder.acted
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def machine(clock: FakeClock) -> AsyncIterator[Machine]:
+    one = Machine(clock, InMemoryStore())
+    await one.start()
+    yield one
+    await one.stop()
+
+
+# Who is let in
+
+
+async def test_what_slack_signed_is_acknowledged_and_acted_upon(machine: Machine) -> None:
+    answer = await machine.send(command("status"))
+    assert (answer.status, answer.text) == (200, "")
+    assert await machine.acted() == ["status"]
+
+
+async def test_what_another_secret_signed_is_refused_and_its_body_is_not_logged(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    body = command("pause because of layoffs", response_url="https://hooks.example/response/x")
+    answer = await machine.send(body, signed(body, machine.now, "another secret"))
+    assert answer.status == 401
+    assert await machine.acted() == []
+    refused = [one for one in caplog.records if getattr(one, "action", "") == "signature_refused"]
+    assert [getattr(one, "reason", None) for one in refused] == ["signature_wrong"]
+    logged = " ".join(str(vars(one)) for one in caplog.records)
+    assert "layoffs" not in logged
+    assert "hooks.example" not in logged
+
+
+async def test_a_changed_body_is_refused(machine: Machine) -> None:
+    headers = signed(command("status"), machine.now)
+    assert (await machine.send(command("unpause"), headers)).status == 401
+    assert await machine.acted() == []
+
+
+@pytest.mark.parametrize("age", [-300, 300])
+async def test_five_minutes_of_age_or_of_clock_skew_are_taken(machine: Machine, age: int) -> None:
+    body = command("status")
+    assert (await machine.send(body, signed(body, machine.now - age))).status == 200
+
+
+@pytest.mark.parametrize("age", [-302, 302])
+async def test_more_than_five_minutes_are_not(machine: Machine, age: int) -> None:
+    body = command("status")
+    assert (await machine.send(body, signed(body, machine.now - age))).status == 401
+
+
+@pytest.mark.parametrize(
+    "timestamp", ["", "now", "1e9", "-5", " 1", "9" * 13, "9" * 5000, "\u0661\u0662", "1_0", "nan"]
+)
+async def test_a_timestamp_that_is_no_number_is_refused_and_breaks_nothing(
+    machine: Machine, timestamp: str
+) -> None:
+    body = command("status")
+    answer = await machine.send(body, signed(body, timestamp))
+    assert answer.status == 401
+
+
+@pytest.mark.parametrize("signature", ["", "v0=", "v1=" + "0" * 64, "v0=" + "é" * 64, "v0"])
+async def test_a_signature_of_another_form_is_refused_and_breaks_nothing(
+    machine: Machine, signature: str
+) -> None:
+    body = command("status")
+    headers = {**signed(body, machine.now), "X-Slack-Signature": signature}
+    assert (await machine.send(body, headers)).status == 401
+
+
+@pytest.mark.parametrize("missing", ["X-Slack-Signature", "X-Slack-Request-Timestamp"])
+async def test_what_is_not_signed_is_refused(machine: Machine, missing: str) -> None:
+    body = command("status")
+    headers = {name: value for name, value in signed(body, machine.now).items() if name != missing}
+    assert (await machine.send(body, headers)).status == 401
+    assert await machine.acted() == []
+
+
+async def test_bytes_that_are_no_text_are_refused(machine: Machine) -> None:
+    body = b"command=\xff\xfe"
+    assert (await machine.send(body, signed(body, machine.now))).status == 401
+
+
+async def test_the_challenge_is_given_back_to_slack_alone(machine: Machine) -> None:
+    body = json.dumps({"type": "url_verification", "challenge": "c1", "token": "t"}).encode()
+    assert (await machine.send(body, JSON)).status == 401
+    answer = await machine.send(body, {**signed(body, machine.now), **JSON})
+    assert answer.status == 200
+    assert answer.json == {"challenge": "c1"}
+
+
+async def test_a_check_of_the_certificate_is_answered_to_slack_alone(machine: Machine) -> None:
+    assert (await machine.send(b"ssl_check=1", {})).status == 401
+    assert (await machine.send(b"ssl_check=1")).status == 200
+
+
+# What is let in
+
+
+async def test_a_command_with_the_word_payload_in_it_is_a_command(machine: Machine) -> None:
+    assert (await machine.send(command("pause payload too big"))).status == 200
+    assert await machine.acted() == ["pause payload too big"]
+
+
+async def test_an_interaction_comes_as_json_in_a_form(machine: Machine) -> None:
+    action = {
+        "type": "block_actions",
+        "trigger_id": "9.9.f",
+        "user": {"id": "U0ALICE"},
+        "team": {"id": "T0ACME"},
+        "actions": [{"type": "button", "action_id": "go", "block_id": "b", "action_ts": "1.0"}],
+    }
+    body = urlencode({"payload": json.dumps(action)}).encode()
+    assert (await machine.send(body)).status == 200
+    assert await machine.acted() == ["block_actions"]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"{", JSON),
+        (b"[1]", JSON),
+        (b"null", JSON),
+        (b"[" * 100_000, JSON),
+        (b"", {}),
+        (b"payload=%5B", {}),
+        (b"payload=1", {}),
+        (b"&".join(b"a%d=1" % number for number in range(200)), {}),
+    ],
+)
+async def test_what_slack_would_not_send_is_refused_though_signed(
+    machine: Machine, body: bytes, headers: dict[str, str]
+) -> None:
+    assert (await machine.send(body, {**signed(body, machine.now), **headers})).status == 400
+
+
+async def test_a_body_of_a_mebibyte_is_the_largest(machine: Machine) -> None:
+    fits = command("x" * (LARGEST_BODY - len(command(""))))
+    assert len(fits) == LARGEST_BODY
+    assert (await machine.send(fits)).status == 200
+    assert (await machine.send(fits + b"x")).status == 413
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
+async def test_only_post_is_taken(machine: Machine, method: str) -> None:
+    async with machine.session.request(method, machine.url()) as answer:
+        assert answer.status == 405
+
+
+@pytest.mark.parametrize("path", ["/", "/slack", "/slack/events/", "/slack/install", "/metrics"])
+async def test_other_paths_do_not_exist(machine: Machine, path: str) -> None:
+    body = command("status")
+    answer = await send(machine.session, machine.url(path), body, signed(body, machine.now))
+    assert answer.status == 404
+
+
+# Once
+
+
+async def test_a_captured_request_replayed_within_the_window_does_nothing(
+    machine: Machine, clock: FakeClock
+) -> None:
+    body = command("unpause")
+    headers = signed(body, machine.now)
+    assert (await machine.send(body, headers)).status == 200
+    clock.advance(299)
+    assert (await machine.send(body, headers)).status == 200
+    assert await machine.acted() == ["unpause"]
+
+
+async def test_the_same_words_twice_are_two_commands(machine: Machine) -> None:
+    await machine.send(command("status", trigger_id="1.1.a"))
+    await machine.send(command("status", trigger_id="1.2.b"))
+    assert await machine.acted() == ["status", "status"]
+
+
+async def test_a_retried_event_acts_once_and_each_time_is_acknowledged(
+    machine: Machine, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    assert (await machine.send_event("Ev1")).status == 200
+    for number, seconds in (("1", 1), ("2", 60), ("3", 24 * 3600)):
+        clock.advance(seconds)
+        headers = {"X-Slack-Retry-Num": number, "X-Slack-Retry-Reason": "http_timeout"}
+        assert (await machine.send_event("Ev1", **headers)).status == 200
+    assert await machine.acted() == ["Ev1"]
+    numbers = [getattr(one, "number", None) for one in caplog.records]
+    assert [number for number in numbers if number] == ["1", "2", "3"]
+
+
+async def test_a_retry_is_acted_upon_when_the_first_attempt_never_came(machine: Machine) -> None:
+    await machine.send_event("Ev1", **{"X-Slack-Retry-Num": "1"})
+    assert await machine.acted() == ["Ev1"]
+
+
+async def test_an_event_whose_listener_failed_is_acted_upon_when_it_comes_again(
+    machine: Machine,
+) -> None:
+    machine.recorder.failures = 1
+    assert (await machine.send_event("Ev1")).status == 500
+    assert (await machine.send_event("Ev1")).status == 200
+    assert await machine.acted() == ["Ev1"]
+
+
+async def test_a_request_acts_on_one_of_the_machines_that_share_a_database(
+    clock: FakeClock, database: TestDatabase
+) -> None:
+    machines = [Machine(clock, database.open_store()) for _ in range(3)]  # type: ignore[arg-type]  # any store
+    for one in machines:
+        await one.start()
+    body = command("unpause")
+    answers = await asyncio.gather(*(one.send(body) for one in machines))
+    acted = [await one.acted() for one in machines]
+    for one in machines:
+        await one.stop()
+    assert [answer.status for answer in answers] == [200, 200, 200]
+    assert sorted(acted) == [[], [], ["unpause"]]
+
+
+async def test_the_acknowledgement_does_not_wait_for_the_database(clock: FakeClock) -> None:
+    store = InMemoryStore()
+    machine = Machine(clock, store)
+    await machine.start()
+    async with store.database.turn:
+        assert (await machine.send(command("status"))).status == 200
+        assert machine.recorder.acted == []
+    assert await machine.acted() == ["status"]
+    await machine.stop()
+
+
+async def test_nothing_is_done_when_the_database_cannot_tell_whether_it_was_done(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = InMemoryStore()
+    store.unavailable = "no database"
+    machine = Machine(clock, store)
+    await machine.start()
+    assert (await machine.send(command("unpause"))).status == 200
+    assert await machine.acted() == []
+    await machine.stop()
+    failures = [one.exc_info[1] for one in caplog.records if one.exc_info]
+    assert [type(one) for one in failures] == [StoreUnavailable]
+
+
+# Health
+
+
+async def test_health_and_readiness(machine: Machine) -> None:
+    async with machine.session.get(machine.url("/healthz")) as answer:
+        assert answer.status == 200
+    async with machine.session.get(machine.url("/readyz")) as answer:
+        assert answer.status == 200
+        assert await answer.json() == {
+            "ready": True,
+            "checks": {"slack": True, "database": True, "poll": True},
+        }
+
+
+@pytest.mark.parametrize("problem", [False, StoreUnavailable("no database"), OSError("gone")])
+async def test_what_is_not_ready_is_named(machine: Machine, problem: bool | Exception) -> None:  # noqa: FBT001 - a case
+    machine.checks["database"] = problem
+    async with machine.session.get(machine.url("/readyz")) as answer:
+        assert answer.status == 503
+        said = await answer.json()
+        assert said["checks"] == {"slack": True, "database": False, "poll": True}
+        assert "no database" not in await answer.text()
+    async with machine.session.get(machine.url("/healthz")) as answer:
+        assert answer.status == 200
+
+
+async def test_before_slack_is_known_it_is_healthy_not_ready_and_turns_slack_away(
+    clock: FakeClock,
+) -> None:
+    machine = Machine(clock)
+    await machine.server.open("127.0.0.1", 0)
+    async with machine.session.get(machine.url("/healthz")) as answer:
+        assert answer.status == 200
+    async with machine.session.get(machine.url("/readyz")) as answer:
+        assert answer.status == 503
+    assert (await machine.send_event("Ev1")).status == 503
+    await machine.stop()
+
+
+# The end
+
+
+async def _refuses_connections(session: aiohttp.ClientSession, machine: Machine) -> bool:
+    try:
+        async with session.get(machine.url("/healthz")):
+            return False
+    except aiohttp.ClientConnectorError:
+        return True
+
+
+async def test_a_request_under_way_is_answered_before_the_server_stops(machine: Machine) -> None:
+    machine.recorder.may_acknowledge.clear()
+    asking = asyncio.create_task(machine.send(command("status")))
+    await asyncio.wait_for(machine.recorder.is_asked.wait(), 5)
+    stopping = asyncio.create_task(machine.server.close())
+    async with aiohttp.ClientSession() as other:
+        async with asyncio.timeout(5):
+            while not await _refuses_connections(other, machine):
+                pass
+    machine.recorder.may_acknowledge.set()
+    await stopping
+    assert (await asking).status == 200
+    assert await machine.acted() == ["status"]
+
+
+async def test_a_body_that_never_ends_is_given_up(machine: Machine) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    writer.write(f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx".encode())
+    started = time.monotonic()
+    answer = await asyncio.wait_for(reader.readline(), 10)
+    writer.close()
+    assert b"408" in answer
+    assert timedelta(seconds=time.monotonic() - started) < timedelta(seconds=6)
+
+
+async def test_no_request_is_taken_after_the_end(machine: Machine) -> None:
+    await machine.server.close()
+    await machine.server.close()
+    with pytest.raises(aiohttp.ClientConnectorError):
+        await machine.send(command("status"))
