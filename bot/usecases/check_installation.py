@@ -10,7 +10,7 @@ from bot.domain.checks import Area, Finding, InspectionFailed
 from bot.domain.errors import MergeQueueError, StoreUnavailable
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.messages import checks
+from bot.messages import checks, checks_of_service, checks_of_slack, findings
 from bot.ports import Clock, InspectedMergeQueue, SlackInspection, Store
 
 logger = logging.getLogger(__name__)
@@ -37,11 +37,11 @@ async def guarded(
         async with asyncio.timeout(seconds):
             return list(await work())
     except TimeoutError:
-        return [checks.no_time(area, subject, seconds)]
+        return [findings.no_time(area, subject, seconds)]
     except Exception as error:
         # The boundary of one check: the others go on.
         logger.debug("a check failed", extra={"action": "check_failed"}, exc_info=error)
-        return [checks.defect(area, subject, error)]
+        return [findings.defect(area, subject, error)]
 
 
 async def together(
@@ -103,9 +103,9 @@ class CheckMergeQueue:
             try:
                 status: QueueStatus = await self.service.status(name)
             except MergeQueueError as error:
-                return [checks.repository_failed(name, error)]
+                return [checks_of_service.repository_failed(name, error)]
             readable.append(name)
-            return [checks.repository_read(name, status)]
+            return [checks_of_service.repository_read(name, status)]
 
         found, skew = await asyncio.gather(
             together(self.repositories, Area.MERGE_QUEUE, look),
@@ -120,9 +120,9 @@ class CheckMergeQueue:
 
     async def _credential(self, *, reads_something: bool) -> Finding:
         try:
-            return checks.application(await self.service.application())
+            return checks_of_service.application(await self.service.application())
         except MergeQueueError as error:
-            return checks.application_failed(error, reads_something=reads_something)
+            return checks_of_service.application_failed(error, reads_something=reads_something)
 
     async def _clock(self) -> Iterable[Finding]:
         try:
@@ -145,16 +145,16 @@ class CheckSlack:
             guarded(Area.SLACK, "app-level token", self._app),
             together(sorted(channels), Area.CHANNEL, self._channel),
         )
-        return [*bot, *app, *(seen or [checks.no_channels()])]
+        return [*bot, *app, *(seen or [checks_of_slack.no_channels()])]
 
     async def _bot(self) -> Iterable[Finding]:
         try:
             found = await self.slack.bot()
         except InspectionFailed as error:
-            return [checks.token_failed("bot token", error), checks.clock("Slack", None)]
+            return [checks_of_slack.token_failed("bot token", error), checks.clock("Slack", None)]
         return [
-            checks.bot_token(found),
-            checks.scopes(found, self.wanted_scopes),
+            checks_of_slack.bot_token(found),
+            checks_of_slack.scopes(found, self.wanted_scopes),
             checks.clock("Slack", found.ahead),
         ]
 
@@ -162,14 +162,14 @@ class CheckSlack:
         try:
             is_used = await self.slack.app_token()
         except InspectionFailed as error:
-            return [checks.token_failed("app-level token", error)]
-        return [checks.app_token()] if is_used else []
+            return [checks_of_slack.token_failed("app-level token", error)]
+        return [checks_of_slack.app_token()] if is_used else []
 
     async def _channel(self, channel_id: str) -> Iterable[Finding]:
         try:
-            return [checks.channel(channel_id, await self.slack.channel(channel_id))]
+            return [checks_of_slack.channel(channel_id, await self.slack.channel(channel_id))]
         except InspectionFailed as error:
-            return [checks.channel_failed(channel_id, error)]
+            return [checks_of_slack.channel_failed(channel_id, error)]
 
 
 async def check_database(

@@ -1,0 +1,96 @@
+"""What the report says of the merge queue service."""
+
+from bot.domain.checks import Area, Finding
+from bot.domain.errors import (
+    CredentialRefused,
+    InvalidRequest,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+    ResourceNotFound,
+)
+from bot.domain.queue import Application, QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.messages.findings import as_sentence, ok, wrong
+
+UNAUTHORIZED = 401
+
+
+def application(found: Application) -> Finding:
+    scope = f", scope {found.scope}" if found.scope else ""
+    sentence = f"The service knows it: “{found.name}” of {found.account.login}{scope}."
+    if found.scope not in {None, "admin"}:
+        return wrong(
+            Area.MERGE_QUEUE,
+            "credential",
+            sentence,
+            "Set MQBOT_API_TOKEN to an application key with the scope admin.",
+        )
+    return ok(Area.MERGE_QUEUE, "credential", sentence)
+
+
+def application_failed(error: MergeQueueError, *, reads_something: bool) -> Finding:
+    """A personal access token has no application: then it is the repositories that tell."""
+    if isinstance(error, CredentialRefused):
+        if error.status != UNAUTHORIZED and reads_something:
+            return ok(
+                Area.MERGE_QUEUE,
+                "credential",
+                "The service knows it; it is no application key, so a personal access token.",
+            )
+        return wrong(
+            Area.MERGE_QUEUE,
+            "credential",
+            f"The service refuses it (status {error.status}).",
+            "Set MQBOT_API_TOKEN to an application key with the scope admin.",
+        )
+    return _service_failed("credential", error)
+
+
+def repository_read(repository: RepositoryName, status: QueueStatus) -> Finding:
+    state = "paused" if status.pause is not None else "running"
+    return ok(Area.MERGE_QUEUE, str(repository), f"Its queue can be read; it is {state}.")
+
+
+def repository_failed(repository: RepositoryName, error: MergeQueueError) -> Finding:
+    name = str(repository)
+    if isinstance(error, ResourceNotFound):
+        return wrong(
+            Area.MERGE_QUEUE,
+            name,
+            "It has no merge queue that this credential can see.",
+            "Give the credential access, or take the repository out of MQBOT_REPOSITORIES.",
+        )
+    if isinstance(error, CredentialRefused):
+        return wrong(
+            Area.MERGE_QUEUE,
+            name,
+            f"The credential may not read it (status {error.status}).",
+            "Give the credential access, or set MQBOT_API_TOKEN to one that has it.",
+        )
+    return _service_failed(name, error)
+
+
+def _service_failed(subject: str, error: MergeQueueError) -> Finding:
+    if isinstance(error, MergeQueueUnavailable):
+        status = f" (status {error.status})" if error.status else ""
+        return wrong(
+            Area.MERGE_QUEUE,
+            subject,
+            f"The service does not answer{status}: {as_sentence(error.cause)}",
+            "See that MQBOT_API_URL can be reached from this machine, or wait for the service.",
+        )
+    if isinstance(error, MergeQueueProtocolError):
+        return wrong(
+            Area.MERGE_QUEUE,
+            subject,
+            f"Its answer cannot be read: {as_sentence(error.detail)}",
+            "See that MQBOT_API_URL is the address of the service, ending in /v1.",
+        )
+    detail = error.detail if isinstance(error, InvalidRequest) else str(error)
+    return wrong(
+        Area.MERGE_QUEUE,
+        subject,
+        f"The service cannot answer: {as_sentence(detail)}",
+        "See the configuration of the repository's merge queue.",
+    )

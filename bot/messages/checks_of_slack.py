@@ -1,0 +1,86 @@
+"""What the report says of the app in Slack and of its channels."""
+
+from collections.abc import Collection, Mapping
+
+from bot.domain.checks import Area, BotStanding, ChannelStanding, Door, Finding, InspectionFailed
+from bot.messages.findings import listed, ok, unknown, wrong
+
+
+def bot_token(found: BotStanding) -> Finding:
+    return ok(Area.SLACK, "bot token", f"It is {found.bot_name} in {found.team_name}.")
+
+
+def scopes(found: BotStanding, wanted: Collection[str]) -> Finding:
+    if found.scopes is None:
+        return unknown(Area.SLACK, "scopes", "Slack did not say which scopes are granted.")
+    missing = sorted(set(wanted) - found.scopes)
+    if missing:
+        return wrong(
+            Area.SLACK,
+            "scopes",
+            f"Not granted, though in the manifest: {listed(missing)}.",
+            "Bring the app up to date with `mqbot manifest`, then install it again.",
+        )
+    return ok(Area.SLACK, "scopes", f"All {len(wanted)} scopes of the manifest are granted.")
+
+
+def app_token() -> Finding:
+    return ok(Area.SLACK, "app-level token", "It opens connections.")
+
+
+_TOKEN_MENDS: Mapping[str, str] = {
+    "bot token": (
+        "Install the app and copy its bot token (OAuth & Permissions) to SLACK_BOT_TOKEN."
+    ),
+    "app-level token": (
+        "Make an app-level token with the scope connections:write (Basic Information), "
+        "set SLACK_APP_TOKEN, and see that Socket Mode is on."
+    ),
+}
+
+
+def token_failed(subject: str, error: InspectionFailed) -> Finding:
+    if error.is_refusal:
+        return wrong(
+            Area.SLACK, subject, f"Slack refuses it ({error.code}).", _TOKEN_MENDS[subject]
+        )
+    return wrong(
+        Area.SLACK,
+        subject,
+        f"Slack does not answer ({error.code}).",
+        "See that this machine reaches Slack (SLACK_API_URL), or wait until Slack is well.",
+    )
+
+
+_OPEN_DOORS: Mapping[Door, str] = {
+    Door.MEMBER: "The bot is in it.",
+    Door.PUBLIC: "It is public; the bot joins when it posts.",
+}
+_CLOSED_DOORS: Mapping[Door, tuple[str, str]] = {
+    Door.INVITE: ("It is private and the bot is not in it.", "Invite the bot: /invite in it."),
+    Door.ARCHIVED: ("It is archived.", "Unarchive it, or end its subscriptions."),
+    Door.HIDDEN: (
+        "Slack shows no such channel: deleted, or private without the bot in it.",
+        "Invite the bot to it, or end its subscriptions.",
+    ),
+}
+
+
+def channel(channel_id: str, found: ChannelStanding) -> Finding:
+    subject = f"{channel_id} #{found.name}" if found.name else channel_id
+    if found.door in _OPEN_DOORS:
+        return ok(Area.CHANNEL, subject, _OPEN_DOORS[found.door])
+    return wrong(Area.CHANNEL, subject, *_CLOSED_DOORS[found.door])
+
+
+def channel_failed(channel_id: str, error: InspectionFailed) -> Finding:
+    return unknown(
+        Area.CHANNEL,
+        channel_id,
+        f"Slack does not say how it stands ({error.code}).",
+        "Mend the bot token and its scopes, or check again in a minute.",
+    )
+
+
+def no_channels() -> Finding:
+    return ok(Area.CHANNEL, "subscriptions", "No channel is subscribed yet.")
