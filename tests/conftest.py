@@ -17,7 +17,7 @@ FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ftp_proxy", "ws_proxy")
 OURS = ("MQBOT_", "SLACK_")
 
-settings.register_profile("dev", max_examples=50)
+settings.register_profile("dev", max_examples=50, deadline=None)
 # A shared machine may stall at any instant: in CI slowness is no failure.
 settings.register_profile("ci", max_examples=500, deadline=None, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")

@@ -21,6 +21,7 @@ HOMES = {
     "httpx": ("bot.merge_queue",),
     "platformdirs": ("bot.config",),
     "pydantic_settings": ("bot.config",),
+    "rich": ("bot.cli",),
     "slack_bolt": ("bot.slack",),
     "slack_sdk": ("bot.slack", "bot.messages"),
     "sqlalchemy": ("bot.storage",),
