@@ -19,7 +19,7 @@ from bot.ports import ChannelPoster, Store, Transaction
 from tests.support.merge_queue import FakeMergeQueue
 
 Kind = Literal["crash", "freeze", "store fails"]
-_STORE_PLACES = frozenset({"begin", "inside", "committed"})
+_STORE_PLACES = ("begin", "inside", "committed")
 
 
 class Crash(BaseException):
@@ -30,8 +30,8 @@ class Crash(BaseException):
 class Disturbance:
     """What happens at step `at`, counted from the moment it is armed, or at the next it fits.
 
-    With a `place` it fits only there: begin, inside, committed, post, posted, find, found, ask,
-    answered.
+    With a `place` it fits only there: "post", "posted", "find", "found", "ask", "answered", and, in
+    the transactions of a store named so, "NAME begin", "NAME inside", "NAME committed".
     A freeze does `meanwhile` before the process goes on. `short` ones fit everywhere outside a
     transaction; others not between the decision to send a post and the sending: that moment is
     the one that no lease can guard.
@@ -52,7 +52,7 @@ class Disturbance:
             case "freeze":
                 return not open_transactions and (self.short or place != "post")
             case "store fails":
-                return place in _STORE_PLACES
+                return place.endswith(_STORE_PLACES)
 
 
 @dataclass
@@ -102,35 +102,38 @@ class Steps:
 class _Part:
     """A part of a transaction whose every call is a step."""
 
-    def __init__(self, part: object, steps: Steps) -> None:
+    def __init__(self, part: object, steps: Steps, place: str) -> None:
         self._part = part
         self._steps = steps
+        self._place = place
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._part, name)
 
         async def call(*given: Any, **named: Any) -> Any:
-            await self._steps.step("inside")
+            await self._steps.step(self._place)
             return await method(*given, **named)
 
         return call
 
 
 class _Transaction:
-    def __init__(self, transaction: Transaction, steps: Steps) -> None:
+    def __init__(self, transaction: Transaction, steps: Steps, place: str) -> None:
         self._transaction = transaction
         self._steps = steps
+        self._place = place
 
     def __getattr__(self, name: str) -> _Part:
-        return _Part(getattr(self._transaction, name), self._steps)
+        return _Part(getattr(self._transaction, name), self._steps, self._place)
 
 
 class DisturbedStore(Store):
     """A store whose commits may go unheard."""
 
-    def __init__(self, store: Store, steps: Steps) -> None:
+    def __init__(self, store: Store, steps: Steps, name: str) -> None:
         self._store = store
         self._steps = steps
+        self._name = name
 
     @override
     def begin(self) -> AbstractAsyncContextManager[Transaction]:
@@ -138,15 +141,16 @@ class DisturbedStore(Store):
 
     @asynccontextmanager
     async def _begin(self) -> AsyncIterator[Transaction]:
-        await self._steps.step("begin")
+        await self._steps.step(f"{self._name} begin")
         self._steps.open_transactions += 1
         try:
             async with self._store.begin() as transaction:
-                yield cast("Transaction", _Transaction(transaction, self._steps))
-                await self._steps.step("inside")
+                inside = f"{self._name} inside"
+                yield cast("Transaction", _Transaction(transaction, self._steps, inside))
+                await self._steps.step(inside)
         finally:
             self._steps.open_transactions -= 1
-        await self._steps.step("committed")
+        await self._steps.step(f"{self._name} committed")
 
 
 class DisturbedPoster(ChannelPoster):

@@ -89,23 +89,24 @@ class Process:
 
     def __post_init__(self) -> None:
         world, steps = self.world, self.steps
-        store = DisturbedStore(InMemoryStore(world.database), steps)
+        polling = DisturbedStore(InMemoryStore(world.database), steps, "polling")
+        posting = DisturbedStore(InMemoryStore(world.database), steps, "posting")
         self.polls = PollDueRepositories(
             poll=PollEventLog(
-                store,
+                polling,
                 DisturbedMergeQueue(world.service, steps),
                 world.clock,
                 _nobody,
                 overlap=OVERLAP,
             ),
-            store=store,
+            store=polling,
             clock=world.clock,
             repositories=(SITE, API),
             interval=INTERVAL,
             holder=self.name,
         )
         self.posts = PostDeliveries(
-            store=store,
+            store=posting,
             poster=DisturbedPoster(world.poster, steps),
             clock=world.clock,
             nudge=_nobody,
