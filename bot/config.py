@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
-from pydantic_core import PydanticUndefined
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -365,7 +365,7 @@ def _required(settings: type[BaseSettings], variables: Collection[str]) -> Mappi
         if field.validation_alias in variables
     }
     for field in fields.values():
-        field.default = PydanticUndefined
+        field.default = FieldInfo().default
     return {**fields, "__annotations__": {name: one.annotation for name, one in fields.items()}}
 
 

@@ -1,0 +1,237 @@
+"""HTTP delivery: the workspace signs, verifies, waits three seconds, and sends events again."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from aiohttp import web
+from slack_sdk.signature import SignatureVerifier
+
+from bot.sandbox.slack.request_url import RequestUrlRefused
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.wire import ControlRefusal, Json
+from tests.integration.sandbox_slack.clients import ALICE, CHANNEL, MANIFEST, eventually
+
+SECRET = "e6b19c573432dcc6b075501d51b51bb8"
+SETTINGS: Any = MANIFEST["settings"]
+OVER_HTTP: dict[str, object] = {**MANIFEST, "settings": {**SETTINGS, "socket_mode_enabled": False}}
+
+
+class Listener:
+    """An app that keeps what it is sent and answers as the test says."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[dict[str, str], bytes]] = []
+        self.answers: list[web.Response] = []
+        self.gives_challenge = True
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self._runner: web.AppRunner | None = None
+        self.url = ""
+
+    async def start(self, port: int = 0) -> None:
+        app = web.Application()
+        app.router.add_post("/slack/events", self._take)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", port).start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/slack/events"
+
+    async def stop(self) -> None:
+        self.gate.set()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _take(self, request: web.Request) -> web.Response:
+        raw = await request.read()
+        if request.content_type == "application/json":
+            body = json.loads(raw)
+            if body["type"] == "url_verification":
+                given = body["challenge"] if self.gives_challenge else "something else"
+                return web.json_response({"challenge": given})
+        self.requests.append((dict(request.headers), raw))
+        await self.gate.wait()
+        return self.answers.pop(0) if self.answers else web.Response()
+
+    def header(self, name: str) -> list[str | None]:
+        return [headers.get(name) for headers, _ in self.requests]
+
+
+@pytest.fixture
+async def listener() -> AsyncIterator[Listener]:
+    one = Listener()
+    await one.start()
+    yield one
+    await one.stop()
+
+
+@pytest.fixture
+async def sandbox(listener: Listener) -> AsyncIterator[SlackSandbox]:
+    running = SlackSandbox(
+        OVER_HTTP,
+        ack_seconds=0.3,
+        event_retry_seconds=(0.0, 0.02, 0.02),
+        signing_secret=SECRET,
+    )
+    await running.start()
+    await running.request_url.use(listener.url)
+    yield running
+    await running.stop()
+
+
+async def test_a_command_comes_signed_as_a_form(sandbox: SlackSandbox, listener: Listener) -> None:
+    answer = await sandbox.people.command(ALICE, CHANNEL, "/mq status & more")
+    assert answer["acknowledged"] is True
+    ((headers, raw),) = listener.requests
+    assert headers["Content-Type"] == "application/x-www-form-urlencoded"
+    assert parse_qs(raw.decode())["text"] == ["status &amp; more"]
+    assert SignatureVerifier(SECRET).is_valid_request(raw, headers)
+    assert not SignatureVerifier("another").is_valid_request(raw, headers)
+    signed = f"v0:{headers['X-Slack-Request-Timestamp']}:".encode() + raw
+    digest = hmac.new(SECRET.encode(), signed, hashlib.sha256).hexdigest()
+    assert headers["X-Slack-Signature"] == f"v0={digest}"
+
+
+async def test_an_interaction_comes_as_json_in_a_form(
+    sandbox: SlackSandbox, listener: Listener
+) -> None:
+    await sandbox.people.shortcut(ALICE, "pause")
+    ((_, raw),) = listener.requests
+    payload = json.loads(parse_qs(raw.decode())["payload"][0])
+    assert (payload["type"], payload["callback_id"]) == ("shortcut", "pause")
+
+
+async def test_an_event_comes_as_json(sandbox: SlackSandbox, listener: Listener) -> None:
+    assert (await sandbox.people.home(ALICE))["acknowledged"] is True
+    ((headers, raw),) = listener.requests
+    assert headers["Content-Type"] == "application/json"
+    assert json.loads(raw)["event"]["type"] == "app_home_opened"
+    assert "X-Slack-Retry-Num" not in headers
+
+
+@pytest.mark.parametrize(
+    "answer", [web.Response(text="Got it"), web.json_response({"text": "Got it"})]
+)
+async def test_an_acknowledgement_may_carry_an_answer(
+    sandbox: SlackSandbox, listener: Listener, answer: web.Response
+) -> None:
+    listener.answers.append(answer)
+    done = await sandbox.people.command(ALICE, CHANNEL, "/mq")
+    assert done["ack_text"] == "Got it"
+
+
+async def test_a_late_acknowledgement_is_none(sandbox: SlackSandbox, listener: Listener) -> None:
+    listener.gate.clear()
+    done = await sandbox.people.command(ALICE, CHANNEL, "/mq")
+    assert (done["acknowledged"], done["error"]) == (False, "operation_timeout")
+
+
+async def test_another_status_than_200_is_no_acknowledgement(
+    sandbox: SlackSandbox, listener: Listener
+) -> None:
+    listener.answers += [web.Response(status=500), web.Response(status=302)]
+    for _ in range(2):
+        assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
+
+
+async def test_a_command_is_never_sent_again(sandbox: SlackSandbox, listener: Listener) -> None:
+    listener.answers.append(web.Response(status=500))
+    await sandbox.people.command(ALICE, CHANNEL, "/mq one")
+    await sandbox.people.command(ALICE, CHANNEL, "/mq two")
+    assert [parse_qs(raw.decode())["text"] for _, raw in listener.requests] == [["one"], ["two"]]
+
+
+async def test_an_event_comes_again_with_its_number_and_reason_and_the_same_id(
+    sandbox: SlackSandbox, listener: Listener
+) -> None:
+    listener.answers += [web.Response(status=500) for _ in range(3)]
+    await sandbox.people.home(ALICE)
+    await eventually(lambda: len(listener.requests) == 4)
+    assert listener.header("X-Slack-Retry-Num") == [None, "1", "2", "3"]
+    assert listener.header("X-Slack-Retry-Reason") == [None, *["http_error"] * 3]
+    ids = {json.loads(raw)["event_id"] for _, raw in listener.requests}
+    assert len(ids) == 1
+
+
+async def test_an_app_can_ask_not_to_be_sent_an_event_again(
+    sandbox: SlackSandbox, listener: Listener
+) -> None:
+    listener.answers.append(web.Response(status=500, headers={"X-Slack-No-Retry": "1"}))
+    await sandbox.people.home(ALICE)
+    await sandbox.people.home(ALICE)
+    assert listener.header("X-Slack-Retry-Num") == [None, None]
+
+
+async def test_a_repeated_payload_is_the_very_same_signed_request(
+    sandbox: SlackSandbox, listener: Listener
+) -> None:
+    sandbox.faults.arm({"name": "repeat_payload"})
+    await sandbox.people.command(ALICE, CHANNEL, "/mq")
+    first, second = listener.requests
+    assert first[1] == second[1]
+
+
+async def test_a_lost_payload_is_not_acknowledged(
+    sandbox: SlackSandbox, listener: Listener
+) -> None:
+    sandbox.faults.arm({"name": "lose_payload"})
+    assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
+    assert listener.requests == []
+
+
+async def test_an_app_that_does_not_listen_is_not_connected(
+    sandbox: SlackSandbox, listener: Listener
+) -> None:
+    await listener.stop()
+    with pytest.raises(ControlRefusal, match="connection"):
+        await sandbox.people.command(ALICE, CHANNEL, "/mq")
+
+
+async def test_an_address_that_does_not_give_the_challenge_back_is_refused(
+    listener: Listener,
+) -> None:
+    listener.gives_challenge = False
+    sandbox = SlackSandbox(OVER_HTTP, signing_secret=SECRET)
+    await sandbox.start()
+    with pytest.raises(RequestUrlRefused, match="challenge_failed"):
+        await sandbox.request_url.use(listener.url)
+    assert sandbox.request_url.connections == 0
+    with pytest.raises(ControlRefusal):
+        await sandbox.people.command(ALICE, CHANNEL, "/mq")
+    await sandbox.stop()
+
+
+async def test_an_address_given_at_the_start_is_verified_when_the_app_has_started(
+    listener: Listener,
+) -> None:
+    port = int(listener.url.split(":")[2].partition("/")[0])
+    await listener.stop()
+    sandbox = SlackSandbox(OVER_HTTP, request_url=listener.url, signing_secret=SECRET)
+    await sandbox.start()
+    assert _app(sandbox)["connected"] is False
+    later = Listener()
+    await later.start(port)
+    await eventually(lambda: _app(sandbox)["connected"])
+    assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is True
+    await sandbox.stop()
+    await later.stop()
+
+
+async def test_with_socket_mode_on_nothing_is_sent_over_http(listener: Listener) -> None:
+    sandbox = SlackSandbox(MANIFEST, request_url=listener.url, signing_secret=SECRET)
+    await sandbox.start()
+    await eventually(lambda: sandbox.request_url.connections)
+    with pytest.raises(ControlRefusal):
+        await sandbox.people.command(ALICE, CHANNEL, "/mq")
+    assert listener.requests == []
+    await sandbox.stop()
+
+
+def _app(sandbox: SlackSandbox) -> Json:
+    app: Json = sandbox.sight.workspace(ALICE)["app"]
+    return app
