@@ -19,6 +19,7 @@ BotError
 │   ├── PostRefused              permanent
 │   ├── PostPostponed            certainly not posted
 │   └── PostInDoubt              may have been posted
+├── SlackRefused                 Slack did not take a reply, a form or a tab
 └── StoreError
     ├── StoreUnavailable         the database cannot be read or written now
     └── LeaseLost                another process holds what we were about to change
@@ -219,6 +220,14 @@ class PostPostponed(PostError):
 
 class PostInDoubt(PostError):
     """The request may have been carried out: the answer was lost or cannot be read."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class SlackRefused(BotError):
+    """Slack did not take a reply, a form or a tab, or did not answer; `code` says why."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)

@@ -14,6 +14,7 @@ from bot.domain.errors import (
     RepositoryNotAllowed,
     RepositoryNotChosen,
     ResourceNotFound,
+    SlackRefused,
     StateConflict,
     StoreUnavailable,
 )
@@ -139,6 +140,11 @@ def _(_error: StateConflict, _command: str, repository: str) -> str:
 def _(error: InvalidRequest, _command: str, _repository: str) -> str:
     field = f" ({code(error.field, 60)})" if error.field else ""
     return f"The merge queue service cannot take this{field}: {quote(error.detail, DETAIL_LIMIT)}"
+
+
+@_say.register
+def _(error: SlackRefused, _command: str, _repository: str) -> str:
+    return f"Slack did not take my answer ({code(error.code, 60)}). Please try again."
 
 
 @_say.register

@@ -17,6 +17,14 @@ logger = logging.getLogger(__name__)
 App = AsyncApp
 
 
+bolt_logger = logging.getLogger("slack_bolt.app")
+
+
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    # Bolt looks into the environment for a token too, and warns that it does not need it.
+    return "will be unused" not in record.getMessage()
+
+
 class Listeners(Protocol):
     """A class of listeners."""
 
@@ -48,13 +56,14 @@ def build_app(
             bot_token=client.token,
         )
 
+    bolt_logger.addFilter(_is_worth_logging)
     app = AsyncApp(
         # Bolt gives each request a copy of this client, with the token that authorize returns.
         client=AsyncWebClient(base_url=client.base_url, session=client.session, retry_handlers=[]),
         authorize=authorize,
         request_verification_enabled=False,
         process_before_response=True,
-        logger=logging.getLogger("slack_bolt.app"),
+        logger=bolt_logger,
     )
     app.middleware(once.refuse_repeated)
     for some in listeners:

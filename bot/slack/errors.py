@@ -6,10 +6,11 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain.errors import BotError, UserError
+from bot.domain.errors import BotError, SlackRefused, UserError
 from bot.domain.message import Message
 from bot.messages.errors import explain
 from bot.slack.conversation import Conversation
+from bot.slack.failures import FAILURES, read_failure
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,8 @@ class ErrorBoundary:
         """Await `work`. `retry` is the command text that a *Try again* button would repeat."""
         try:
             await work
-        except Exception as error:  # noqa: BLE001 - the boundary: everything ends here, told and logged
+        except Exception as raised:  # noqa: BLE001 - the boundary: everything ends here, told and logged
+            error = _as_ours(raised)
             incident = uuid.uuid4().hex[:8]
             _log(error, incident, conversation)
             message = explain(
@@ -51,6 +53,13 @@ class ErrorBoundary:
             logger.exception(
                 "failure not told", extra={"action": "failure_not_told", "incident": incident}
             )
+
+
+def _as_ours(error: Exception) -> Exception:
+    """A call that Slack refused or did not answer is no defect of ours."""
+    if isinstance(error, FAILURES):
+        return SlackRefused(read_failure(error).code)
+    return error
 
 
 def _log(error: Exception, incident: str, conversation: Conversation) -> None:

@@ -33,11 +33,11 @@ FOLD_OVER = 30
 FOLD_AT_MOST = 10_000
 CLAIM = timedelta(seconds=30)
 LEASE = timedelta(seconds=30)
-LAST_SEND = timedelta(seconds=15)
+LAST_SEND = timedelta(seconds=8)
 """Nothing is sent later than this after the claim.
 
-A request lasts ten seconds at most, so that all are over well before another process may take
-the claim for abandoned and look whether the message is there.
+A request lasts ten seconds at most, and there are two when the blocks are refused: all are over
+before another process may take the claim for abandoned and look whether the message is there.
 """
 
 PARKED_RETRY = timedelta(minutes=2)
