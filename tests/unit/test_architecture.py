@@ -22,7 +22,6 @@ HOMES = {
     "platformdirs": ("bot.config",),
     "pydantic_settings": ("bot.config",),
     "rich": ("bot.cli",),
-    "rich": ("bot.cli",),
     "slack_bolt": ("bot.slack",),
     "slack_sdk": ("bot.slack", "bot.messages"),
     "sqlalchemy": ("bot.storage",),
