@@ -1,0 +1,276 @@
+"""A hundred thousand strings from outside, in every message, in the strict workspace."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.audit import Action, Actor
+from bot.domain.channels import ChannelAccess
+from bot.domain.denials import DenialReason, Denied, Right, WhoCan
+from bot.domain.dequeue_codes import DEQUEUE_CODES
+from bot.domain.errors import (
+    CommandSyntaxError,
+    InvalidRequest,
+    PermissionDenied,
+    RepositoryNotAllowed,
+)
+from bot.domain.event_types import EVENT_TYPES
+from bot.domain.message import Message, View
+from bot.domain.queue import QueuedPullRequest
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.messages import choice, errors, events, home, pause, status, subscriptions
+from bot.sandbox.slack.mrkdwn import rich_text_from_person
+from bot.sandbox.slack.request_bodies import Received
+from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.wire import Json
+from tests.properties.test_text import HOSTILE, text_objects
+from tests.support.clock import NOON
+from tests.support.make import (
+    SITE,
+    make_act,
+    make_batch,
+    make_event_record,
+    make_known_pause,
+    make_pull_request_record,
+    make_queued,
+    make_snapshot,
+    make_status,
+    make_subscription,
+)
+
+STRINGS = 100_000
+API = RepositoryName("acme/api")
+CHANNEL, READER = "C0MERGEQ", "U0ALICE"
+ADDRESS = "https://code.example/"
+NAMES = ("@alice", "@channel", "@here", "@everyone", "#general", "@releasers", "<!subteam^S0ALL>")
+SIGNS = (
+    "<",
+    ">",
+    "|",
+    "&",
+    "@",
+    "!",
+    "#",
+    "^",
+    "*",
+    "_",
+    "`",
+    "\n",
+    "\u202e",
+    "\x00",
+    "&lt;",
+    "\\",
+)
+DATE = re.compile(r"date\^\d+\^\{[a-z_]+\}( at \{time\})?(\|.*)?")
+MANIFEST: Mapping[str, object] = {
+    "features": {"app_home": {"home_tab_enabled": True}, "bot_user": {"display_name": "mq"}},
+    "oauth_config": {"scopes": {"bot": ["chat:write"]}},
+    "settings": {"interactivity": {"is_enabled": True}},
+}
+
+
+class Outside:
+    """Gives hostile strings, a new one each time, and counts them."""
+
+    def __init__(self, seed: str) -> None:
+        self._chance = random.Random(seed)
+        self.given = 0
+
+    def text(self) -> str:
+        self.given += 1
+        chance = self._chance
+        parts = chance.choices((*HOSTILE, *NAMES, *SIGNS), k=chance.randint(1, 4))
+        parts.insert(0, "".join(chance.choices(SIGNS, k=chance.randint(0, 6))))
+        parts.append(chr(chance.choice((chance.randrange(0x300), chance.randrange(0xD800)))))
+        return "".join(parts)
+
+    def url(self) -> str:
+        """An address on a host of ours with anything behind it, or no web address at all."""
+        start = self._chance.choice((ADDRESS, ADDRESS, "javascript:", "&"))
+        return start + self.text()
+
+    def reason(self) -> str:
+        return self.text()[:255]
+
+    def actor(self) -> Actor:
+        return Actor("U1", self.text(), "T0ACME")
+
+
+Make = Callable[[Outside], Message | View]
+
+
+def snapshot(outside: Outside) -> Snapshot:
+    def queued(number: int) -> QueuedPullRequest:
+        return make_queued(
+            number,
+            title=outside.text(),
+            url=outside.url(),
+            author=outside.text(),
+            priority_alias=outside.text(),
+        )
+
+    batches = [
+        make_batch(queued(number), name=outside.text(), code=outside.text()) for number in range(5)
+    ]
+    return make_snapshot(
+        make_status(*batches, waiting=[queued(number) for number in range(10)]),
+        pause=make_known_pause(outside.reason(), actor=outside.actor()),
+        branch=outside.text()[:200] or None,
+    )
+
+
+def event(event_type: str, code: str | None = None) -> Make:
+    def make(outside: Outside) -> Message:
+        record = make_event_record(
+            event_type,
+            base_ref=outside.text(),
+            reason=outside.text(),
+            actor=outside.text(),
+            conclusion=outside.text(),
+            queue_name=outside.text(),
+            trigger="@" + outside.text(),
+            checks=[{"name": outside.text(), "url": outside.url()} for _ in range(3)],
+            code=code,
+            merged=False,
+        )
+        seen = make_pull_request_record(
+            title=outside.text(), url=outside.url(), author=outside.text()
+        )
+        return events.event(record, seen)
+
+    return make
+
+
+def error(make: Callable[[Outside], Exception]) -> Make:
+    return lambda outside: errors.explain(
+        make(outside),
+        command="/mq",
+        incident="0a1b2c3d",
+        repository=outside.text(),
+        retry=outside.text(),
+    )
+
+
+def denial(right: Right, reason: DenialReason) -> Make:
+    return error(
+        lambda outside: PermissionDenied(
+            right,
+            Denied(reason, outside.text()),
+            WhoCan((outside.text(), outside.text()), (outside.text(), outside.text()), 2),
+        )
+    )
+
+
+def act(of: Callable[..., Message], action: Action) -> Make:
+    return lambda outside: of(
+        make_act(
+            action,
+            actor=outside.actor(),
+            reason=outside.reason(),
+            previous_reason=outside.reason(),
+            previous_paused_at=NOON - timedelta(hours=2),
+        )
+    )
+
+
+MAKERS: list[Make] = [
+    lambda outside: status.status(snapshot(outside)),
+    lambda outside: status.waiting_page(snapshot(outside), 0),
+    lambda outside: home.home([snapshot(outside), API], 3, "/mq"),
+    lambda outside: home.refused(
+        PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, outside.text()), WhoCan())
+    ),
+    lambda outside: choice.which_repository([SITE], outside.text()[:240]),
+    lambda outside: pause.already_paused(
+        SITE, make_known_pause(outside.reason(), actor=outside.actor()), outside.reason()
+    ),
+    lambda outside: pause.other_pause(
+        SITE, make_known_pause(outside.reason(), actor=outside.actor())
+    ),
+    lambda outside: pause.reason_modal(
+        [SITE], chosen=SITE, channel_id=CHANNEL, note=pause.impact_note(snapshot(outside))
+    ),
+    *(act(each, Action.PAUSE) for each in (pause.act, pause.paused_reply, pause.replaced)),
+    *(act(each, Action.UNPAUSE) for each in (pause.act, pause.closed, pause.unpaused_reply)),
+    *(denial(right, reason) for right in Right for reason in DenialReason),
+    *(event(each) for each in sorted(EVENT_TYPES)),
+    *(event("action.queue.leave", each) for each in sorted(DEQUEUE_CODES)),
+    lambda outside: event(outside.text(), outside.text())(outside),
+    lambda outside: subscriptions.subscribed(
+        make_subscription(outside.text()), ChannelAccess.INVITE, bot_name=outside.text()
+    ),
+    error(lambda outside: CommandSyntaxError(outside.text(), usage=outside.text())),
+    error(lambda outside: RepositoryNotAllowed(outside.text(), (outside.text(),))),
+    error(lambda outside: InvalidRequest(422, outside.text(), field=outside.text())),
+    error(lambda outside: ValueError(outside.text())),
+]
+
+
+class Workspace:
+    """The strict workspace's Web API, in this process."""
+
+    def __init__(self) -> None:
+        self.sandbox = SlackSandbox(MANIFEST, rate_limits="off")
+
+    def show(self, rendered: Message | View) -> Json:
+        """What Slack keeps of it; fails when Slack refuses it, for whatever reason."""
+        if isinstance(rendered, Message):
+            blocks = [dict(block) for block in rendered.blocks]
+            given: Json = {"channel": CHANNEL, "text": rendered.text, "blocks": blocks}
+            return self._call("chat.postMessage", given, "message")
+        if rendered.view["type"] == "home":
+            given = {"user_id": READER, "view": dict(rendered.view)}
+            return self._call("views.publish", given, "view")
+        self.sandbox.installation.views.clear(READER)
+        trigger = self.sandbox.installation.triggers.mint(READER)
+        given = {"trigger_id": trigger, "view": dict(rendered.view)}
+        return self._call("views.open", given, "view")
+
+    def _call(self, method: str, given: Json, kept: str) -> Json:
+        answer = self.sandbox.web_api.respond(method, Received(given, self.sandbox.bot_token))
+        body: Json = json.loads(answer.text or "")
+        assert body["ok"] is True, (body, given)
+        stored: Json = body[kept]
+        return stored
+
+
+def read(text: str) -> Iterator[Json]:
+    """The parts that Slack's own reader makes of stored text."""
+    for section in rich_text_from_person(text)["elements"]:
+        yield from section["elements"]
+
+
+def assert_calls_nobody(text: str) -> None:
+    for part in read(text):
+        assert part["type"] in {"text", "link", "broadcast"}, (part, text)
+        if part["type"] == "broadcast":
+            assert DATE.fullmatch(part["range"]), (part, text)
+
+
+def assert_leads_to_our_host(text: str) -> None:
+    for part in read(text):
+        if part["type"] == "link":
+            assert part["url"].startswith(ADDRESS), (part, text)
+
+
+def test_a_hundred_thousand_strings_can_do_nothing_in_slack(request: pytest.FixtureRequest) -> None:
+    outside = Outside(str(request.config.getoption("--hypothesis-seed")))
+    workspace = Workspace()
+    shown = 0
+    while outside.given < STRINGS:
+        stored = workspace.show(MAKERS[shown % len(MAKERS)](outside))
+        shown += 1
+        for found in text_objects(stored["blocks"]):
+            if found["type"] == "mrkdwn":
+                assert found["verbatim"] is True, found
+                assert_calls_nobody(found["text"])
+                assert_leads_to_our_host(found["text"])
+        if "text" in stored:
+            assert_calls_nobody(stored["text"])
+            assert stored["text"].strip()
+    assert shown > 2 * len(MAKERS)
