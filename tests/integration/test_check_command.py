@@ -148,6 +148,25 @@ async def test_all_is_well_and_says_so_for_every_part(installation: Installation
     ]
 
 
+async def test_over_http_there_is_no_app_level_token_to_look_at(
+    installation: Installation,
+) -> None:
+    over_http = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "e6b19c573432dcc6"}
+    report = await installation.check("--json", **over_http)
+    assert (report.code, report.not_well) == (0, set())
+    subjects = {one["subject"] for one in report.findings if one["area"] == "Slack"}
+    assert "bot token" in subjects
+    assert "app-level token" not in subjects
+
+
+async def test_without_either_secret_of_slack_the_app_level_token_is_missing(
+    installation: Installation,
+) -> None:
+    report = await installation.check("--json", SLACK_APP_TOKEN="")
+    assert report.code == 2
+    assert report.of("configuration")["subject"] == "SLACK_APP_TOKEN"
+
+
 async def test_the_table_has_a_mark_and_a_word_a_sentence_and_the_mend(
     installation: Installation,
 ) -> None:
