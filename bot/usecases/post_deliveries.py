@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from bot.domain import deliveries as states
+from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, DeliveryState
 from bot.domain.errors import (
     LeaseLost,
@@ -132,7 +133,8 @@ class PostDeliveries:
             if message is None:
                 logger.error("nothing to post", extra=_fields("subject_missing", delivery))
                 return states.failed(delivery, "subject_missing", now), None
-            wait = self.pace.wait(delivery.channel_id, now, urgent=delivery.urgent)
+            presses = delivery.urgent or delivery.kind == EventKind.FAILURE
+            wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
             if wait:
                 self.nudge(wait.total_seconds())
                 return _given_back(delivery, now + wait), None

@@ -54,7 +54,13 @@ class Posting:
     def nudge(self, after: float = 0) -> None:
         self.nudges.append(after)
 
-    async def add(self, *event_ids: int, channel_id: str = "C1", urgent: bool = False) -> None:
+    async def add(
+        self,
+        *event_ids: int,
+        channel_id: str = "C1",
+        urgent: bool = False,
+        kind: EventKind | None = None,
+    ) -> None:
         async with self.store.begin() as transaction:
             await transaction.events.add_new([_event(self, one) for one in event_ids])
             await transaction.outbox.add(
@@ -65,6 +71,7 @@ class Posting:
                         make_subject(one),
                         self.clock.now(),
                         urgent=urgent,
+                        kind=kind,
                     )
                     for one in event_ids
                 ]
@@ -404,3 +411,15 @@ async def test_an_urgent_post_does_not_wait_behind_one_in_doubt() -> None:
     await bot.run(1)
 
     assert bot.shown() == [2]
+
+
+async def test_a_failure_does_not_wait_for_the_pace_and_overtakes_nothing() -> None:
+    bot = Posting()
+    await bot.add(*range(1, 6))
+    await bot.add(6, kind=EventKind.FAILURE)
+    await bot.add(7)
+
+    await bot.run()
+
+    told = [number for number in range(1, 8) if bot.delivery(number).state.is_settled]
+    assert told == [1, 2, 3, 4, 5, 6]
