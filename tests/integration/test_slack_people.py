@@ -1,0 +1,171 @@
+"""People and user groups as Slack tells of them: asked over sockets, remembered for a minute."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+from pydantic import SecretStr
+
+from bot.domain.people import Person, Unanswered
+from bot.sandbox.slack.server import SlackSandbox
+from bot.slack.channels import SlackChannels
+from bot.slack.clients import open_session, web_client
+from bot.slack.people import SlackPeople
+from tests.support.clock import FakeClock
+
+ALICE, CHANNEL, GROUP = "U0ALICE", "C0MERGEQ", "S0RELEASE"
+MANIFEST = {
+    "features": {"bot_user": {"display_name": "mq"}},
+    "oauth_config": {"scopes": {"bot": ["channels:read", "usergroups:read", "users:read"]}},
+}
+
+
+@dataclass
+class Directory:
+    """The adapters on a workspace of their own."""
+
+    sandbox: SlackSandbox
+    clock: FakeClock
+    people: SlackPeople
+    channels: SlackChannels
+
+    def calls(self, method: str) -> int:
+        return sum(one["method"] == method for one in self.sandbox.calls.since(0))
+
+    async def known(self, user_id: str) -> Person:
+        person = await self.people.person(user_id)
+        assert isinstance(person, Person)
+        return person
+
+
+@pytest.fixture
+async def directory() -> AsyncIterator[Directory]:
+    sandbox, clock = SlackSandbox(MANIFEST, rate_limits="off"), FakeClock()
+    await sandbox.start()
+    async with open_session() as session:
+        token = SecretStr(sandbox.bot_token)
+        client = web_client(session, token=token, base_url=sandbox.api_url)
+        yield Directory(sandbox, clock, SlackPeople(client, clock), SlackChannels(client, clock))
+    await sandbox.stop()
+
+
+async def test_a_member_is_known_by_name_and_team(directory: Directory) -> None:
+    assert await directory.known(ALICE) == Person(
+        ALICE,
+        "alice",
+        frozenset({"T0ACME"}),
+        is_deactivated=False,
+        is_bot=False,
+        is_guest=False,
+        is_stranger=False,
+    )
+
+
+@pytest.mark.parametrize("kind", ["guest", "single_channel_guest"])
+async def test_guests_of_both_kinds_are_guests(directory: Directory, kind: str) -> None:
+    directory.sandbox.arrangement.add_user("guy", kind)
+    assert (await directory.known("U0GUY")).is_guest
+
+
+async def test_bots_the_deactivated_and_strangers_are_what_they_are(directory: Directory) -> None:
+    directory.sandbox.arrangement.add_user("gone", deleted=True)
+    directory.sandbox.arrangement.add_user("eve", "external", "T0OTHER", enterprise_id="E0OTHER")
+    assert (await directory.known("U0MQBOT")).is_bot
+    assert (await directory.known("USLACKBOT")).is_bot
+    assert (await directory.known("U0GONE")).is_deactivated
+    eve = await directory.known("U0EVE")
+    assert eve.is_stranger
+    assert eve.team_ids == {"T0OTHER", "E0OTHER"}
+    assert await directory.people.person("U0NOBODY") is None
+
+
+async def test_what_was_asked_is_remembered_for_less_than_a_minute(directory: Directory) -> None:
+    for _ in range(3):
+        await directory.known(ALICE)
+    directory.clock.advance(59)
+    directory.sandbox.arrangement.change_user(ALICE, {"deleted": True})
+    assert not (await directory.known(ALICE)).is_deactivated
+    assert directory.calls("users.info") == 1
+    directory.clock.advance(1)
+    assert (await directory.known(ALICE)).is_deactivated
+    assert directory.calls("users.info") == 2
+
+
+async def test_what_was_asked_before_the_clock_went_back_is_asked_again(
+    directory: Directory,
+) -> None:
+    await directory.known(ALICE)
+    directory.clock.advance(-3600)
+    await directory.known(ALICE)
+    assert directory.calls("users.info") == 2
+
+
+async def test_many_who_ask_at_once_make_one_call(directory: Directory) -> None:
+    await asyncio.gather(*(directory.known(ALICE) for _ in range(50)))
+    assert directory.calls("users.info") == 1
+
+
+async def test_who_gives_up_waiting_does_not_take_the_answer_from_the_others(
+    directory: Directory,
+) -> None:
+    impatient = asyncio.create_task(directory.known(ALICE))
+    patient = asyncio.create_task(directory.known(ALICE))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    assert (await patient).name == "alice"
+    assert directory.calls("users.info") == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        ({"name": "internal_error"}, "internal_error"),
+        ({"name": "html_500"}, "http_500"),
+        ({"name": "invalid_json"}, "unreadable_answer"),
+        ({"name": "refuse", "code": "missing_scope"}, "missing_scope"),
+        ({"name": "slow", "seconds": 4}, "TimeoutError"),
+    ],
+    ids=[str(each) for each in range(5)],
+)
+async def test_no_answer_is_told_as_such_and_not_remembered(
+    directory: Directory, fault: dict[str, object], code: str
+) -> None:
+    directory.sandbox.faults.arm({**fault, "method": "users.info"})
+    assert await directory.people.person(ALICE) == Unanswered(code)
+    assert (await directory.known(ALICE)).name == "alice"
+
+
+async def test_a_group_has_its_members_of_the_last_minute(directory: Directory) -> None:
+    directory.sandbox.arrangement.set_group("release", [ALICE])
+    assert await directory.people.members(GROUP) == {ALICE}
+    directory.sandbox.arrangement.set_group("release", ["U0BOB"])
+    assert await directory.people.members(GROUP) == {ALICE}
+    directory.clock.advance(60)
+    assert await directory.people.members(GROUP) == {"U0BOB"}
+    assert await directory.people.handle(GROUP) == "release"
+
+
+async def test_a_disabled_or_unknown_group_has_no_members(directory: Directory) -> None:
+    directory.sandbox.arrangement.set_group("release", [ALICE], is_enabled=False)
+    assert await directory.people.members(GROUP) == frozenset()
+    assert await directory.people.members("S0NOWHERE") == frozenset()
+    assert await directory.people.handle(GROUP) is None
+
+
+async def test_a_plan_without_groups_is_no_empty_group(directory: Directory) -> None:
+    for method in ("usergroups.users.list", "usergroups.list"):
+        directory.sandbox.faults.arm(
+            {"name": "refuse", "method": method, "code": "plan_upgrade_required"}
+        )
+    assert await directory.people.members(GROUP) == Unanswered("plan_upgrade_required")
+    assert await directory.people.handle(GROUP) is None
+
+
+async def test_a_channel_is_shared_when_slack_says_so_or_nothing(directory: Directory) -> None:
+    assert await directory.channels.is_shared(CHANNEL) is False
+    directory.sandbox.arrangement.change_channel(CHANNEL, {"is_ext_shared": True})
+    assert await directory.channels.is_shared(CHANNEL) is False
+    directory.clock.advance(60)
+    assert await directory.channels.is_shared(CHANNEL) is True
+    assert await directory.channels.is_shared("C0INCIDENT") is True
