@@ -44,12 +44,50 @@ def test_only_five_variables_are_needed() -> None:
 
 def test_every_missing_variable_is_named_with_what_it_takes() -> None:
     with pytest.raises(ConfigurationError) as raised:
-        load_settings({})
+        load_settings({}, required=["SLACK_APP_TOKEN"])
     assert set(raised.value.problems) == set(ENOUGH)
     takes = raised.value.problems["MQBOT_REPOSITORIES"]
     assert takes == (
         "is missing. It takes: repositories to look after: `owner/name`, comma separated"
     )
+
+
+@pytest.mark.parametrize("name", ["SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"])
+def test_what_only_one_way_to_slack_needs_is_required_where_that_way_is_taken(name: str) -> None:
+    without = {**ENOUGH, "SLACK_APP_TOKEN": ""}
+    assert load_settings(without).slack_app_token is None
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings(without, required=[name])
+    assert list(raised.value.problems) == [name]
+    assert "is missing. It takes: " in raised.value.problems[name]
+
+
+def test_a_settings_file_may_hold_what_is_required(tmp_path: Path) -> None:
+    file = tmp_path / "mqbot.toml"
+    file.write_text('SLACK_SIGNING_SECRET = "two words"', "utf-8")
+    environ = {**ENOUGH, "MQBOT_CONFIG": str(file)}
+    with pytest.raises(ConfigurationError, match="not such a token"):
+        load_settings(environ, required=["SLACK_SIGNING_SECRET"])
+    file.write_text('SLACK_SIGNING_SECRET = "e6b19c573432dcc6"', "utf-8")
+    found = load_settings(environ, required=["SLACK_SIGNING_SECRET"]).slack_signing_secret
+    assert found is not None
+    assert found.get_secret_value() == "e6b19c573432dcc6"
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ({}, ("127.0.0.1", 3000)),
+        ({"PORT": "5000"}, ("0.0.0.0", 5000)),
+        ({"MQBOT_HTTP_PORT": "8080"}, ("127.0.0.1", 8080)),
+        ({"MQBOT_HTTP_PORT": "8080", "PORT": "5000"}, ("0.0.0.0", 8080)),
+        ({"MQBOT_HTTP_HOST": "::1", "PORT": "5000"}, ("::1", 5000)),
+    ],
+)
+def test_a_platform_that_sets_port_is_listened_to_from_outside(
+    given: dict[str, str], address: tuple[str, int]
+) -> None:
+    assert load_settings({**ENOUGH, **given}).http_address == address
 
 
 def test_an_empty_variable_counts_as_absent() -> None:
