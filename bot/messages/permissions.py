@@ -51,13 +51,18 @@ def denied(error: PermissionDenied) -> str:
 def _who_can(right: Right, who: WhoCan) -> str:
     doing = _DOING[right]
     groups = [quote(name, NAME_LIMIT) for name in who.groups]
+    people = [quote(name, NAME_LIMIT) for name in who.people]
+    if who.more:
+        people.append(f"{who.more} more")
     word = "user group" if len(groups) == 1 else "user groups"
     parts = [f"members of the {word} {_listed(groups)}"] if groups else []
-    parts += [quote(name, NAME_LIMIT) for name in who.people]
+    if people:
+        parts.append(_listed(people))
     if not parts:
         return f"Only full members of this workspace may {doing}."
-    left = f" and {who.more} more" if who.more else ""
-    return f"Only {_listed(parts) if not left else ', '.join(parts) + left} may {doing}."
+    # With several groups a bare "and" would make the people look like one more group.
+    joined = ", and also ".join(parts) if len(groups) > 1 else " and ".join(parts)
+    return f"Only {joined} may {doing}."
 
 
 def _listed(words: list[str]) -> str:
