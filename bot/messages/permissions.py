@@ -4,7 +4,10 @@ from bot.domain.denials import DenialReason, Right, WhoCan
 from bot.domain.errors import PermissionDenied
 from bot.messages.text import code, quote
 
-NAME_LIMIT = 60
+NAME_LIMIT = 40
+SHOWN = 5
+"""Groups and people each that a refusal names: even names made of `&` keep it short."""
+
 CODE_LIMIT = 80
 
 _DOING = {
@@ -50,10 +53,11 @@ def denied(error: PermissionDenied) -> str:
 
 def _who_can(right: Right, who: WhoCan) -> str:
     doing = _DOING[right]
-    groups = [quote(name, NAME_LIMIT) for name in who.groups]
-    people = [quote(name, NAME_LIMIT) for name in who.people]
-    if who.more:
-        people.append(f"{who.more} more")
+    groups = [quote(name, NAME_LIMIT) for name in who.groups[:SHOWN]]
+    people = [quote(name, NAME_LIMIT) for name in who.people[:SHOWN]]
+    left = who.more + len(who.groups[SHOWN:]) + len(who.people[SHOWN:])
+    if left:
+        people.append(f"{left} more")
     word = "user group" if len(groups) == 1 else "user groups"
     parts = [f"members of the {word} {_listed(groups)}"] if groups else []
     if people:

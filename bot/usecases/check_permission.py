@@ -20,7 +20,7 @@ from bot.domain.permissions import (
 )
 from bot.ports import PeopleDirectory
 
-NAMED = 10
+NAMED = 5
 """Groups and people each that a refusal names; a longer list is no help."""
 
 

@@ -177,11 +177,6 @@ def _errors(text: str) -> Rendered:
         RepositoryNotAllowed(text, names * 20),
         RepositoryNotAllowed(text, ()),
         RepositoryNotChosen(names * 20),
-        *(
-            PermissionDenied(right, Denied(reason, text or None), WhoCan((text,), (text,) * 3, 4))
-            for right in Right
-            for reason in DenialReason
-        ),
         *_denials(text),
         InvalidReason(ReasonProblem.BLANK, length=0, limit=255),
         InvalidReason(ReasonProblem.TOO_LONG, length=999, limit=255),
