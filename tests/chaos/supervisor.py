@@ -18,10 +18,10 @@ from tests.chaos.databases import UNREADABLE, Database
 from tests.chaos.plan import Moment
 from tests.support.waiting import until
 
-MOMENT_SECONDS = 8.0
+MOMENT_SECONDS = 5.0
 """A kill does not wait longer for its moment."""
 
-ACCEPTED_SECONDS = 30.0
+ACCEPTED_SECONDS = 20.0
 """A post is worth waiting for longer: no other moment leaves a message that nobody heard of."""
 
 LONG_SECONDS = 30.0

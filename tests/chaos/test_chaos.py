@@ -17,7 +17,7 @@ def test_a_plan_is_the_same_for_the_same_seed() -> None:
 
 @pytest.mark.timeout(420)
 async def test_twenty_kills_lose_double_and_disorder_nothing(tmp_path: Path) -> None:
-    options = Options(seed=20, minutes=1.5, kills=20, long_freezes=0, drain_seconds=180)
+    options = Options(seed=20, minutes=1.2, kills=20, long_freezes=0, drain_seconds=180)
 
     result = await run(options, tmp_path)
 
