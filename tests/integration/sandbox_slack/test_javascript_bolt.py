@@ -41,7 +41,7 @@ def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the app and Bolt beside it."""
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
-        pytest.skip("node and npm are not installed")
+        pytest.skip("optional: node and npm are not installed")
     folder = tmp_path_factory.mktemp("javascript")
     (folder / "package.json").write_text("{}")
     install = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", BOLT]
