@@ -37,7 +37,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def verbs_table() -> str:
-    """Every row of the command table of bot/domain/commands.py."""
+    """Every row of the command table of bot/domain/commands."""
     rows = [
         f"| `{_cell(f'{COMMAND} {verb.usage}')}` | {_cell(verb.task)} | {_aliases(verb.aliases)} |"
         for verb in VERBS

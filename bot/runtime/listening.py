@@ -1,12 +1,21 @@
 """What people do in Slack: the listeners, with the use cases behind them."""
 
+from collections import ChainMap
+
 from bot.config import Settings
 from bot.domain.permissions import Policy
 from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
 from bot.slack.actions import ActionListeners
+from bot.slack.actions.asking import CommandActions, StatusActions
+from bot.slack.actions.click import ClickRoom
+from bot.slack.actions.pausing import PauseActions
 from bot.slack.answers import Answers
+from bot.slack.answers.asking import StatusAnswers
+from bot.slack.answers.pausing import PauseAnswers
+from bot.slack.answers.room import Room
+from bot.slack.answers.subscribing import SubscriptionAnswers
 from bot.slack.app import App, build_app
 from bot.slack.commands import CommandListeners
 from bot.slack.errors import ErrorBoundary
@@ -34,12 +43,22 @@ def build_listeners(
     repositories = Repositories(settings.repositories)
     use_cases = _use_cases(settings, ports, nudge)
     boundary = ErrorBoundary(settings.command)
+    modal = PauseModal(use_cases.pause_queue, use_cases.show_status, repositories)
+    pausing = PauseAnswers(use_cases.pause_queue, use_cases.unpause_queue, modal)
+    subscribing = SubscriptionAnswers(
+        use_cases.check_permission,
+        use_cases.manage_subscriptions,
+        settings.command,
+        slack.identity.name,
+    )
+    rooms: tuple[Room, ...] = (StatusAnswers(use_cases.show_status), pausing, subscribing)
     answers = Answers(
-        use_cases=use_cases,
+        check_permission=use_cases.check_permission,
+        manage_subscriptions=use_cases.manage_subscriptions,
         repositories=repositories,
-        modal=PauseModal(use_cases.pause_queue, use_cases.show_status, repositories),
         command=settings.command,
-        bot_name=slack.identity.name,
+        subscribing=subscribing,
+        answers=dict(ChainMap(*(dict(room.answers()) for room in rooms))),
     )
     home = HomeTab(
         check_permission=use_cases.check_permission,
@@ -52,10 +71,21 @@ def build_listeners(
         replies=slack.replies,
         command=settings.command,
     )
-    actions = ActionListeners(
-        answers, home, repositories, inbox, once, boundary, slack.client, slack.replies
+    clicks: tuple[ClickRoom, ...] = (
+        StatusActions(use_cases.show_status, answers, repositories),
+        CommandActions(answers),
+        PauseActions(pausing, use_cases.show_status, use_cases.check_permission, repositories),
     )
-    views = ViewListeners(answers, repositories, inbox, once, boundary, slack.client, slack.replies)
+    actions = ActionListeners(
+        acts=dict(ChainMap(*(dict(room.acts()) for room in clicks))),
+        home=home,
+        inbox=inbox,
+        once=once,
+        boundary=boundary,
+        client=slack.client,
+        replies=slack.replies,
+    )
+    views = ViewListeners(pausing, repositories, inbox, once, boundary, slack.client, slack.replies)
     commands = CommandListeners(
         settings.command, answers, inbox, once, boundary, slack.client, slack.replies
     )

@@ -15,7 +15,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import actions, pause
 from bot.messages.errors import invalid_reason, not_allowed
 from bot.messages.text import clean
-from bot.slack.answers import REASON_KEPT, Answers
+from bot.slack.answers.pausing import REASON_KEPT, PauseAnswers
 from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
 from bot.slack.inbox import Inbox
@@ -29,7 +29,7 @@ from bot.usecases.pause_queue import PauseRequest
 class ViewListeners:
     """A bad reason is refused beside its field and the modal stays open."""
 
-    answers: Answers
+    answers: PauseAnswers
     repositories: Repositories
     inbox: Inbox
     once: Once
@@ -88,7 +88,7 @@ class ViewListeners:
     async def _pause(
         self, repository: RepositoryName, reason: str, conversation: Conversation
     ) -> None:
-        outcome = await self.answers.use_cases.pause_queue.run(
+        outcome = await self.answers.pause_queue.run(
             PauseRequest(
                 repository,
                 reason,

@@ -1,0 +1,44 @@
+"""The words behind a verb."""
+
+import re
+from dataclasses import dataclass
+
+from bot.domain.commands.verbs import Verb
+from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The words after the verb."""
+
+    verb: Verb
+    words: list[str]
+    text: str
+    repositories: Repositories
+
+    def repository(self) -> tuple[RepositoryName | None, list[str]]:
+        """The repository, if the first word is one, and the other words.
+
+        A word of the form owner/name that is not configured is refused, never taken for part of
+        a reason: the wrong queue would be paused.
+        """
+        if not self.words:
+            return None, []
+        found = self.repositories.find(self.words[0])
+        if found is not None:
+            return found, self.words[1:]
+        if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", self.words[0], re.ASCII):
+            raise RepositoryNotAllowed(self.words[0], self.repositories.names)
+        return None, self.words
+
+    def problem(self, sentence: str) -> CommandSyntaxError:
+        return CommandSyntaxError(sentence, usage=self.verb.usage)
+
+    def rest_of_text(self, words: list[str]) -> str | None:
+        """The text from the first of `words` on, with the person's own spaces."""
+        if not words:
+            return None
+        skipped = 1 + len(self.words) - len(words)
+        return self.text.split(maxsplit=skipped)[skipped].strip()

@@ -1,0 +1,58 @@
+"""From the text after the slash command to the value it asks for."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from bot.domain.commands.arguments import Arguments
+from bot.domain.commands.asking import read_status
+from bot.domain.commands.pausing import read_pause, read_unpause
+from bot.domain.commands.subscribing import read_subscribe, read_subscriptions, read_unsubscribe
+from bot.domain.commands.values import Command, HelpCommand, StatusCommand
+from bot.domain.commands.verbs import VERB_BY_WORD, VERBS
+from bot.domain.errors import CommandSyntaxError
+from bot.domain.repositories import Repositories
+
+
+def parse_command(text: str, repositories: Repositories) -> Command:
+    """Read the text after the slash command; nothing typed asks for the status.
+
+    Raises CommandSyntaxError for an unknown verb or a malformed option, RepositoryNotAllowed
+    when a repository is typed that this bot is not configured for.
+    """
+    words = text.split()
+    if not words:
+        return StatusCommand()
+    verb = VERB_BY_WORD.get(words[0].lower())
+    if verb is None:
+        raise _unknown_verb(words[0])
+    return _READERS[verb.name](Arguments(verb, words[1:], text, repositories))
+
+
+def _unknown_verb(word: str) -> CommandSyntaxError:
+    nearest = get_close_matches(word.lower(), VERB_BY_WORD, n=1, cutoff=0.6)
+    names = ", ".join(verb.name for verb in VERBS)
+    return CommandSyntaxError(
+        f"There is no command “{word}”.",
+        usage=VERB_BY_WORD[nearest[0]].usage if nearest else names,
+        nearest=nearest[0] if nearest else None,
+    )
+
+
+def _read_help(arguments: Arguments) -> Command:
+    if not arguments.words:
+        return HelpCommand()
+    verb = VERB_BY_WORD.get(arguments.words[0].lower())
+    if verb is None:
+        raise _unknown_verb(arguments.words[0])
+    return HelpCommand(verb.name)
+
+
+_READERS: dict[str, Callable[[Arguments], Command]] = {
+    "status": read_status,
+    "pause": read_pause,
+    "unpause": read_unpause,
+    "subscribe": read_subscribe,
+    "unsubscribe": read_unsubscribe,
+    "subscriptions": read_subscriptions,
+    "help": _read_help,
+}

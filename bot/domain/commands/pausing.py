@@ -1,0 +1,16 @@
+"""How pausing and unpausing are read."""
+
+from bot.domain.commands.arguments import Arguments
+from bot.domain.commands.values import Command, PauseCommand, UnpauseCommand
+
+
+def read_pause(arguments: Arguments) -> Command:
+    repository, words = arguments.repository()
+    return PauseCommand(repository, arguments.rest_of_text(words))
+
+
+def read_unpause(arguments: Arguments) -> Command:
+    repository, words = arguments.repository()
+    if words:
+        raise arguments.problem(f"I do not know a repository “{words[0]}”.")
+    return UnpauseCommand(repository)

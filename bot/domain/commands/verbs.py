@@ -1,0 +1,59 @@
+"""The command table: one row for each verb, from which help and the documents are made."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One row of the command table: help is made from it."""
+
+    name: str
+    usage: str
+    task: str
+    examples: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+
+
+VERBS = (
+    Verb(
+        "status",
+        "status [owner/name] [branch:NAME]",
+        "See the live queue",
+        ("status", "status acme/site branch:main"),
+    ),
+    Verb(
+        "pause",
+        "pause [owner/name] [reason]",
+        "Pause the queue; without a reason a form asks for it",
+        ("pause CI runners are down", "pause acme/site database migration"),
+    ),
+    Verb(
+        "unpause",
+        "unpause [owner/name]",
+        "Let the queue go on",
+        ("unpause", "unpause acme/site"),
+        aliases=("resume",),
+    ),
+    Verb(
+        "subscribe",
+        "subscribe [owner/name] [topic …]",
+        "Have this channel hear about the queue",
+        ("subscribe", "subscribe acme/site merge failure"),
+    ),
+    Verb(
+        "unsubscribe",
+        "unsubscribe [owner/name] [topic …]",
+        "Stop hearing about it, or about some of it",
+        ("unsubscribe", "unsubscribe acme/site enter"),
+    ),
+    Verb(
+        "subscriptions",
+        "subscriptions",
+        "See what this channel hears about",
+        ("subscriptions",),
+    ),
+    Verb("help", "help [verb]", "Show these commands", ("help", "help pause")),
+)
+"""The command table."""
+
+VERB_BY_WORD = {word: verb for verb in VERBS for word in (verb.name, *verb.aliases)}

@@ -1,0 +1,69 @@
+"""Buttons and menus: acknowledged at once, acted on from the inbox."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.audit import Origin
+from bot.messages import actions
+from bot.slack.actions.click import Act
+from bot.slack.conversation import Conversation
+from bot.slack.errors import ErrorBoundary
+from bot.slack.home import HomeTab
+from bot.slack.inbox import Inbox
+from bot.slack.once import Once
+from bot.slack.payloads import BlockActions, PauseForm
+from bot.slack.replies import Replies
+
+HOME = "home"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionListeners:
+    """One listener for all our elements, told apart by their action id."""
+
+    acts: Mapping[str, Act]
+    home: HomeTab
+    inbox: Inbox
+    once: Once
+    boundary: ErrorBoundary
+    client: AsyncWebClient
+    replies: Replies
+
+    def register(self, app: AsyncApp) -> None:
+        app.action(re.compile(f"^{re.escape(actions.PREFIX)}"))(self.on_action)
+
+    async def on_action(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack()
+        click = BlockActions.model_validate(body)
+        act = self.acts.get(click.action.action_id)
+        if act is None:
+            return
+        conversation = self._conversation(click)
+        work = self.once.act(body, self._then_home(act, click, conversation))
+        self.inbox.hand_over(self.boundary.guard(work, conversation))
+
+    def _conversation(self, click: BlockActions) -> Conversation:
+        in_home = click.view is not None and click.view.type == HOME
+        modal = None if in_home else click.view
+        return Conversation(
+            client=self.client,
+            replies=self.replies,
+            actor=click.user.actor,
+            origin=Origin.HOME if in_home else Origin.BUTTON,
+            trigger_id=click.trigger_id,
+            channel_id=click.channel_id if modal is None else PauseForm.of(modal).channel,
+            response_url=click.response_url,
+            view_id=modal.id if modal is not None else None,
+            in_channel_message=click.container.type == "message"
+            and not click.container.is_ephemeral,
+        )
+
+    async def _then_home(self, act: Act, click: BlockActions, conversation: Conversation) -> None:
+        await act(click, conversation)
+        if conversation.origin is Origin.HOME:
+            await self.home.publish(conversation)

@@ -1,0 +1,93 @@
+"""Clicks that pause and unpause: each acts on the state now, and says what is true."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.domain.denials import Right
+from bot.domain.pauses import AlreadyPaused, Paused
+from bot.domain.repositories import Repositories
+from bot.messages import actions, pause, status
+from bot.slack.actions.click import Act
+from bot.slack.answers.pausing import PauseAnswers
+from bot.slack.conversation import Conversation, OpenedModal
+from bot.slack.payloads import BlockActions, PauseForm
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.pause_queue import PauseRequest
+from bot.usecases.show_status import ShowStatus
+from bot.usecases.unpause_queue import UnpauseRequest
+
+
+@dataclass(frozen=True, slots=True)
+class PauseActions:
+    """*Pause*, *Resume queue*, *Replace reason*, *Leave it*, and the modal's choice of a queue."""
+
+    answers: PauseAnswers
+    show_status: ShowStatus
+    check_permission: CheckPermission
+    repositories: Repositories
+
+    def acts(self) -> Mapping[str, Act]:
+        return {
+            actions.PAUSE: self._pause,
+            actions.UNPAUSE: self._unpause,
+            actions.REPLACE: self._replace,
+            actions.DISMISS: self._dismiss,
+            actions.PAUSE_REPOSITORY: self._choose_in_modal,
+        }
+
+    async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
+        repository = self.repositories.allowed(click.action.chosen)
+        await self.answers.modal.open(repository, conversation)
+
+    async def _unpause(self, click: BlockActions, conversation: Conversation) -> None:
+        target = actions.read_pause_target(click.action.chosen, self.repositories)
+        request = UnpauseRequest(
+            target.repository,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            expected=target.paused_at,
+        )
+        await self.answers.unpause(request, conversation)
+        if conversation.response_url is not None and not conversation.in_channel_message:
+            snapshot = await self.show_status.run(target.repository)
+            await conversation.put_in_place(status.status(snapshot))
+
+    async def _replace(self, click: BlockActions, conversation: Conversation) -> None:
+        wanted = actions.read_replacement(click.action.chosen, self.repositories)
+        outcome = await self.answers.pause_queue.run(
+            PauseRequest(
+                wanted.repository,
+                wanted.reason,
+                conversation.actor,
+                conversation.origin,
+                conversation.channel_id,
+                replacing=wanted.paused_at,
+            )
+        )
+        match outcome:
+            case Paused(told=told):
+                await conversation.put_in_place(pause.paused_reply(told.act))
+                if not told.posted_here and conversation.response_url is not None:
+                    await conversation.tell_channel(pause.act(told.act))
+                await self.answers.tell_replaced(outcome, conversation)
+            case AlreadyPaused(known=known, reason=reason):
+                await conversation.put_in_place(
+                    pause.already_paused(wanted.repository, known, reason)
+                )
+
+    async def _dismiss(self, _click: BlockActions, conversation: Conversation) -> None:
+        await self.check_permission.require(conversation.actor, Right.READ)
+        await conversation.take_away()
+
+    async def _choose_in_modal(self, click: BlockActions, conversation: Conversation) -> None:
+        view = click.view
+        if view is None:
+            return
+        form = PauseForm.of(view)
+        repository = self.repositories.allowed(form.repository_in(view) or "")
+        modal = self.answers.modal
+        await modal.permit(repository, conversation)
+        await modal.complete(
+            repository, OpenedModal(conversation.client, view.id, view.hash), conversation
+        )

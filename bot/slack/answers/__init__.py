@@ -1,0 +1,94 @@
+"""Runs a typed command to its answer, whether it was typed, chosen from a menu or tried again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from bot.domain.commands import (
+    Command,
+    HelpCommand,
+    PauseCommand,
+    RepositoryCommand,
+    SubscriptionsCommand,
+    UnpauseCommand,
+    parse_command,
+)
+from bot.domain.denials import Right
+from bot.domain.errors import RepositoryNotChosen, UserError
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.messages import choice, help as help_messages
+from bot.slack.answers.room import RepositoryAnswer
+from bot.slack.answers.subscribing import SubscriptionAnswers
+from bot.slack.conversation import Conversation
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.manage_subscriptions import ManageSubscriptions
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Each command ends in a line that somebody sees."""
+
+    check_permission: CheckPermission
+    manage_subscriptions: ManageSubscriptions
+    repositories: Repositories
+    command: str
+    subscribing: SubscriptionAnswers
+    answers: Mapping[type[RepositoryCommand], RepositoryAnswer]
+
+    def __post_init__(self) -> None:
+        """Raises TypeError when a command would have no answer."""
+        unanswered = set(get_args(RepositoryCommand)).difference(self.answers)
+        if unanswered:
+            raise TypeError(unanswered)
+
+    async def run(self, typed: str, conversation: Conversation) -> None:
+        """Raises what parsing and the use cases raise; nothing is half said by then."""
+        command = await self._parse(typed, conversation)
+        match command:
+            case HelpCommand():
+                await conversation.tell_actor(help_messages.help_text(self.command, command.verb))
+            case SubscriptionsCommand():
+                await self.subscribing.list_of_channel(conversation)
+            case _:
+                repository = await self._repository(command, conversation)
+                if repository is None:
+                    await self.admit(conversation)
+                    await self._ask(typed, conversation)
+                else:
+                    await self.answers[type(command)](command, repository, conversation)
+
+    async def _parse(self, typed: str, conversation: Conversation) -> Command:
+        """For an act the permission is asked for, and put on record, where it is carried out."""
+        try:
+            command = parse_command(typed, self.repositories)
+        except UserError:
+            await self.admit(conversation)
+            raise
+        if not isinstance(command, (PauseCommand, UnpauseCommand)):
+            await self.admit(conversation)
+        return command
+
+    async def admit(self, conversation: Conversation, right: Right = Right.READ) -> None:
+        """Raises PermissionDenied."""
+        await self.check_permission.require(conversation.actor, right)
+
+    async def _repository(
+        self, command: RepositoryCommand, conversation: Conversation
+    ) -> RepositoryName | None:
+        """The one typed, else the channel's own, else the only one there is."""
+        if command.repository is not None:
+            return command.repository
+        if len(self.repositories.names) == 1:
+            return self.repositories.names[0]
+        if conversation.channel_id is None:
+            return None
+        heard = await self.manage_subscriptions.subscriptions(conversation.channel_id)
+        names = {one.repository for one in heard}.intersection(self.repositories.names)
+        return names.pop() if len(names) == 1 else None
+
+    async def _ask(self, typed: str, conversation: Conversation) -> None:
+        names = self.repositories.names
+        if not names or not choice.can_carry(typed):
+            raise RepositoryNotChosen(names)
+        await conversation.tell_actor(choice.which_repository(names, typed))

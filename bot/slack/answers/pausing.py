@@ -1,0 +1,83 @@
+"""Answers to those who pause and unpause."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.domain.commands import PauseCommand, RepositoryCommand, UnpauseCommand
+from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
+from bot.domain.repository import RepositoryName
+from bot.messages import pause
+from bot.messages.text import clean
+from bot.slack.answers.room import RepositoryAnswer
+from bot.slack.conversation import Conversation
+from bot.slack.modals import PauseModal
+from bot.usecases.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+
+REASON_KEPT = 4000
+"""A reason is checked for its length after this cut, so that the check can name the length."""
+
+
+@dataclass(frozen=True, slots=True)
+class PauseAnswers:
+    """The same outcomes are told the same way, whether somebody typed or pressed a button."""
+
+    pause_queue: PauseQueue
+    unpause_queue: UnpauseQueue
+    modal: PauseModal
+
+    def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]:
+        return {PauseCommand: self._pause_typed, UnpauseCommand: self._unpause_typed}
+
+    async def _pause_typed(
+        self, command: PauseCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        """Without a reason the modal asks for it."""
+        if command.reason is None:
+            await self.modal.open(repository, conversation)
+            return
+        outcome = await self.pause_queue.run(
+            PauseRequest(
+                repository,
+                clean(command.reason, REASON_KEPT),
+                conversation.actor,
+                conversation.origin,
+                conversation.channel_id,
+            )
+        )
+        match outcome:
+            case Paused(told=told):
+                await self.tell_replaced(outcome, conversation)
+                if not told.posted_here:
+                    await conversation.tell_channel(pause.act(told.act))
+            case AlreadyPaused(known=known, reason=wanted):
+                await conversation.tell_actor(pause.already_paused(repository, known, wanted))
+
+    async def tell_replaced(self, paused: Paused, conversation: Conversation) -> None:
+        """Whoever's pause was replaced by somebody else hears of it."""
+        before = paused.previous.actor if paused.previous is not None else None
+        if before is not None and before.user_id != conversation.actor.user_id:
+            await conversation.tell_person(before.user_id, pause.replaced(paused.told.act))
+
+    async def _unpause_typed(
+        self, _command: UnpauseCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        request = UnpauseRequest(
+            repository, conversation.actor, conversation.origin, conversation.channel_id
+        )
+        await self.unpause(request, conversation)
+
+    async def unpause(self, request: UnpauseRequest, conversation: Conversation) -> None:
+        outcome = await self.unpause_queue.run(request)
+        match outcome:
+            case Unpaused(told=told):
+                if conversation.in_channel_message:
+                    await conversation.put_in_place(pause.closed(told.act))
+                if not told.posted_here:
+                    await conversation.tell_channel(pause.act(told.act))
+            case NotPaused():
+                if conversation.in_channel_message:
+                    await conversation.put_in_place(pause.over(request.repository))
+                await conversation.tell_actor(pause.not_paused(request.repository))
+            case OtherPause(known=known):
+                await conversation.tell_actor(pause.other_pause(request.repository, known))
