@@ -257,14 +257,22 @@ class Outbox(Protocol):
     async def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
     ) -> Sequence[Delivery]:
-        """Take what is due, as `SENDING`, with attempt counted and attempt time stored.
+        """Take what is due, as `SENDING`, with the attempt counted.
 
         From each channel's line the unbroken run of due deliveries from its first unsettled one,
         at most `per_channel` and one from a parked channel; ordered by (line, sequence). Due
         are: pending and in-doubt ones whose time has come, sending ones whose claim expired. A
         delivery that was sending or in doubt keeps its old `attempted_at` (not None): it must
-        be looked for before it is posted. A pending one comes with `attempted_at` = None and is
-        stored with `now`.
+        be looked for before it is posted. One that comes with `attempted_at` = None is stored
+        with `now` when it is the first of its line, and is to be sent then; the others need
+        `attempt` first.
+        """
+        ...
+
+    async def attempt(self, delivery: Delivery, now: datetime) -> None:
+        """Store that a claimed delivery is about to be sent, so that a crash is found out.
+
+        Raises LeaseLost when its claim is another's by now.
         """
         ...
 
@@ -278,9 +286,10 @@ class Outbox(Protocol):
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
         """Make summaries of backlogs; return how many deliveries were folded.
 
-        In each ordinary line with more than `longer_than` unsettled deliveries whose head is
-        certainly not posted, those behind the head that are too, in one unbroken run and at
-        most `at_most`, become FOLDED: the head tells them all.
+        In each ordinary line with more than `longer_than` unsettled deliveries that can be
+        claimed, the first that is certainly not posted, the head or the one behind it, tells
+        those that follow it in one unbroken run and are certainly not posted either, at most
+        `at_most`: they become FOLDED.
         """
         ...
 

@@ -97,6 +97,15 @@ class Delivery:
     kind: str | None = None
     folded: int = 0
 
+    def is_untried(self, now: datetime) -> bool:
+        """Whether no request for it can have been sent, and none is about to be.
+
+        Of what a process claimed and left behind when it died only the one that it had come to
+        has the time of an attempt.
+        """
+        abandoned = self.state is DeliveryState.SENDING and self.due_at <= now
+        return self.attempted_at is None and (self.state is DeliveryState.PENDING or abandoned)
+
 
 def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
     return replace(

@@ -6,7 +6,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, literal, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    and_,
+    case,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
 from typing_extensions import override
 
 from bot import ports
@@ -85,6 +96,7 @@ class SqlOutbox(ports.Outbox):
             for some in slices(sorted(heads, key=lambda head: head.line))
             for delivery in await self._due_runs(some, now, per_channel)
         ]
+        firsts = _first_of_each_line(due)
         for claimed in slices(due):
             await self._statements.run(
                 update(deliveries)
@@ -92,7 +104,7 @@ class SqlOutbox(ports.Outbox):
                 .values(
                     state=DeliveryState.SENDING,
                     attempts=deliveries.c.attempts + 1,
-                    attempted_at=func.coalesce(deliveries.c.attempted_at, literal(now, UtcTime)),
+                    attempted_at=_attempted(claimed, firsts, now),
                     due_at=claimed_until,
                 )
             )
@@ -132,6 +144,22 @@ class SqlOutbox(ports.Outbox):
                     break
                 runs.append(delivery)
         return runs
+
+    @override
+    async def attempt(self, delivery: Delivery, now: datetime) -> None:
+        if delivery.attempted_at is not None:
+            return
+        attempted = await self._statements.run(
+            update(deliveries)
+            .where(
+                deliveries.c.delivery_id == delivery.delivery_id,
+                deliveries.c.attempts == delivery.attempts,
+                deliveries.c.state == DeliveryState.SENDING,
+            )
+            .values(attempted_at=now)
+        )
+        if attempted.rowcount != 1:
+            raise LeaseLost(delivery.delivery_id)
 
     @override
     async def record(self, deliveries: Sequence[Delivery]) -> None:
@@ -198,25 +226,32 @@ class SqlOutbox(ports.Outbox):
         return folded
 
     async def _fold(self, line: str, head: int, now: datetime, at_most: int) -> int:
-        first = await self._statements.run(
-            select(*FIELDS).where(deliveries.c.line == line, deliveries.c.sequence == head)
-        )
-        row = first.first()
-        if row is None:
-            return 0
-        summary = delivery_of(row)
-        if summary.state is not DeliveryState.PENDING or summary.attempted_at is not None:
-            return 0
-        # Only the unbroken run behind the head: one that may have been posted already must not
-        # be overtaken by what comes after it.
-        touched = deliveries.alias("touched")
-        run_ends = (
-            select(func.coalesce(func.min(touched.c.sequence), head + at_most + 1))
+        """Fold into the first delivery that is certainly not posted: the head, or the next."""
+        rows = await self._statements.run(
+            select(*FIELDS)
             .where(
-                touched.c.line == line,
-                touched.c.sequence > head,
-                touched.c.settled_at.is_(None),
-                or_(touched.c.state != DeliveryState.PENDING, touched.c.attempted_at.is_not(None)),
+                deliveries.c.line == line,
+                deliveries.c.sequence >= head,
+                deliveries.c.settled_at.is_(None),
+            )
+            .order_by(deliveries.c.sequence)
+            .limit(2)
+        )
+        untried = [each for each in map(delivery_of, rows) if each.is_untried(now)]
+        if not untried:
+            return 0
+        summary = untried[0]
+        last = summary.sequence + at_most
+        # Only the unbroken run behind it: one that may have been posted already must not be
+        # overtaken by what comes after it.
+        tried = deliveries.alias("tried")
+        run_ends = (
+            select(func.coalesce(func.min(tried.c.sequence), last + 1))
+            .where(
+                tried.c.line == line,
+                tried.c.sequence > summary.sequence,
+                tried.c.settled_at.is_(None),
+                ~_is_untried(tried, now),
             )
             .scalar_subquery()
         )
@@ -224,8 +259,8 @@ class SqlOutbox(ports.Outbox):
             update(deliveries)
             .where(
                 deliveries.c.line == line,
-                deliveries.c.sequence > head,
-                deliveries.c.sequence <= head + at_most,
+                deliveries.c.sequence > summary.sequence,
+                deliveries.c.sequence <= last,
                 deliveries.c.sequence < run_ends,
                 deliveries.c.settled_at.is_(None),
             )
@@ -333,6 +368,33 @@ def _appended(destination: Destination, row: dict[str, Any]) -> Destination:
     if destination.claimable_at is None:
         destination = destination.with_head(row["sequence"], row["due_at"])
     return replace(destination, next_sequence=row["sequence"] + 1)
+
+
+def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
+    firsts = {line_of(each.channel_id, urgent=each.urgent): each for each in reversed(due)}
+    return frozenset(each.delivery_id for each in firsts.values())
+
+
+def _attempted(
+    claimed: Sequence[Delivery], firsts: frozenset[str], now: datetime
+) -> ColumnElement[datetime | None]:
+    """The time of the attempt for the first of each line alone: the others are not sent yet."""
+    first = [each.delivery_id for each in claimed if each.delivery_id in firsts]
+    return case(
+        (
+            deliveries.c.delivery_id.in_(first),
+            func.coalesce(deliveries.c.attempted_at, literal(now, UtcTime)),
+        ),
+        else_=deliveries.c.attempted_at,
+    )
+
+
+def _is_untried(table: FromClause, now: datetime) -> ColumnElement[bool]:
+    """As `Delivery.is_untried`."""
+    abandoned = and_(table.c.state == DeliveryState.SENDING, table.c.due_at <= now)
+    return and_(
+        table.c.attempted_at.is_(None), or_(table.c.state == DeliveryState.PENDING, abandoned)
+    )
 
 
 def _is_open(delivery: Delivery, stored: Delivery | None) -> bool:

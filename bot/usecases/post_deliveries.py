@@ -110,7 +110,8 @@ class PostDeliveries:
                     if after.state.is_settled
                     else [_given_back(one, self.clock.now()) for one in run[index + 1 :]]
                 )
-                await self._record(batch.lease, [after, *behind], parked)
+                following = run[index + 1] if after.state.is_settled and run[index + 1 :] else None
+                await self._record(batch.lease, [after, *behind], parked, following)
             except LeaseLost:
                 logger.warning(
                     "lease lost while posting",
@@ -203,11 +204,19 @@ class PostDeliveries:
         return kept, ParkedChannel(delivery.channel_id, error.code, now, retry_at)
 
     async def _record(
-        self, lease: Lease, after: Sequence[Delivery], parked: ParkedChannel | None
+        self,
+        lease: Lease,
+        after: Sequence[Delivery],
+        parked: ParkedChannel | None,
+        following: Delivery | None,
     ) -> None:
+        """Store the outcomes, and in the same transaction that `following` is sent next."""
+        now = self.clock.now()
         async with self.store.begin() as transaction:
-            await transaction.leases.require(lease, self.clock.now())
+            await transaction.leases.require(lease, now)
             await transaction.outbox.record(after)
+            if following is not None:
+                await transaction.outbox.attempt(following, now)
             if parked is not None:
                 await transaction.outbox.park(parked)
             elif after[0].state is DeliveryState.DELIVERED:

@@ -324,11 +324,15 @@ def test_a_post_that_history_shows_late_is_not_repeated(story: ExactlyOnce) -> N
     story.turns(0, 30)
 
 
-def test_a_post_accepted_as_the_process_dies_is_not_repeated(story: ExactlyOnce) -> None:
+@pytest.mark.parametrize("place", ["post", "posted", "posting committed"])
+@pytest.mark.parametrize("at", range(1, 62, 4))
+def test_a_process_dies_at_each_post_of_a_run_and_none_is_repeated_or_lost(
+    story: ExactlyOnce, place: str, at: int
+) -> None:
     story.begin()
-    story.something_happens(SITE, "enter", 0, 3)
+    story.something_happens(SITE, "enter", 0, 5)
     story.time_passes(11)
-    story.something_goes_wrong(0, "crash", "posted", 1, 31.0)
+    story.something_goes_wrong(0, "crash", place, at, 31.0)
 
 
 def test_a_post_is_not_repeated_while_history_cannot_be_read(story: ExactlyOnce) -> None:

@@ -72,7 +72,7 @@ class InMemoryOutbox(ports.Outbox):
         claimed = []
         for line in sorted((line for _, line in heads[:channels]), key=_name):
             limit = 1 if line[0] in self._parked else per_channel
-            for delivery in self._unsettled(line)[:limit]:
+            for place, delivery in enumerate(self._unsettled(line)[:limit]):
                 if delivery.due_at > now:
                     break
                 taken = replace(
@@ -82,10 +82,22 @@ class InMemoryOutbox(ports.Outbox):
                     due_at=claimed_until,
                 )
                 claimed.append(taken)
-                self._deliveries[delivery.delivery_id] = replace(
-                    taken, attempted_at=delivery.attempted_at or now
-                )
+                attempted_at = delivery.attempted_at or (now if place == 0 else None)
+                self._deliveries[delivery.delivery_id] = replace(taken, attempted_at=attempted_at)
         return claimed
+
+    @override
+    async def attempt(self, delivery: Delivery, now: datetime) -> None:
+        if delivery.attempted_at is not None:
+            return
+        stored = self._deliveries.get(delivery.delivery_id)
+        if (
+            stored is None
+            or stored.attempts != delivery.attempts
+            or stored.state is not DeliveryState.SENDING
+        ):
+            raise LeaseLost(delivery.delivery_id)
+        self._deliveries[delivery.delivery_id] = replace(stored, attempted_at=now)
 
     def _unsettled(self, line: Line) -> list[Delivery]:
         found = (
@@ -110,20 +122,26 @@ class InMemoryOutbox(ports.Outbox):
             claimable_at = self._claimable_at(line)
             if line[1] or claimable_at is None or claimable_at > now:
                 continue
-            head, *behind = unsettled
-            if numbered - head.sequence <= longer_than or not _is_untouched(head):
+            if numbered - unsettled[0].sequence <= longer_than:
                 continue
+            untried = [each for each in unsettled[:2] if each.is_untried(now)]
+            if not untried:
+                continue
+            summary = untried[0]
+            behind = unsettled[unsettled.index(summary) + 1 :]
             told = [
                 each
-                for each in takewhile(_is_untouched, behind)
-                if each.sequence <= head.sequence + at_most
+                for each in takewhile(lambda one: one.is_untried(now), behind)
+                if each.sequence <= summary.sequence + at_most
             ]
             for each in told:
-                self._told_by[each.delivery_id] = head.delivery_id
+                self._told_by[each.delivery_id] = summary.delivery_id
                 self._deliveries[each.delivery_id] = replace(
                     each, state=DeliveryState.FOLDED, settled_at=now
                 )
-            self._deliveries[head.delivery_id] = replace(head, folded=head.folded + len(told))
+            self._deliveries[summary.delivery_id] = replace(
+                summary, folded=summary.folded + len(told)
+            )
             folded += len(told)
         return folded
 
@@ -217,10 +235,6 @@ class InMemoryOutbox(ports.Outbox):
 
 def _name(line: Line) -> str:
     return f"!{line[0]}" if line[1] else line[0]
-
-
-def _is_untouched(delivery: Delivery) -> bool:
-    return delivery.state is DeliveryState.PENDING and delivery.attempted_at is None
 
 
 def _oldest(deliveries: Iterable[Delivery]) -> datetime | None:

@@ -109,11 +109,41 @@ async def test_the_urgent_line_is_never_folded(store: Store) -> None:
     assert await fold(store) == 0
 
 
-async def test_nothing_is_folded_into_a_delivery_that_may_have_been_posted(store: Store) -> None:
+async def test_what_follows_one_that_may_have_been_posted_is_folded_behind_it(
+    store: Store,
+) -> None:
     await add(store, *(make_new(number) for number in range(1, 6)))
     (head,) = await claim(store, per_channel=1)
     assert await fold(store) == 0
     await record(store, in_doubt(head, "timeout", after(1)))
+
+    assert await fold(store) == 3
+    run = await claim(store, after(10), per_channel=10)
+    assert [(one.subject.subject_id, one.folded) for one in run] == [(1, 0), (2, 3)]
+
+
+async def test_what_a_dead_process_had_claimed_but_not_tried_is_folded(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 9)))
+    await claim(store, per_channel=6, seconds=9)
+
+    assert await fold(store) == 6
+    run = await claim(store, after(10), per_channel=10)
+    assert [(one.subject.subject_id, one.folded) for one in run] == [(1, 0), (2, 6)]
+    assert [one.attempted_at for one in run] == [NOW, None]
+
+
+async def test_what_a_living_process_has_claimed_is_not_folded(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 9)))
+    await claim(store, per_channel=6, seconds=60)
+
+    assert await fold(store) == 0
+
+
+async def test_nothing_is_folded_behind_two_that_may_have_been_posted(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 9)))
+    run = await claim(store, per_channel=2)
+    await record(store, *(in_doubt(one, "timeout", after(1)) for one in run))
+
     assert await fold(store) == 0
 
 

@@ -92,6 +92,53 @@ async def test_a_delivery_known_not_to_have_posted_is_posted_without_a_look(stor
     assert (await stored(store, 1)).attempted_at == after(9)
 
 
+async def test_of_a_claimed_run_only_the_one_that_was_tried_may_have_been_sent(
+    store: Store,
+) -> None:
+    await add(store, make_new(1), make_new(2), make_new(3))
+    first, second, _ = await claim(store, NOW, seconds=30)
+    async with store.begin() as transaction:
+        await transaction.outbox.record([delivered(first, "1.1", after(1))])
+        await transaction.outbox.attempt(second, after(1))
+
+    left_behind = await claim(store, after(30))
+    assert [(one.subject.subject_id, one.attempted_at) for one in left_behind] == [
+        (2, after(1)),
+        (3, None),
+    ]
+
+
+async def test_the_time_of_an_older_attempt_stays(store: Store) -> None:
+    await record(store, in_doubt(await claimed_one(store), "timeout", after(5)))
+    (found,) = await claim(store, after(30))
+    async with store.begin() as transaction:
+        await transaction.outbox.attempt(found, after(31))
+
+    assert (await stored(store, 1)).attempted_at == NOW
+
+
+async def test_a_delivery_that_another_claimed_meanwhile_is_not_tried(
+    database: TestDatabase,
+) -> None:
+    slept, awake = database.open_store(), database.open_store()
+    await add(slept, make_new(1), make_new(2))
+    _, second = await claim(slept, NOW, seconds=30)
+    await claim(awake, after(30))
+
+    with pytest.raises(LeaseLost):
+        async with slept.begin() as transaction:
+            await transaction.outbox.attempt(second, after(31))
+
+
+async def test_a_settled_delivery_is_not_tried_again(store: Store) -> None:
+    claimed = await claimed_one(store)
+    await record(store, delivered(claimed, "1.1", after(1)))
+
+    with pytest.raises(LeaseLost):
+        async with store.begin() as transaction:
+            await transaction.outbox.attempt(claimed, after(2))
+
+
 async def test_the_outcome_of_a_claim_that_another_took_over_is_refused(
     database: TestDatabase,
 ) -> None:
