@@ -8,15 +8,46 @@ from bot.domain.repository import RepositoryName
 WIDEST_WINDOW = timedelta(days=93)
 """The service refuses a wider window with 422."""
 
-SLICE = timedelta(hours=6)
-"""A position that is far behind is brought forward in windows of this length.
+FIRST_SLICE = timedelta(hours=1)
+"""A position that is far behind is brought forward in windows, the first of this length.
 
-Each is stored and routed before the next is read, so that a backlog of any size starts to be
-told at once, is kept in little memory, and loses little when it is interrupted.
+Each is stored and routed before the next is read, so that a backlog of any size is told as it is
+read, is kept in little memory, and loses little when it is interrupted.
 """
 
+SHORTEST_SLICE = timedelta(minutes=15)
+LONGEST_SLICE = timedelta(days=1)
+SLICE_PAGES = 20
+"""What a slice is meant to take: a few seconds of reading."""
+
 CLOCK_ALLOWANCE = timedelta(hours=1)
-"""How far ahead of ours a service's clock may run before its newest events are read late."""
+"""How far we may be wrong about a service's clock that we were told.
+
+Also how far ahead of what we know it may run before its newest events are read late.
+"""
+
+UNTOLD_ALLOWANCE = timedelta(hours=7)
+"""How far a service's clock may be behind ours when it never tells the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceTime:
+    """The service's clock as far as we know it: no more than `allowance` behind `now`."""
+
+    now: datetime
+    allowance: timedelta = CLOCK_ALLOWANCE
+
+    @property
+    def surely_past(self) -> datetime:
+        """What the service received before this is in its log for good, but for late arrivals."""
+        return self.now - self.allowance
+
+
+def service_time(ours: datetime, ahead: timedelta | None) -> ServiceTime:
+    """`ahead`: how far the service's clock was ahead of ours when it last told, if it ever did."""
+    if ahead is None:
+        return ServiceTime(ours, UNTOLD_ALLOWANCE)
+    return ServiceTime(ours + ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +102,12 @@ def first_position(repository: RepositoryName, at: datetime) -> Position:
     return Position(repository=repository, origin=at, watermark=at)
 
 
-def next_walk(position: Position, now: datetime, overlap: timedelta) -> Walk:
+def next_walk(
+    position: Position,
+    time: ServiceTime,
+    overlap: timedelta,
+    length: timedelta = FIRST_SLICE,
+) -> Walk:
     """The walk to go on with, or a fresh one that starts `overlap` before the watermark.
 
     The watermark is an event's own time, never our clock: a service whose clock is behind or
@@ -80,18 +116,24 @@ def next_walk(position: Position, now: datetime, overlap: timedelta) -> Walk:
     if position.walk is not None:
         return position.walk
     received_from = max(position.watermark - overlap, position.origin)
-    received_to = max(now, position.watermark) + CLOCK_ALLOWANCE
-    if is_behind(position, now):
-        received_to = position.watermark + SLICE
+    received_to = max(time.now, position.watermark) + CLOCK_ALLOWANCE
+    if is_behind(position, time):
+        received_to = min(position.watermark + length, time.surely_past)
     return Walk(window=Window(received_from, received_to))
 
 
-def is_behind(position: Position, now: datetime) -> bool:
-    """Whether the position is brought forward by a slice that lies wholly in the past.
+def is_behind(position: Position, time: ServiceTime) -> bool:
+    """Whether the position is brought forward by a slice that lies wholly in the past."""
+    return position.watermark + FIRST_SLICE < time.surely_past
 
-    By the service's clock too, so long as that is within CLOCK_ALLOWANCE of ours.
-    """
-    return position.watermark + SLICE + CLOCK_ALLOWANCE < now
+
+def next_length(length: timedelta, pages: int) -> timedelta:
+    """The length of the slice after one that took so many pages: a busy log in shorter ones."""
+    if pages > SLICE_PAGES:
+        return max(length / 2, SHORTEST_SLICE)
+    if 4 * pages <= SLICE_PAGES:
+        return min(length * 2, LONGEST_SLICE)
+    return length
 
 
 def turn_page(walk: Walk, newest_on_page: datetime | None, next_cursor: str) -> Walk:
@@ -99,21 +141,21 @@ def turn_page(walk: Walk, newest_on_page: datetime | None, next_cursor: str) -> 
 
 
 def finish_walk(
-    position: Position, walk: Walk, newest_on_page: datetime | None, begun_at: datetime | None
+    position: Position, walk: Walk, newest_on_page: datetime | None, begun: ServiceTime | None
 ) -> Position:
     """The position after the last page of `walk`.
 
-    A window that lay in the past when the walk was begun, at `begun_at`, moves the watermark to
-    its end even when it held nothing: otherwise it would be read for ever. A walk that was
-    interrupted and gone on with has no `begun_at`: its first pages may have been read before
-    the end of its window had come. A walk of several pages moves it no further than the moment
+    A window that lay in the past when the walk was begun moves the watermark to its end even
+    when it held nothing: otherwise it would be read for ever. For a walk that was interrupted
+    and gone on with `begun` is None: its first pages may have been read before the end of its
+    window had come. A walk of several pages moves it no further than the moment
     it began: whatever the log's order, an event may since have shown late on a page read before.
     """
     newest = _newest(walk.newest, newest_on_page)
     if newest is not None and walk.cursor is not None:
         newest = min(newest, walk.window.received_to - CLOCK_ALLOWANCE)
     reached = max(position.watermark, newest) if newest is not None else position.watermark
-    if begun_at is not None and walk.window.received_to + CLOCK_ALLOWANCE < begun_at:
+    if begun is not None and walk.window.received_to <= begun.surely_past:
         reached = max(reached, walk.window.received_to)
     return replace(position, watermark=reached, walk=None)
 

@@ -13,12 +13,16 @@ from bot.domain.errors import (
     ResourceNotFound,
 )
 from bot.domain.event_log import (
+    FIRST_SLICE,
     Position,
+    ServiceTime,
     Walk,
     finish_walk,
     first_position,
     is_behind,
+    next_length,
     next_walk,
+    service_time,
     turn_page,
 )
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -41,6 +45,8 @@ class LogReader:
 
     `seen`: events of the overlap that are stored already. `waiting`: stored events that are not
     routed yet. `refused_types`: the service refused the type filter, so it is not sent again.
+    `slice_length`: how much of a backlog the next walk reads. `ahead`: how far the service's clock
+    is ahead of ours, None while it has not told.
     """
 
     position: Position | None
@@ -48,6 +54,8 @@ class LogReader:
     seen: dict[int, datetime] = field(default_factory=dict)
     waiting: int = 1
     refused_types: bool = False
+    slice_length: timedelta = FIRST_SLICE
+    ahead: timedelta | None = None
 
     def types(self) -> frozenset[str]:
         """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
@@ -83,17 +91,24 @@ class PollEventLog:
         if reader.position is None:
             await self._begin(repository, lease, reader)
             return
-        await self._walk(reader.position, lease, reader)
-        while is_behind(_known(reader.position), self.clock.now()):
-            await self._walk(_known(reader.position), lease, reader)
+        if reader.ahead is None and is_behind(reader.position, ServiceTime(self.clock.now())):
+            await self._probe(reader.position.repository, reader)
+        reader.slice_length = FIRST_SLICE
+        pages = await self._walk(reader.position, lease, reader)
+        while is_behind(_known(reader.position), self._time(reader)):
+            reader.slice_length = next_length(reader.slice_length, pages)
+            pages = await self._walk(_known(reader.position), lease, reader)
 
-    async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> None:
-        repository, now = position.repository, self.clock.now()
-        begun_at = now if position.walk is None else None
-        walk = next_walk(position, now, self.overlap)
+    async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> int:
+        """Return how many pages it took."""
+        repository, time = position.repository, self._time(reader)
+        begun = time if position.walk is None else None
+        walk = next_walk(position, time, self.overlap, reader.slice_length)
+        pages = 0
         cursors: set[str] = set()
         while True:
             page, walk = await self._page(repository, walk, reader)
+            pages += 1
             if walk.cursor is None:
                 cursors.clear()
             records = [
@@ -103,9 +118,9 @@ class PollEventLog:
             ]
             newest = max((event.received_at for event in page.events), default=None)
             if page.next_cursor is None:
-                finished = finish_walk(position, walk, newest, begun_at)
+                finished = finish_walk(position, walk, newest, begun)
                 await self._finish(reader, finished, lease, records)
-                return
+                return pages
             if page.next_cursor in cursors:
                 # The next poll begins a walk of its own instead of going round again.
                 reader.position = replace(_known(reader.position), walk=None)
@@ -117,8 +132,7 @@ class PollEventLog:
     async def _begin(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Start at the service's own "now": its clock need not agree with ours."""
         now = self.clock.now()
-        probe = next_walk(first_position(repository, now), now, self.overlap)
-        page, _ = await self._page(repository, probe, reader)
+        page = await self._probe(repository, reader)
         served_at = page.served_at or now
         origin = min(served_at, now + timedelta(days=1)) - self.backfill
         position = first_position(repository, origin)
@@ -128,6 +142,16 @@ class PollEventLog:
             await transaction.positions.save(position)
             await transaction.pull_requests.save(pull_requests)
         reader.position = position
+
+    async def _probe(self, repository: RepositoryName, reader: LogReader) -> EventPage:
+        """One page of what is newest, for the service's time."""
+        now = self.clock.now()
+        walk = next_walk(first_position(repository, now), self._time(reader), self.overlap)
+        page, _ = await self._page(repository, walk, reader)
+        return page
+
+    def _time(self, reader: LogReader) -> ServiceTime:
+        return service_time(self.clock.now(), reader.ahead)
 
     async def _page(
         self, repository: RepositoryName, walk: Walk, reader: LogReader
@@ -149,9 +173,12 @@ class PollEventLog:
                     raise
 
     async def _ask(self, repository: RepositoryName, walk: Walk, reader: LogReader) -> EventPage:
-        return await self.merge_queue.event_page(
+        page = await self.merge_queue.event_page(
             repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
         )
+        if page.served_at is not None:
+            reader.ahead = page.served_at - self.clock.now()
+        return page
 
     async def _turn(
         self, reader: LogReader, walk: Walk, lease: Lease, records: Sequence[EventRecord]

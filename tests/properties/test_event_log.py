@@ -9,7 +9,11 @@ from hypothesis import given, strategies as st
 
 from bot.domain.event_log import (
     CLOCK_ALLOWANCE,
+    FIRST_SLICE,
+    LONGEST_SLICE,
+    SHORTEST_SLICE,
     Position,
+    ServiceTime,
     Walk,
     finish_walk,
     first_position,
@@ -49,6 +53,7 @@ class Step:
     pages: int | None
     forget_cursor: bool
     between_pages: float
+    length: timedelta = FIRST_SLICE
 
 
 @dataclass
@@ -58,7 +63,7 @@ class World:
     order: str
     page_size: int
     ahead: float
-    """Seconds by which the service's clock is ahead of ours."""
+    """Seconds by which the service's clock is ahead of what we know of it."""
     events: Sequence[Logged]
     now: float = 0.0
     """Ours, in seconds since NOON."""
@@ -71,8 +76,9 @@ class World:
 
     def look(self, step: Step) -> None:
         self.now += step.gap
-        begun_at = NOON + timedelta(seconds=self.now) if self.position.walk is None else None
-        walk = next_walk(self.position, NOON + timedelta(seconds=self.now), OVERLAP)
+        time = ServiceTime(NOON + timedelta(seconds=self.now))
+        begun = time if self.position.walk is None else None
+        walk = next_walk(self.position, time, OVERLAP, step.length)
         if step.forget_cursor:
             walk = replace(walk, cursor=None)
         left = step.pages
@@ -83,7 +89,7 @@ class World:
             newest = max((event.received_at for event in page), default=None)
             newest_at = None if newest is None else NOON + timedelta(seconds=newest)
             if cursor is None:
-                self.position = finish_walk(self.position, walk, newest_at, begun_at)
+                self.position = finish_walk(self.position, walk, newest_at, begun)
                 return
             walk = turn_page(walk, newest_at, cursor)
             self.position = replace(self.position, walk=walk)
@@ -92,7 +98,7 @@ class World:
 
     def catch_up(self) -> None:
         """Everything shows by now and nothing interrupts: look until all has been read."""
-        calm = Step(gap=HOUR, pages=None, forget_cursor=False, between_pages=0.0)
+        calm = Step(1.0, None, forget_cursor=False, between_pages=0.0, length=LONGEST_SLICE)
         self.now += 6 * HOUR
         for _ in range(100):
             self.look(calm)
@@ -103,7 +109,7 @@ class World:
 
     def next_window_ends_late(self) -> bool:
         now = NOON + timedelta(seconds=self.now)
-        walk = next_walk(self.position, now, OVERLAP)
+        walk = next_walk(self.position, ServiceTime(now), OVERLAP)
         return self.position.walk is None and walk.window.received_to > now
 
     def page(self, walk: Walk) -> tuple[list[Logged], str | None]:
@@ -135,13 +141,14 @@ def worlds(draw: st.DrawFn) -> tuple[World, list[Step]]:
                 pages=st.sampled_from((None, 1, 2)),
                 forget_cursor=st.sampled_from((False, False, True)),
                 between_pages=st.sampled_from((0.0, 1.0, 60.0)),
+                length=st.sampled_from((SHORTEST_SLICE, FIRST_SLICE, LONGEST_SLICE)),
             ),
             min_size=1,
             max_size=6,
         )
     )
     looks = list(accumulate((step.gap for step in steps), initial=0.0))
-    ahead = draw(st.sampled_from((0.0, 5.0, 100.0, 0.9 * HOUR, -60.0, -3 * HOUR)))
+    ahead = draw(st.sampled_from((0.0, 5.0, 100.0, 0.9 * HOUR, -60.0, -0.9 * HOUR)))
     if order != "newest first":
         # What is behind is taken off the overlap: see `finish_walk`.
         ahead = max(ahead, -OVERLAP.total_seconds() / 2)
@@ -198,7 +205,7 @@ def test_a_quiet_log_is_not_read_from_far_back(drawn: tuple[World, list[Step]]) 
     world.catch_up()
     newest = max((event.received_at for event in world.events), default=world.ahead)
 
-    walk = next_walk(world.position, NOON + timedelta(seconds=world.now), OVERLAP)
+    walk = next_walk(world.position, ServiceTime(NOON + timedelta(seconds=world.now)), OVERLAP)
 
     assert walk.window.received_from >= NOON + timedelta(seconds=newest) - OVERLAP
     assert walk.window.received_to <= (

@@ -7,14 +7,20 @@ import pytest
 
 from bot.domain.event_log import (
     CLOCK_ALLOWANCE,
-    SLICE,
+    FIRST_SLICE,
+    LONGEST_SLICE,
+    SHORTEST_SLICE,
+    SLICE_PAGES,
     WIDEST_WINDOW,
+    ServiceTime,
     Walk,
     Window,
     finish_walk,
     first_position,
     is_behind,
+    next_length,
     next_walk,
+    service_time,
     turn_page,
 )
 from tests.support.clock import NOON
@@ -46,7 +52,7 @@ def test_a_window_that_the_service_would_refuse_cannot_be_made(
 
 
 def test_the_first_walk_reads_no_history() -> None:
-    walk = next_walk(START, after(10), OVERLAP)
+    walk = next_walk(START, ServiceTime(after(10)), OVERLAP)
 
     assert walk == Walk(Window(NOON, after(10) + CLOCK_ALLOWANCE))
 
@@ -54,29 +60,32 @@ def test_the_first_walk_reads_no_history() -> None:
 def test_later_walks_reach_back_by_the_overlap_and_never_before_the_origin() -> None:
     later = replace(START, watermark=after(10))
 
-    assert next_walk(later, after(11), OVERLAP).window.received_from == after(8)
+    assert next_walk(later, ServiceTime(after(11)), OVERLAP).window.received_from == after(8)
     barely = replace(START, watermark=after(1))
-    assert next_walk(barely, after(11), OVERLAP).window.received_from == NOON
+    assert next_walk(barely, ServiceTime(after(11)), OVERLAP).window.received_from == NOON
 
 
 def test_a_service_ahead_of_our_clock_is_read_to_its_own_now() -> None:
     ahead = replace(START, watermark=after(30))
 
-    assert next_walk(ahead, after(0), OVERLAP).window.received_to == after(30) + CLOCK_ALLOWANCE
+    assert (
+        next_walk(ahead, ServiceTime(after(0)), OVERLAP).window.received_to
+        == after(30) + CLOCK_ALLOWANCE
+    )
 
 
 def test_an_interrupted_walk_goes_on_where_it_was() -> None:
-    walk = turn_page(next_walk(START, after(10), OVERLAP), after(9), "page-2")
+    walk = turn_page(next_walk(START, ServiceTime(after(10)), OVERLAP), after(9), "page-2")
     position = replace(START, walk=walk)
 
-    assert next_walk(position, after(500), OVERLAP) == walk
+    assert next_walk(position, ServiceTime(after(500)), OVERLAP) == walk
     assert (walk.cursor, walk.newest) == ("page-2", after(9))
 
 
 def test_the_newest_event_of_all_pages_becomes_the_watermark() -> None:
-    walk = turn_page(next_walk(START, after(10), OVERLAP), after(9), "page-2")
+    walk = turn_page(next_walk(START, ServiceTime(after(10)), OVERLAP), after(9), "page-2")
 
-    finished = finish_walk(replace(START, walk=walk), walk, after(4), after(10))
+    finished = finish_walk(replace(START, walk=walk), walk, after(4), ServiceTime(after(10)))
 
     assert finished == replace(START, watermark=after(9))
 
@@ -85,25 +94,49 @@ def test_the_newest_event_of_all_pages_becomes_the_watermark() -> None:
 def test_a_walk_without_anything_newer_leaves_the_position_as_it_was(
     newest: datetime | None,
 ) -> None:
-    walk = next_walk(START, after(10), OVERLAP)
+    walk = next_walk(START, ServiceTime(after(10)), OVERLAP)
 
-    assert finish_walk(START, walk, newest, after(10)) == START
+    assert finish_walk(START, walk, newest, ServiceTime(after(10))) == START
 
 
 def test_a_position_far_behind_is_brought_forward_in_slices_of_the_past() -> None:
-    now = NOON + 3 * SLICE
-    walk = next_walk(START, now, OVERLAP)
+    now = NOON + 3 * FIRST_SLICE
+    walk = next_walk(START, ServiceTime(now), OVERLAP)
 
-    assert is_behind(START, now)
-    assert walk.window.received_to == NOON + SLICE
-    reached = finish_walk(START, walk, None, now)
-    assert reached.watermark == NOON + SLICE
-    assert not is_behind(reached, NOON + 2 * SLICE + CLOCK_ALLOWANCE)
+    assert is_behind(START, ServiceTime(now))
+    assert walk.window.received_to == NOON + FIRST_SLICE
+    reached = finish_walk(START, walk, None, ServiceTime(now))
+    assert reached.watermark == NOON + FIRST_SLICE
+    assert not is_behind(reached, ServiceTime(NOON + 2 * FIRST_SLICE + CLOCK_ALLOWANCE))
+
+
+def test_a_slice_never_reaches_into_what_the_service_may_still_write() -> None:
+    now = NOON + 3 * FIRST_SLICE
+    walk = next_walk(START, ServiceTime(now), OVERLAP, LONGEST_SLICE)
+
+    assert walk.window.received_to == now - CLOCK_ALLOWANCE
+    assert finish_walk(START, walk, None, ServiceTime(now)).watermark == now - CLOCK_ALLOWANCE
+
+
+@pytest.mark.parametrize(
+    ("length", "pages", "following"),
+    [
+        (FIRST_SLICE, 1, FIRST_SLICE * 2),
+        (FIRST_SLICE, SLICE_PAGES, FIRST_SLICE),
+        (FIRST_SLICE, SLICE_PAGES + 1, FIRST_SLICE / 2),
+        (SHORTEST_SLICE, 10_000, SHORTEST_SLICE),
+        (LONGEST_SLICE, 1, LONGEST_SLICE),
+    ],
+)
+def test_a_busy_log_is_read_in_shorter_slices_and_a_quiet_one_in_longer(
+    length: timedelta, pages: int, following: timedelta
+) -> None:
+    assert next_length(length, pages) == following
 
 
 def test_a_walk_gone_on_with_never_skips_what_came_while_it_was_interrupted() -> None:
     """Its window ended an hour after it began; its first pages were read before that."""
-    walk = turn_page(next_walk(START, after(1), OVERLAP), after(1), "page-2")
+    walk = turn_page(next_walk(START, ServiceTime(after(1)), OVERLAP), after(1), "page-2")
 
     finished = finish_walk(replace(START, walk=walk), walk, NOON, None)
 
@@ -111,7 +144,7 @@ def test_a_walk_gone_on_with_never_skips_what_came_while_it_was_interrupted() ->
 
 
 def test_on_a_log_that_lists_the_oldest_first_late_events_of_earlier_pages_are_read_again() -> None:
-    walk = turn_page(next_walk(START, after(1), OVERLAP), after(0.5), "page-2")
+    walk = turn_page(next_walk(START, ServiceTime(after(1)), OVERLAP), after(0.5), "page-2")
 
     finished = finish_walk(replace(START, walk=walk), walk, after(20), None)
 
@@ -119,6 +152,20 @@ def test_on_a_log_that_lists_the_oldest_first_late_events_of_earlier_pages_are_r
 
 
 def test_a_walk_of_one_page_trusts_the_services_clock() -> None:
-    walk = next_walk(START, after(1), OVERLAP)
+    walk = next_walk(START, ServiceTime(after(1)), OVERLAP)
 
-    assert finish_walk(START, walk, after(50), after(1)).watermark == after(50)
+    assert finish_walk(START, walk, after(50), ServiceTime(after(1))).watermark == after(50)
+
+
+def test_a_service_that_told_the_time_is_believed_to_within_an_hour() -> None:
+    behind = service_time(after(0), timedelta(hours=-3))
+
+    assert behind.surely_past == NOON - timedelta(hours=3) - CLOCK_ALLOWANCE
+    assert not is_behind(first_position(SITE, NOON - timedelta(hours=4)), behind)
+
+
+def test_a_service_that_never_tells_the_time_may_be_hours_behind() -> None:
+    untold = service_time(NOON, None)
+
+    assert not is_behind(first_position(SITE, NOON - timedelta(hours=7.9)), untold)
+    assert is_behind(first_position(SITE, NOON - timedelta(hours=8.1)), untold)
