@@ -8,20 +8,16 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    FromClause,
-    and_,
     case,
     delete,
     func,
     literal,
-    or_,
     select,
     update,
 )
 from typing_extensions import override
 
 from bot import ports
-from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
 from bot.ports import Folded, OutboxSummary, ParkedChannel
@@ -38,9 +34,8 @@ from bot.storage.delivery_rows import (
 from bot.storage.destinations import Destination, Destinations
 from bot.storage.events import PRUNE_SLICE
 from bot.storage.statements import Statements, slices
+from bot.storage.summaries import Summaries
 from bot.storage.tables import deliveries, destinations
-
-FAILURES_TOLD = 10
 
 
 class SqlOutbox(ports.Outbox):
@@ -53,6 +48,7 @@ class SqlOutbox(ports.Outbox):
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
         self._destinations = Destinations(statements)
+        self._summaries = Summaries(statements, self._destinations)
 
     @override
     async def add(self, deliveries: Sequence[NewDelivery]) -> int:
@@ -220,84 +216,11 @@ class SqlOutbox(ports.Outbox):
 
     @override
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
-        folded = 0
-        for line, head in await self._destinations.lock_longer(now, longer_than):
-            folded += await self._fold(line, head, now, at_most)
-        return folded
-
-    async def _fold(self, line: str, head: int, now: datetime, at_most: int) -> int:
-        """Fold into the first delivery that is certainly not posted: the head, or the next."""
-        rows = await self._statements.run(
-            select(*FIELDS)
-            .where(
-                deliveries.c.line == line,
-                deliveries.c.sequence >= head,
-                deliveries.c.settled_at.is_(None),
-            )
-            .order_by(deliveries.c.sequence)
-            .limit(2)
-        )
-        untried = [each for each in map(delivery_of, rows) if each.is_untried(now)]
-        if not untried:
-            return 0
-        summary = untried[0]
-        last = summary.sequence + at_most
-        # Only the unbroken run behind it: one that may have been posted already must not be
-        # overtaken by what comes after it.
-        tried = deliveries.alias("tried")
-        run_ends = (
-            select(func.coalesce(func.min(tried.c.sequence), last + 1))
-            .where(
-                tried.c.line == line,
-                tried.c.sequence > summary.sequence,
-                tried.c.settled_at.is_(None),
-                ~_is_untried(tried, now),
-            )
-            .scalar_subquery()
-        )
-        behind = await self._statements.run(
-            update(deliveries)
-            .where(
-                deliveries.c.line == line,
-                deliveries.c.sequence > summary.sequence,
-                deliveries.c.sequence <= last,
-                deliveries.c.sequence < run_ends,
-                deliveries.c.settled_at.is_(None),
-            )
-            .values(state=DeliveryState.FOLDED, settled_at=now, told_by=summary.delivery_id)
-        )
-        await self._statements.run(
-            update(deliveries)
-            .where(deliveries.c.delivery_id == summary.delivery_id)
-            .values(folded=deliveries.c.folded + behind.rowcount)
-        )
-        return behind.rowcount
+        return await self._summaries.fold(now=now, longer_than=longer_than, at_most=at_most)
 
     @override
     async def folded_into(self, delivery_id: str) -> Folded:
-        told = or_(deliveries.c.told_by == delivery_id, deliveries.c.delivery_id == delivery_id)
-        counted = await self._statements.run(
-            select(
-                deliveries.c.repository,
-                deliveries.c.kind,
-                func.count(),
-                func.min(deliveries.c.created_at),
-            )
-            .where(told)
-            .group_by(deliveries.c.repository, deliveries.c.kind)
-        )
-        rows = counted.all()
-        latest = await self._statements.run(
-            select(deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
-            .where(told, deliveries.c.kind == EventKind.FAILURE)
-            .order_by(deliveries.c.sequence.desc())
-            .limit(FAILURES_TOLD)
-        )
-        return Folded(
-            counts={(repository, kind): count for repository, kind, count, _ in rows},
-            oldest_created_at=min(oldest for *_, oldest in rows),
-            subjects=[Subject(*one) for one in reversed(latest.all())],
-        )
+        return await self._summaries.folded_into(delivery_id)
 
     @override
     async def get(self, channel_id: str, subject: Subject) -> Delivery | None:
@@ -386,14 +309,6 @@ def _attempted(
             func.coalesce(deliveries.c.attempted_at, literal(now, UtcTime)),
         ),
         else_=deliveries.c.attempted_at,
-    )
-
-
-def _is_untried(table: FromClause, now: datetime) -> ColumnElement[bool]:
-    """As `Delivery.is_untried`."""
-    abandoned = and_(table.c.state == DeliveryState.SENDING, table.c.due_at <= now)
-    return and_(
-        table.c.attempted_at.is_(None), or_(table.c.state == DeliveryState.PENDING, abandoned)
     )
 
 
