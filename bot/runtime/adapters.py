@@ -11,6 +11,7 @@ from bot.slack.channels import SlackChannels
 from bot.slack.clients import Client, Identity, TokenRefused, identify, open_session, web_client
 from bot.slack.replies import Replies
 from bot.storage.engine import create_engine
+from bot.storage.presence import take_over
 from bot.storage.unit_of_work import SqlStore
 
 
@@ -42,8 +43,10 @@ class Ports:
 async def open_ports(settings: Settings, stack: AsyncExitStack) -> Ports:
     """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""
     clock = SystemClock()
-    store = SqlStore(create_engine(settings.database_url.get_secret_value()))
+    url = settings.database_url.get_secret_value()
+    store = SqlStore(create_engine(url))
     stack.push_async_callback(store.close)
+    await take_over(store, url, stack)
     merge_queue = await stack.enter_async_context(
         MergeQueueClient(
             base_url=settings.api_url,

@@ -111,6 +111,10 @@ class SqlLeases(ports.Leases):
                 ],
             )
 
+    async def end_all(self) -> None:
+        """End the leases of whoever held them; the tokens stay, so that none comes back."""
+        await self._statements.run(update(leases).values(expires_at=EPOCH))
+
 
 _EXPIRE = (
     update(leases)

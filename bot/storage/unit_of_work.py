@@ -112,6 +112,11 @@ class SqlStore(ports.Store):
         finally:
             self._inside.discard(task)
 
+    async def end_leases(self) -> None:
+        """End the leases of processes that are known to have died."""
+        async with self.begin() as transaction:
+            await transaction.leases.end_all()
+
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[AsyncConnection]:
         connection = self._engine.connect()

@@ -1,0 +1,105 @@
+"""A bot started again after a crash goes on at once; one that only sleeps keeps its leases."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from bot.ports import Lease
+from bot.storage.engine import create_engine
+from bot.storage.presence import Presence, take_over
+from bot.storage.unit_of_work import SqlStore
+from tests.support.stored import NOW
+
+HOLDER = """
+import sys
+from pathlib import Path
+from bot.storage.presence import Presence
+print(Presence(Path(sys.argv[1])).begin(), flush=True)
+sys.stdin.read()
+"""
+
+
+@asynccontextmanager
+async def another_process(database: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        HOLDER,
+        str(database),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert await asyncio.wait_for(process.stdout.readline(), 60) == b"True\n"
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def test_a_process_that_was_killed_is_not_there_any_more(tmp_path: Path) -> None:
+    database = tmp_path / "bot.sqlite3"
+    ours = Presence(database)
+    async with another_process(database) as process:
+        assert not ours.begin()
+        process.kill()
+        await process.wait()
+
+    assert ours.begin()
+    ours.end()
+
+
+async def test_a_process_that_was_stopped_is_still_there(tmp_path: Path) -> None:
+    database = tmp_path / "bot.sqlite3"
+    async with another_process(database) as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        ours = Presence(database)
+        assert not ours.begin()
+        ours.end()
+
+
+def test_two_that_share_a_file_know_of_each_other(tmp_path: Path) -> None:
+    one, two, three = (Presence(tmp_path / "bot.sqlite3") for _ in range(3))
+    assert one.begin()
+    assert not two.begin()
+    one.end()
+    assert not three.begin()
+    two.end()
+    three.end()
+    assert one.begin()
+
+
+def test_where_no_lock_file_can_be_made_nobody_is_taken_for_dead(tmp_path: Path) -> None:
+    assert not Presence(tmp_path / "nowhere" / "bot.sqlite3").begin()
+
+
+async def held(store: SqlStore, holder: str) -> Lease | None:
+    async with store.begin() as transaction:
+        leases = await transaction.leases.claim(
+            ["post"], holder=holder, now=NOW, lifetime=timedelta(seconds=30)
+        )
+    return leases.get("post")
+
+
+async def test_the_leases_of_the_dead_end_and_those_of_the_living_do_not(sqlite_url: str) -> None:
+    store = SqlStore(create_engine(sqlite_url))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(store.close)
+        before = await held(store, "one that died")
+        async with AsyncExitStack() as living:
+            await take_over(store, sqlite_url, living)
+            after = await held(store, "one that lives")
+            assert before is not None
+            assert after is not None
+            assert after.token > before.token
+
+            async with AsyncExitStack() as third:
+                await take_over(store, sqlite_url, third)
+                assert await held(store, "a third") is None
