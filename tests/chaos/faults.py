@@ -1,6 +1,7 @@
 """Arms what a plan asks for on both local services, and counts what really struck."""
 
 import asyncio
+import time
 from collections import Counter
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ class Faults:
         self._armed: list[Fault] = []
         self._outages: Counter[str] = Counter()
         self._struck: Counter[str] = Counter()
+        self.came_back: list[float] = []
         self._turns = {"slack": asyncio.Lock(), "merge queue": asyncio.Lock()}
 
     def arm_slack(self, fault: SlackFault) -> None:
@@ -63,6 +65,7 @@ class Faults:
                 await asyncio.sleep(outage.seconds)
             finally:
                 await server.start(port=port)
+                self.came_back.append(time.time())
             self._outages[f"{outage.service} outage"] += 1
 
     def off(self) -> None:

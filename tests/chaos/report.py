@@ -27,6 +27,7 @@ def table(result: Result) -> str:
         ("in doubt or left", str(len(verdict.unsettled))),
         ("told wrongly", str(len(verdict.wrong))),
         ("longest delay", f"{verdict.longest_delay:.1f} s"),
+        ("  since all were there", f"{verdict.longest_calm:.1f} s"),
     ]
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:{width}}  {value}" for name, value in rows]

@@ -135,6 +135,7 @@ class _Run:
         self._supervisor = supervisor
         self._faults = Faults(service, slack)
         self._acts: Counter[str] = Counter()
+        self._database_back: list[float] = []
 
     async def run(self) -> Result:
         started = time.monotonic()
@@ -157,9 +158,11 @@ class _Run:
         if isinstance(self._database, SqliteFile) and self._database.integrity() != "ok":
             problems.append(f"the file is corrupt: {self._database.integrity()}")
         rows = await delivery_rows(self._database)
+        calm_from = [*self._supervisor.went_on, *self._faults.came_back, *self._database_back]
+        workspace = self._slack.installation.workspace
         return Result(
             options=self._options,
-            verdict=judge(traffic.expected(), self._slack.installation.workspace, rows),
+            verdict=judge(traffic.expected(), workspace, rows, calm_from),
             acts=self._acts + self._supervisor.kills,
             faults=self._faults.struck(),
             exits=self._supervisor.exits(),
@@ -218,6 +221,7 @@ class _Run:
                 assert isinstance(self._database, PostgresDatabase)
                 async with self._supervisor.database_turn:
                     await self._database.kill_for(seconds)
+                self._database_back.append(time.time())
                 self._acts["database server killed"] += 1
 
     async def _drained(self, traffic: Traffic) -> bool:

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -32,7 +33,10 @@ WATCH_SECONDS = 0.2
 
 
 class Supervisor:
-    """Acts on one bot at a time; `kills` counts what was done, by moment."""
+    """Acts on one bot at a time; `kills` counts what was done, by moment.
+
+    `went_on`: the times at which a bot was started again, or went on after it was stopped.
+    """
 
     def __init__(
         self,
@@ -44,6 +48,7 @@ class Supervisor:
     ) -> None:
         self.kills: Counter[str] = Counter()
         self.database_turn = asyncio.Lock()
+        self.went_on: list[float] = []
         self._bots = list(bots)
         self._slack = slack
         self._service = service
@@ -106,6 +111,7 @@ class Supervisor:
                 await asyncio.sleep(seconds)
             finally:
                 bot.signal(signal.SIGCONT)
+                self.went_on.append(time.time())
             longer = "longer" if is_long else "shorter"
             self.kills[f"SIGSTOP, {longer} than the leases"] += 1
 
@@ -159,6 +165,7 @@ class Supervisor:
             await bot.kill()
             self.kills["killed, starting"] += 1
             bot.start()
+        self.went_on.append(time.time())
 
     async def _killed(self, bot: BotProcess, moment: str) -> None:
         if bot.pid is not None:

@@ -1,6 +1,7 @@
 """What the channels show, held against what they had to hear."""
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,13 +28,18 @@ class DeliveryRow:
 
 @dataclass(slots=True)
 class Verdict:
-    """The findings of a run; each list holds sentences, and is empty in a good run."""
+    """The findings of a run; each list holds sentences, and is empty in a good run.
+
+    `longest_delay`: seconds from an event to its post. `longest_calm`: the same, but counted from
+    the last time before the post that a process, the database or a service came back.
+    """
 
     events: int = 0
     posts: int = 0
     summaries: int = 0
     told_by_summaries: int = 0
     longest_delay: float = 0.0
+    longest_calm: float = 0.0
     lost: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
     disordered: list[str] = field(default_factory=list)
@@ -61,11 +67,15 @@ async def delivery_rows(database: Database) -> list[DeliveryRow]:
 
 
 def judge(
-    expected: Sequence[Expected], workspace: Workspace, rows: Sequence[DeliveryRow]
+    expected: Sequence[Expected],
+    workspace: Workspace,
+    rows: Sequence[DeliveryRow],
+    calm_from: Sequence[float],
 ) -> Verdict:
     """Match every post with what it tells, then every event with the posts that tell it."""
     verdict = Verdict(events=len(expected))
     told = _told(expected, workspace, rows, verdict)
+    came_back = sorted(calm_from)
     for one in expected:
         times = told[one]
         name = f"{one.word} #{one.number} of {one.repository} in {one.channel}"
@@ -74,7 +84,11 @@ def judge(
         if len(times) > 1:
             verdict.doubled.append(f"doubled: {name}, at {', '.join(times)}")
         if times:
-            verdict.longest_delay = max(verdict.longest_delay, float(times[0]) - one.written_at)
+            told_at = float(times[0])
+            before = bisect_right(came_back, told_at)
+            calm = max([one.written_at, *came_back[before - 1 : before]])
+            verdict.longest_delay = max(verdict.longest_delay, told_at - one.written_at)
+            verdict.longest_calm = max(verdict.longest_calm, told_at - calm)
     _check_order(told, verdict)
     verdict.unsettled += [
         f"left {row.state}: event {row.subject_id} of {row.repository} for {row.channel_id}"
