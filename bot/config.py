@@ -19,6 +19,7 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from bot.domain.errors import BotError, InvalidRequest
+from bot.domain.groups import Group, Groups, GroupsProblem, read_groups
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
@@ -194,6 +195,14 @@ class Settings(DatabaseSettings):
             "`owner/name=C123:enter,merge,failure;…`; without topics the default ones"
         ),
     )
+    groups: Annotated[tuple[Group, ...], BeforeValidator(read_groups)] = Field(
+        default=(),
+        validation_alias="MQBOT_GROUPS",
+        description=(
+            "names for several repositories, paused together: "
+            "`release=acme/site,acme/api;docs=acme/docs`"
+        ),
+    )
     who_may_pause: Annotated[WhoMayPause, BeforeValidator(_who_may_pause)] = Field(
         default=Everyone(),
         validation_alias="MQBOT_WHO_MAY_PAUSE",
@@ -312,11 +321,15 @@ class Settings(DatabaseSettings):
         return host, HTTP_PORT
 
     @model_validator(mode="after")
-    def _channels_are_of_repositories(self) -> Self:
+    def _all_are_of_repositories(self) -> Self:
         known = Repositories(self.repositories)
         for one in self.channels:
             if known.find(one.repository) is None:
                 raise ValueError(f"MQBOT_CHANNELS:{one.repository} is not in MQBOT_REPOSITORIES")
+        try:
+            Groups(self.groups, known)
+        except GroupsProblem as problem:
+            raise ValueError(f"MQBOT_GROUPS:{problem}") from problem
         return self
 
 

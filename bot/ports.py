@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.domain.audit import Action, AuditRecord
+from bot.domain.audit import Action, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.channels import ChannelAccess
 from bot.domain.checks import BotStanding, ChannelStanding
 from bot.domain.deliveries import Delivery, NewDelivery, Subject
@@ -30,6 +30,15 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
+class Hear(Protocol):
+    """Is told what the service answered to a change, for the record: "200"; in order if several.
+
+    An answer that becomes an error is not told here: `bot.domain.service_answers` words it.
+    """
+
+    def __call__(self, answer: str, /) -> object: ...
+
+
 class MergeQueue(Protocol):
     """The merge queue service. Every method raises only MergeQueueError."""
 
@@ -41,10 +50,14 @@ class MergeQueue(Protocol):
         """The pause in force, or None when the queue is not paused."""
         ...
 
-    async def pause(self, repository: RepositoryName, reason: str) -> Pause: ...
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: "Hear | None" = None
+    ) -> Pause:
+        """The pause now in force; `hear` is told what the service answered."""
+        ...
 
-    async def unpause(self, repository: RepositoryName) -> bool:
-        """Whether a pause was in force and is now lifted."""
+    async def unpause(self, repository: RepositoryName, *, hear: "Hear | None" = None) -> bool:
+        """Whether a pause was in force and is now lifted; `hear` is told the answer."""
         ...
 
     async def rules(self, repository: RepositoryName) -> Sequence[QueueRule]:
@@ -347,6 +360,18 @@ class Audit(Protocol):
 
     async def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
         """All records of the repository from `at` on, oldest first."""
+        ...
+
+    async def newest(
+        self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
+    ) -> Sequence[AuditRecord]:
+        """The newest of a selection, or those next older than `before`; newest first."""
+        ...
+
+    async def oldest(
+        self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
+    ) -> Sequence[AuditRecord]:
+        """The oldest of a selection, or those next newer than `after`; oldest first."""
         ...
 
 

@@ -11,6 +11,7 @@ COMMANDS = {
     "worker": "Run the part that polls and posts, beside `mqbot web`.",
     "demo": "Try everything on two local services, with no account.",
     "check": "Check settings, database, merge queue service and Slack.",
+    "audit": "Print who paused, unpaused and subscribed what, for reading and for export.",
     "migrate": "Bring the database to this version's schema.",
     "manifest": "Print the manifest that creates the Slack app.",
     "sandbox": "Run one of the two local services alone.",

@@ -1,4 +1,4 @@
-"""The record of what people did to a queue through this bot."""
+"""The record of what people did to a queue, and to what channels hear, through this bot."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,10 +8,12 @@ from bot.domain.repository import RepositoryName
 
 
 class Action(StrEnum):
-    """What was asked of the queue."""
+    """What was asked."""
 
     PAUSE = "pause"
     UNPAUSE = "unpause"
+    SUBSCRIBE = "subscribe"
+    UNSUBSCRIBE = "unsubscribe"
 
 
 class Origin(StrEnum):
@@ -58,7 +60,9 @@ class AuditRecord:
     stands alone. Records are only ever added.
     `reason` is the person's own text. `stored_reason` is what the service was given. `paused_at`
     is the service's own time of the pause made or lifted. `previous_reason` is the reason that
-    was in force before.
+    was in force before. `answer` is what the service answered: "200", "409 conflict: …"; None when
+    it was not asked, or had not answered yet. `heard_before` and `heard_after` are the topics of
+    a channel's subscription around a change of it, empty for none.
     """
 
     at: datetime
@@ -74,5 +78,32 @@ class AuditRecord:
     previous_reason: str | None = None
     previous_paused_at: datetime | None = None
     detail: str | None = None
+    answer: str | None = None
+    heard_before: str | None = None
+    heard_after: str | None = None
     act_id: int = 0
     record_id: int = 0
+
+    @property
+    def place(self) -> "AuditPlace":
+        return AuditPlace(self.at, self.record_id)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlace:
+    """Where a record stands in the order of the audit: by time, then by id."""
+
+    at: datetime
+    record_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSelection:
+    """Which records: of one repository, or of all; from `since` on, or from the first.
+
+    `ends_only`: without the beginnings of acts whose end is known.
+    """
+
+    repository: RepositoryName | None = None
+    since: datetime | None = None
+    ends_only: bool = False

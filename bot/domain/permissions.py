@@ -79,6 +79,8 @@ def right_of(action: Action) -> Right:
             return Right.PAUSE
         case Action.UNPAUSE:
             return Right.UNPAUSE
+        case Action.SUBSCRIBE | Action.UNSUBSCRIBE:
+            return Right.SUBSCRIBE
 
 
 def rule_for(right: Right, policy: Policy) -> WhoMayPause:

@@ -16,6 +16,7 @@ from bot.domain.event_log import Window
 from bot.domain.events import EventPage
 from bot.domain.queue import Application, Pause, Queue, QueuePause, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
+from bot.domain.service_answers import answer_of
 from bot.merge_queue import protocol, requests
 from bot.merge_queue.caller import Caller
 from bot.merge_queue.connection import Connection
@@ -24,7 +25,7 @@ from bot.merge_queue.requests import PER_PAGE_MAX, EventFilter
 from bot.merge_queue.retries import Patience
 from bot.merge_queue.statistics import Statistics
 from bot.merge_queue.unreadable import UnreadableEvents
-from bot.ports import Clock, InspectedMergeQueue
+from bot.ports import Clock, Hear, InspectedMergeQueue
 
 
 class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQueueClient"]):
@@ -95,19 +96,23 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
         return await self._pauses.current(repository)
 
     @override
-    async def pause(self, repository: RepositoryName, reason: str) -> Pause:
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    ) -> Pause:
         """Endpoint 2, or 9. A queue that is paused already gets this reason."""
-        return await self._pauses.set(repository, reason)
+        return await self._pauses.set(repository, reason, hear or _unheard)
 
     @override
-    async def unpause(self, repository: RepositoryName) -> bool:
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
         """Endpoint 3, or 10. On 404 one read of the status tells the two meanings apart.
 
         Raises ResourceNotFound when the repository does not exist; False when it is not paused.
         """
+        hear = hear or _unheard
         try:
-            await self._pauses.lift(repository)
-        except ResourceNotFound:
+            await self._pauses.lift(repository, hear)
+        except ResourceNotFound as error:
+            hear(answer_of(error))
             await self.status(repository)
             return False
         return True
@@ -213,3 +218,7 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
         """Endpoint 13, deprecated: the queues by base branch."""
         request = requests.queues_request(repository)
         return await self._caller.call(request, protocol.read_queues)
+
+
+def _unheard(_answer: str) -> None:
+    """Nobody puts it on record."""

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import TypeVar
 
 from bot.domain.errors import (
     MergeQueueError,
@@ -14,12 +15,19 @@ from bot.domain.errors import (
 )
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.domain.service_answers import answer_of
 from bot.merge_queue import protocol, requests
 from bot.merge_queue.answer import Answer
 from bot.merge_queue.caller import Caller
 from bot.merge_queue.requests import Request
+from bot.ports import Hear
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+SEEN_DONE = "seen done when looked up"
+"""What is heard of a change whose answer was lost, after the answer."""
 
 LOOKS = 2
 LOOK_AGAIN_SECONDS = 1.0
@@ -81,7 +89,7 @@ class Pauses:
         except ResourceNotFound:
             return None
 
-    async def set(self, repository: RepositoryName, reason: str) -> Pause:
+    async def set(self, repository: RepositoryName, reason: str, hear: Hear) -> Pause:
         """When the answer is lost, a pause in force with this reason is taken for ours."""
 
         def is_ours(pause: Pause | None) -> bool:
@@ -89,14 +97,16 @@ class Pauses:
 
         request = self._endpoints.set_request(repository, reason)
         try:
-            return await self._caller.call(request, self._read_set)
+            return await self._caller.call(request, _heard(self._read_set, hear))
         except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
             seen = await self._look_after(error, repository, request, is_ours)
             if seen is None or seen.pause is None:
                 raise
+            hear(answer_of(error))
+            hear(SEEN_DONE)
             return seen.pause
 
-    async def lift(self, repository: RepositoryName) -> None:
+    async def lift(self, repository: RepositoryName, hear: Hear) -> None:
         """When the answer is lost, a queue that is not paused is taken for our doing.
 
         Raises ResourceNotFound on 404: not paused, or no such repository.
@@ -104,19 +114,21 @@ class Pauses:
         *others, last = self._endpoints.delete_requests
         for build in others:
             try:
-                return await self._lift(repository, build(repository))
+                return await self._lift(repository, build(repository), hear)
             except MergeQueueRefused as error:
                 if error.status != HTTPStatus.METHOD_NOT_ALLOWED:
                     raise
-        return await self._lift(repository, last(repository))
+        return await self._lift(repository, last(repository), hear)
 
-    async def _lift(self, repository: RepositoryName, request: Request) -> None:
+    async def _lift(self, repository: RepositoryName, request: Request, hear: Hear) -> None:
         try:
-            await self._caller.call(request, protocol.read_removal)
+            await self._caller.call(request, _heard(protocol.read_removal, hear))
         except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
             seen = await self._look_after(error, repository, request, lambda pause: pause is None)
             if seen is None:
                 raise
+            hear(answer_of(error))
+            hear(SEEN_DONE)
 
     def _read_set(self, answer: Answer) -> Pause:
         pause = self._endpoints.read(answer)
@@ -153,6 +165,17 @@ class Pauses:
                 )
                 return _Seen(pause)
         return None
+
+
+def _heard(read: Callable[[Answer], T], hear: Hear) -> Callable[[Answer], T]:
+    """Tell the status of an answer once it could be read."""
+
+    def read_and_tell(answer: Answer) -> T:
+        found = read(answer)
+        hear(str(answer.status))
+        return found
+
+    return read_and_tell
 
 
 def _is_in_doubt(error: MergeQueueError) -> bool:

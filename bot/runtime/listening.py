@@ -46,7 +46,6 @@ def build_listeners(
     modal = PauseModal(use_cases.pause_queue, use_cases.show_status, repositories)
     pausing = PauseAnswers(use_cases.pause_queue, use_cases.unpause_queue, modal)
     subscribing = SubscriptionAnswers(
-        use_cases.check_permission,
         use_cases.manage_subscriptions,
         settings.command,
         slack.identity.name,
@@ -112,5 +111,5 @@ def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         show_home=ShowHome(show_status),
         pause_queue=PauseQueue(ports.merge_queue, acts),
         unpause_queue=UnpauseQueue(ports.merge_queue, acts),
-        manage_subscriptions=ManageSubscriptions(ports.store, slack.channels, ports.clock),
+        manage_subscriptions=ManageSubscriptions(acts),
     )

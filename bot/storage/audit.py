@@ -3,12 +3,29 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import RowMapping, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    RowMapping,
+    Select,
+    bindparam,
+    insert,
+    or_,
+    select,
+    tuple_,
+)
 from typing_extensions import override
 
 from bot import ports
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord
+from bot.domain.audit import (
+    Action,
+    Actor,
+    ActResult,
+    AuditPlace,
+    AuditRecord,
+    AuditSelection,
+)
 from bot.domain.repository import RepositoryName
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import audit
@@ -53,6 +70,35 @@ class SqlAudit(ports.Audit):
         return [_record(row) for row in rows.mappings()]
 
     @override
+    async def newest(
+        self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
+    ) -> Sequence[AuditRecord]:
+        conditions = _conditions(selection)
+        if before is not None:
+            conditions.append(_bound(before) > _PLACE)
+        return await self._read(
+            select(audit)
+            .where(*conditions)
+            .order_by(audit.c.at.desc(), audit.c.record_id.desc())
+            .limit(limit)
+        )
+
+    @override
+    async def oldest(
+        self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
+    ) -> Sequence[AuditRecord]:
+        conditions = _conditions(selection)
+        if after is not None:
+            conditions.append(_bound(after) < _PLACE)
+        return await self._read(
+            select(audit).where(*conditions).order_by(audit.c.at, audit.c.record_id).limit(limit)
+        )
+
+    async def _read(self, statement: Select[*tuple[Any, ...]]) -> list[AuditRecord]:
+        rows = await self._statements.run(statement)
+        return [_record(row) for row in rows.mappings()]
+
+    @override
     async def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
         rows = await self._statements.run(
             select(audit)
@@ -60,6 +106,32 @@ class SqlAudit(ports.Audit):
             .order_by(audit.c.at, audit.c.record_id)
         )
         return [_record(row) for row in rows.mappings()]
+
+
+_PLACE = tuple_(audit.c.at, audit.c.record_id)
+_ENDS = audit.alias("ends")
+
+
+def _bound(place: AuditPlace) -> ColumnElement[Any]:
+    """A place to compare rows with, in the columns' own types."""
+    return tuple_(
+        bindparam(None, place.at, type_=audit.c.at.type),
+        bindparam(None, place.record_id, type_=audit.c.record_id.type),
+    )
+
+
+def _conditions(selection: AuditSelection) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if selection.repository is not None:
+        conditions.append(audit.c.repository == selection.repository)
+    if selection.since is not None:
+        conditions.append(audit.c.at >= selection.since)
+    if selection.ends_only:
+        has_end = select(_ENDS.c.record_id).where(
+            _ENDS.c.act_id == audit.c.record_id, _ENDS.c.act_id > 0
+        )
+        conditions.append(or_(audit.c.result != ActResult.STARTED, ~has_end.exists()))
+    return conditions
 
 
 def _values(record: AuditRecord) -> dict[str, object]:

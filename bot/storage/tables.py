@@ -218,9 +218,19 @@ audit = Table(
     Column("previous_reason", OutsideText),
     Column("previous_paused_at", UtcTime),
     Column("detail", OutsideText),
+    Column("answer", OutsideText),
+    Column("heard_before", OutsideText),
+    Column("heard_after", OutsideText),
     Index("ix_audit_latest", "repository", "action", "result", "at"),
     Index("ix_audit_repository_at", "repository", "at"),
+    Index("ix_audit_at", "at"),
     sqlite_autoincrement=True,
+)
+Index(
+    "ix_audit_act_id",
+    audit.c.act_id,
+    sqlite_where=audit.c.act_id > 0,
+    postgresql_where=audit.c.act_id > 0,
 )
 
 seen_requests = Table(

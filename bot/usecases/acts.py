@@ -11,6 +11,7 @@ from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueRefused, PermissionDenied
 from bot.domain.pauses import Told
 from bot.domain.permissions import right_of
+from bot.domain.service_answers import answer_of
 from bot.domain.subscriptions import Topic
 from bot.ports import ChannelDirectory, Clock, Nudge, Store, Transaction
 from bot.usecases.check_permission import CheckPermission
@@ -68,7 +69,8 @@ class ActLog:
         """Store an end that the service refused, or one that may yet have changed the queue."""
         refused = isinstance(error, MergeQueueRefused)
         result = ActResult.REFUSED if refused else ActResult.FAILED
-        await self.end(started, result, f"{type(error).__name__}: {error}"[:500])
+        answered = replace(started, answer=answer_of(error))
+        await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
 
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> None:
         """Store an end that nobody but the actor is told of."""

@@ -3,10 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
-from bot.ports import ChannelDirectory, Clock, Store
+from bot.ports import Transaction
+from bot.usecases.acts import ActLog
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionRequest:
+    """What is asked for a channel; without `topics`, which only ending may be, all of them."""
+
+    channel_id: str
+    repository: RepositoryName
+    topics: frozenset[str] | None
+    actor: Actor
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,53 +45,81 @@ class Unsubscribed:
 
 @dataclass(frozen=True, slots=True)
 class ManageSubscriptions:
-    """Everything a channel can say about what it wants to hear."""
+    """Everything a channel can say about what it wants to hear; each decision is put on record."""
 
-    store: Store
-    channels: ChannelDirectory
-    clock: Clock
+    acts: ActLog
 
-    async def subscribe(
-        self,
-        channel_id: str,
-        repository: RepositoryName,
-        topics: frozenset[str],
-        created_by: str,
-    ) -> Subscribed:
-        """Add `topics`; subscribing to x turns on x only."""
-        access = await self.channels.access(channel_id)
-        async with self.store.begin() as transaction:
-            found = await transaction.subscriptions.of_channel(channel_id)
-            before = _by_command(found, repository)
-            heard = topics if before is None else before.topics | topics
+    async def subscribe(self, request: SubscriptionRequest) -> Subscribed:
+        """Add `topics`; subscribing to x turns on x only. Raises PermissionDenied."""
+        await self.acts.permit(self._act(Action.SUBSCRIBE, request))
+        access = await self.acts.channels.access(request.channel_id)
+        async with self.acts.store.begin() as transaction:
+            found = await transaction.subscriptions.of_channel(request.channel_id)
+            before = _by_command(found, request.repository)
+            topics = request.topics or frozenset()
             subscription = Subscription(
-                channel_id,
-                repository,
-                heard,
-                created_by=created_by,
-                created_at=self.clock.now(),
+                request.channel_id,
+                request.repository,
+                topics if before is None else before.topics | topics,
+                created_by=request.actor.user_id,
+                created_at=self.acts.clock.now(),
             )
             await transaction.subscriptions.save(subscription)
+            await self._record(transaction, Action.SUBSCRIBE, request, before, subscription)
         return Subscribed(subscription, access)
 
-    async def unsubscribe(
-        self, channel_id: str, repository: RepositoryName, topics: frozenset[str] | None
-    ) -> Unsubscribed:
-        """End `topics`, or the whole subscription when `topics` is None."""
-        async with self.store.begin() as transaction:
-            found = await transaction.subscriptions.of_channel(channel_id)
-            before = _by_command(found, repository)
-            left = None if before is None else _without(before, topics)
+    async def unsubscribe(self, request: SubscriptionRequest) -> Unsubscribed:
+        """End `topics`, or the whole subscription. Raises PermissionDenied."""
+        await self.acts.permit(self._act(Action.UNSUBSCRIBE, request))
+        async with self.acts.store.begin() as transaction:
+            found = await transaction.subscriptions.of_channel(request.channel_id)
+            before = _by_command(found, request.repository)
+            left = None if before is None else _without(before, request.topics)
             if left is not None:
                 await transaction.subscriptions.save(left)
             elif before is not None:
-                await transaction.subscriptions.delete(channel_id, repository)
-        configured = _of(found, repository, SubscriptionSource.CONFIGURATION)
+                await transaction.subscriptions.delete(request.channel_id, request.repository)
+            await self._record(transaction, Action.UNSUBSCRIBE, request, before, left)
+        configured = _of(found, request.repository, SubscriptionSource.CONFIGURATION)
         return Unsubscribed(before != left, left, configured)
 
     async def subscriptions(self, channel_id: str) -> Sequence[Subscription]:
-        async with self.store.begin() as transaction:
+        async with self.acts.store.begin() as transaction:
             return await transaction.subscriptions.of_channel(channel_id)
+
+    async def _record(
+        self,
+        transaction: Transaction,
+        action: Action,
+        request: SubscriptionRequest,
+        before: Subscription | None,
+        after: Subscription | None,
+    ) -> None:
+        """In the transaction of the change itself: neither is there without the other."""
+        heard_before, heard_after = _words(before), _words(after)
+        await transaction.audit.add(
+            replace(
+                self._act(action, request),
+                result=ActResult.UNCHANGED if heard_before == heard_after else ActResult.DONE,
+                heard_before=heard_before,
+                heard_after=heard_after,
+            )
+        )
+
+    def _act(self, action: Action, request: SubscriptionRequest) -> AuditRecord:
+        return AuditRecord(
+            at=self.acts.clock.now(),
+            actor=request.actor,
+            action=action,
+            origin=request.origin,
+            repository=request.repository,
+            result=ActResult.STARTED,
+            channel_id=request.channel_id,
+        )
+
+
+def _words(subscription: Subscription | None) -> str:
+    return " ".join(sorted(subscription.topics)) if subscription is not None else ""
 
 
 def _without(subscription: Subscription, topics: frozenset[str] | None) -> Subscription | None:

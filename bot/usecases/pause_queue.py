@@ -7,6 +7,7 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, about
 from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
 from bot.domain.repository import RepositoryName
+from bot.domain.service_answers import heard
 from bot.domain.snapshots import KnownPause
 from bot.ports import MergeQueue
 from bot.usecases.acts import ActLog
@@ -59,12 +60,17 @@ class PauseQueue:
 
     async def _pause(self, act: AuditRecord, known: KnownPause | None) -> Paused:
         started = await self.acts.start(act)
+        answers: list[str] = []
         try:
-            pause = await self.merge_queue.pause(act.repository, act.stored_reason or "")
+            pause = await self.merge_queue.pause(
+                act.repository, act.stored_reason or "", hear=answers.append
+            )
         except MergeQueueError as error:
             await self.acts.fail(started, error)
             raise
-        told = await self.acts.succeed(replace(started, paused_at=pause.paused_at))
+        told = await self.acts.succeed(
+            replace(started, paused_at=pause.paused_at, answer=heard(answers))
+        )
         return Paused(told, known)
 
     def _act(self, request: PauseRequest, reason: str) -> AuditRecord:

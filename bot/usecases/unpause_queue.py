@@ -1,12 +1,13 @@
 """Unpause a queue on a person's word."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, about
 from bot.domain.pauses import NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
+from bot.domain.service_answers import heard
 from bot.domain.snapshots import KnownPause
 from bot.ports import MergeQueue
 from bot.usecases.acts import ActLog
@@ -53,15 +54,17 @@ class UnpauseQueue:
 
     async def _unpause(self, act: AuditRecord, known: KnownPause) -> UnpauseOutcome:
         started = await self.acts.start(act)
+        answers: list[str] = []
         try:
-            lifted = await self.merge_queue.unpause(act.repository)
+            lifted = await self.merge_queue.unpause(act.repository, hear=answers.append)
         except MergeQueueError as error:
             await self.acts.fail(started, error)
             raise
+        answered = replace(started, answer=heard(answers))
         if not lifted:
-            await self.acts.end(started, ActResult.UNCHANGED)
+            await self.acts.end(answered, ActResult.UNCHANGED)
             return NotPaused()
-        return Unpaused(await self.acts.succeed(started), known)
+        return Unpaused(await self.acts.succeed(answered), known)
 
     def _act(self, request: UnpauseRequest, known: KnownPause | None) -> AuditRecord:
         return AuditRecord(

@@ -215,6 +215,15 @@ async def test_unpause_whose_answer_is_lost_is_found(world: World) -> None:
     assert await world.merge_queue.current_pause(SITE) is None
 
 
+async def test_answers_to_changes_are_told(world: World) -> None:
+    answers: list[str] = []
+    await world.merge_queue.pause(SITE, "CI is down", hear=answers.append)
+    await world.merge_queue.unpause(SITE, hear=answers.append)
+    assert answers == ["200", "204"]
+    await world.merge_queue.unpause(SITE, hear=answers.append)
+    assert answers[2].startswith("404 not found: ")
+
+
 async def test_unknown_repository_is_not_found(world: World) -> None:
     queue = world.merge_queue
     for call in (

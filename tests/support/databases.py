@@ -14,12 +14,13 @@ from tests.support.store import InMemoryDatabase, InMemoryStore
 
 @dataclass
 class TestDatabase:
-    """One database and the stores that a test opened on it."""
+    """One database and the stores a test opened on it; `url` is empty for the one in memory."""
 
     __test__ = False
 
     kind: str
     new_store: Callable[[], Store]
+    url: str = ""
     opened: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     def open_store(self) -> Store:
@@ -36,7 +37,7 @@ def in_memory() -> TestDatabase:
 
 
 def by_url(kind: str, url: str) -> TestDatabase:
-    return TestDatabase(kind, lambda: SqlStore(create_engine(url)))
+    return TestDatabase(kind, lambda: SqlStore(create_engine(url)), url)
 
 
 def sqlite_copy(template: Path, folder: Path) -> str:

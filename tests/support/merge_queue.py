@@ -20,7 +20,7 @@ from bot.domain.queue import (
     QueueStatus,
 )
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue
+from bot.ports import Clock, Hear, MergeQueue
 
 EMPTY_STATUS = QueueStatus(batches=(), waiting_pull_requests=())
 STILL = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
@@ -117,18 +117,25 @@ class FakeMergeQueue(MergeQueue):
             return self.pauses.get(repository)
 
     @override
-    async def pause(self, repository: RepositoryName, reason: str) -> Pause:
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    ) -> Pause:
         if len(reason) > REASON_MAX_LENGTH:
             raise InvalidRequest(None, "a reason has at most 255 characters", field="reason")
         async with self._call(Call("pause", repository, reason=reason)):
             paused = Pause(reason=reason, paused_at=self._now())
             self.pauses[repository] = paused
+        if hear is not None:
+            hear("200")
         return paused
 
     @override
-    async def unpause(self, repository: RepositoryName) -> bool:
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
         async with self._call(Call("unpause", repository)):
-            return self.pauses.pop(repository, None) is not None
+            lifted = self.pauses.pop(repository, None) is not None
+        if hear is not None:
+            hear("204" if lifted else "404 not found: not paused")
+        return lifted
 
     @override
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:

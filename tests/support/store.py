@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing_extensions import override
 
 from bot import ports
-from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.audit import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.event_log import Position
@@ -297,6 +297,35 @@ class InMemoryAudit(ports.Audit):
             (r for r in records if r.repository == repository and r.at >= at), key=_by_time
         )
 
+    @override
+    async def newest(
+        self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
+    ) -> Sequence[AuditRecord]:
+        chosen = [r for r in self._chosen(selection) if before is None or _by_time(r) < _of(before)]
+        return chosen[::-1][:limit]
+
+    @override
+    async def oldest(
+        self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
+    ) -> Sequence[AuditRecord]:
+        chosen = [r for r in self._chosen(selection) if after is None or _by_time(r) > _of(after)]
+        return chosen[:limit]
+
+    def _chosen(self, selection: AuditSelection) -> list[AuditRecord]:
+        ended = {record.act_id for record in self._records.values()}
+        found = [
+            record
+            for record in self._records.values()
+            if selection.repository in {None, record.repository}
+            and (selection.since is None or record.at >= selection.since)
+            and not (
+                selection.ends_only
+                and record.result is ActResult.STARTED
+                and record.record_id in ended
+            )
+        ]
+        return sorted(found, key=_by_time)
+
 
 class InMemorySeenRequests(ports.SeenRequests):
     def __init__(self, contents: Contents) -> None:
@@ -309,6 +338,10 @@ class InMemorySeenRequests(ports.SeenRequests):
         for past in [each for each, end in self._until.items() if end < now]:
             del self._until[past]
         return is_new
+
+
+def _of(place: AuditPlace) -> tuple[datetime, int]:
+    return place.at, place.record_id
 
 
 def _by_time(record: AuditRecord) -> tuple[datetime, int]:

@@ -9,8 +9,10 @@ from bot.domain.commands import (
     HelpCommand,
     PauseCommand,
     RepositoryCommand,
+    SubscribeCommand,
     SubscriptionsCommand,
     UnpauseCommand,
+    UnsubscribeCommand,
     parse_command,
 )
 from bot.domain.denials import Right
@@ -23,6 +25,8 @@ from bot.slack.answers.subscribing import SubscriptionAnswers
 from bot.slack.conversation import Conversation
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.manage_subscriptions import ManageSubscriptions
+
+_ACTS = (PauseCommand, UnpauseCommand, SubscribeCommand, UnsubscribeCommand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class Answers:
         except UserError:
             await self.admit(conversation)
             raise
-        if not isinstance(command, (PauseCommand, UnpauseCommand)):
+        if not isinstance(command, _ACTS):
             await self.admit(conversation)
         return command
 

@@ -4,20 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.commands import RepositoryCommand, SubscribeCommand, UnsubscribeCommand
-from bot.domain.denials import Right
 from bot.domain.repository import RepositoryName
 from bot.messages import subscriptions
 from bot.slack.answers.room import RepositoryAnswer
 from bot.slack.conversation import Conversation
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.manage_subscriptions import ManageSubscriptions
+from bot.usecases.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionAnswers:
     """A change is told to the channel, everything else to the caller."""
 
-    check_permission: CheckPermission
     manage_subscriptions: ManageSubscriptions
     command: str
     bot_name: str
@@ -34,12 +31,8 @@ class SubscriptionAnswers:
     async def _subscribe(
         self, command: SubscribeCommand, repository: RepositoryName, conversation: Conversation
     ) -> None:
-        await self.check_permission.require(conversation.actor, Right.SUBSCRIBE)
         done = await self.manage_subscriptions.subscribe(
-            conversation.channel_id or conversation.actor.user_id,
-            repository,
-            command.topics,
-            conversation.actor.user_id,
+            _request(repository, command.topics, conversation)
         )
         message = subscriptions.subscribed(done.subscription, done.access, bot_name=self.bot_name)
         await conversation.tell_channel(message)
@@ -47,9 +40,8 @@ class SubscriptionAnswers:
     async def _unsubscribe(
         self, command: UnsubscribeCommand, repository: RepositoryName, conversation: Conversation
     ) -> None:
-        await self.check_permission.require(conversation.actor, Right.SUBSCRIBE)
         done = await self.manage_subscriptions.unsubscribe(
-            conversation.channel_id or conversation.actor.user_id, repository, command.topics
+            _request(repository, command.topics, conversation)
         )
         if done.changed:
             await conversation.tell_channel(subscriptions.unsubscribed(repository, done.left))
@@ -57,3 +49,16 @@ class SubscriptionAnswers:
             await conversation.tell_actor(subscriptions.configured_stays(repository))
         elif not done.changed:
             await conversation.tell_actor(subscriptions.was_not_subscribed(repository))
+
+
+def _request(
+    repository: RepositoryName, topics: frozenset[str] | None, conversation: Conversation
+) -> SubscriptionRequest:
+    """For this channel, or for the person alone where there is none."""
+    return SubscriptionRequest(
+        conversation.channel_id or conversation.actor.user_id,
+        repository,
+        topics,
+        conversation.actor,
+        conversation.origin,
+    )

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from bot.domain.audit import Action, ActResult
+import pytest
+
+from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
 from bot.ports import Store
 from tests.support.stored import SHOP, SITE, after, make_record
 
@@ -13,6 +15,9 @@ async def test_a_record_comes_back_with_its_id(store: Store) -> None:
         previous_reason="before \N{SNOWMAN}",
         previous_paused_at=after(-90),
         detail="503",
+        answer="409 conflict: \N{SNOWMAN}",
+        heard_before="",
+        heard_after="enter merge",
     )
     async with store.begin() as transaction:
         first = await transaction.audit.add(record)
@@ -58,3 +63,63 @@ async def test_all_records_since_a_time_come_oldest_first(store: Store) -> None:
         since = await transaction.audit.since(SITE, after(1))
 
     assert [record.record_id for record in since] == [early, late]
+
+
+async def fill(store: Store, *records: AuditRecord) -> list[int]:
+    async with store.begin() as transaction:
+        return [await transaction.audit.add(record) for record in records]
+
+
+async def newest(store: Store, selection: AuditSelection, limit: int = 10) -> list[int]:
+    """The ids, read page after page of `limit`."""
+    found: list[AuditRecord] = []
+    async with store.begin() as transaction:
+        page = list(await transaction.audit.newest(selection, limit))
+        while page:
+            assert len(page) <= limit
+            found += page
+            page = list(await transaction.audit.newest(selection, limit, before=found[-1].place))
+    return [record.record_id for record in found]
+
+
+async def oldest(store: Store, selection: AuditSelection, limit: int = 10) -> list[int]:
+    found: list[AuditRecord] = []
+    async with store.begin() as transaction:
+        page = list(await transaction.audit.oldest(selection, limit))
+        while page:
+            assert len(page) <= limit
+            found += page
+            page = list(await transaction.audit.oldest(selection, limit, after=found[-1].place))
+    return [record.record_id for record in found]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 10])
+async def test_pages_follow_time_and_leave_nothing_out(store: Store, limit: int) -> None:
+    late, first, second, shop = await fill(
+        store,
+        make_record(at=after(5)),
+        make_record(at=after(1)),
+        make_record(at=after(1)),
+        make_record(at=after(3), repository=SHOP),
+    )
+
+    everything = AuditSelection()
+    assert await oldest(store, everything, limit) == [first, second, shop, late]
+    assert await newest(store, everything, limit) == [late, shop, second, first]
+    of_site = AuditSelection(repository=SITE)
+    assert await oldest(store, of_site, limit) == [first, second, late]
+    since = AuditSelection(repository=SITE, since=after(1.5))
+    assert await newest(store, since, limit) == [late]
+    assert await newest(store, AuditSelection(since=after(3)), limit) == [late, shop]
+
+
+async def test_beginnings_are_left_out_once_their_end_is_known(store: Store) -> None:
+    ended, cut_short = await fill(
+        store,
+        make_record(at=after(1), result=ActResult.STARTED),
+        make_record(at=after(2), result=ActResult.STARTED),
+    )
+    [end] = await fill(store, make_record(at=after(3), act_id=ended))
+
+    assert await newest(store, AuditSelection(ends_only=True)) == [end, cut_short]
+    assert await newest(store, AuditSelection()) == [end, cut_short, ended]

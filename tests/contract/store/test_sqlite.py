@@ -12,7 +12,7 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.domain.audit import Action
+from bot.domain.audit import Action, AuditPlace, AuditSelection
 from bot.domain.deliveries import delivered
 from bot.domain.errors import StoreUnavailable
 from bot.ports import ParkedChannel
@@ -228,6 +228,14 @@ async def every_part(store: SqlStore) -> None:
         await transaction.audit.latest(SITE, Action.PAUSE)
         await transaction.audit.since(SITE, NOW)
         await transaction.audit.get([1])
+        for selection in (
+            AuditSelection(since=NOW, ends_only=True),
+            AuditSelection(repository=SITE, since=NOW, ends_only=True),
+        ):
+            place = AuditPlace(NOW, 1)
+            await transaction.audit.newest(selection, 10)
+            await transaction.audit.newest(selection, 10, before=place)
+            await transaction.audit.oldest(selection, 10, after=place)
     await work_of(store)
     async with store.begin() as transaction:
         await transaction.outbox.summary()

@@ -53,6 +53,15 @@ class TestLostAnswers:
         assert pause.reason == "deploying", case
         assert [arrival.method for arrival in service.arrivals] == ["PUT", "GET"]
 
+    async def test_the_lost_answer_and_the_look_are_both_told(self) -> None:
+        answers: list[str] = []
+        async with ScriptedService([drop, answer(PAUSE)]) as service, client_of(service) as client:
+            await client.pause(SITE, "deploying", hear=answers.append)
+
+        lost, looked = answers
+        assert lost.startswith("no answer: the connection was lost")
+        assert looked == "seen done when looked up"
+
     async def test_pause_that_shows_late_is_found_at_the_second_look(self) -> None:
         clock = PatientClock()
         async with (

@@ -1,16 +1,32 @@
 """Subscribing, unsubscribing and listing."""
 
+import pytest
+
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelection, Origin
 from bot.domain.channels import ChannelAccess
+from bot.domain.errors import PermissionDenied
+from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionSource
-from bot.usecases.manage_subscriptions import ManageSubscriptions
-from tests.support.clock import NOON, FakeClock
-from tests.support.directories import FakeChannels
-from tests.support.make import API, SITE, make_subscription
-from tests.support.store import InMemoryStore
+from bot.usecases.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
+from tests.support.acting import Acting
+from tests.support.clock import NOON
+from tests.support.directories import FakeChannels, make_person
+from tests.support.make import ALICE, API, BOB, SITE, make_subscription
 
 
 def make_use_case(**others: ChannelAccess) -> ManageSubscriptions:
-    return ManageSubscriptions(InMemoryStore(), FakeChannels(others), FakeClock())
+    return ManageSubscriptions(Acting(channels=FakeChannels(others)).acts)
+
+
+def asked(
+    wanted: frozenset[str] | None, *, repository: RepositoryName = SITE, actor: Actor = ALICE
+) -> SubscriptionRequest:
+    return SubscriptionRequest("C1", repository, wanted, actor, Origin.COMMAND)
+
+
+async def on_record(use_case: ManageSubscriptions) -> list[AuditRecord]:
+    async with use_case.acts.store.begin() as transaction:
+        return list(await transaction.audit.oldest(AuditSelection(), 100))
 
 
 def topics(*words: str) -> frozenset[str]:
@@ -19,14 +35,14 @@ def topics(*words: str) -> frozenset[str]:
 
 async def configure(use_case: ManageSubscriptions) -> None:
     configured = make_subscription("ci", channel_id="C1", source=SubscriptionSource.CONFIGURATION)
-    async with use_case.store.begin() as transaction:
+    async with use_case.acts.store.begin() as transaction:
         await transaction.subscriptions.replace_configured([configured])
 
 
 async def test_a_channel_subscribes_and_it_is_known_who_did() -> None:
     use_case = make_use_case()
 
-    done = await use_case.subscribe("C1", SITE, DEFAULT_TOPICS, "U0ALICE")
+    done = await use_case.subscribe(asked(DEFAULT_TOPICS))
 
     assert done.access is ChannelAccess.OPEN
     assert (done.subscription.created_by, done.subscription.created_at) == ("U0ALICE", NOON)
@@ -36,9 +52,9 @@ async def test_a_channel_subscribes_and_it_is_known_who_did() -> None:
 
 async def test_subscribing_again_adds_topics_and_ends_none() -> None:
     use_case = make_use_case()
-    await use_case.subscribe("C1", SITE, topics("enter"), "U0ALICE")
+    await use_case.subscribe(asked(topics("enter")))
 
-    done = await use_case.subscribe("C1", SITE, topics("merge"), "U0BOB")
+    done = await use_case.subscribe(asked(topics("merge"), actor=BOB))
 
     assert done.subscription.topics == {"enter", "merge"}
     assert len(await use_case.subscriptions("C1")) == 1
@@ -47,7 +63,7 @@ async def test_subscribing_again_adds_topics_and_ends_none() -> None:
 async def test_a_channel_the_bot_is_not_in_is_subscribed_all_the_same_and_says_so() -> None:
     use_case = make_use_case(C1=ChannelAccess.INVITE)
 
-    done = await use_case.subscribe("C1", SITE, DEFAULT_TOPICS, "U0ALICE")
+    done = await use_case.subscribe(asked(DEFAULT_TOPICS))
 
     assert done.access is ChannelAccess.INVITE
     assert await use_case.subscriptions("C1")
@@ -55,10 +71,10 @@ async def test_a_channel_the_bot_is_not_in_is_subscribed_all_the_same_and_says_s
 
 async def test_unsubscribing_ends_it() -> None:
     use_case = make_use_case()
-    await use_case.subscribe("C1", SITE, DEFAULT_TOPICS, "U0ALICE")
-    await use_case.subscribe("C1", API, DEFAULT_TOPICS, "U0ALICE")
+    await use_case.subscribe(asked(DEFAULT_TOPICS))
+    await use_case.subscribe(asked(DEFAULT_TOPICS, repository=API))
 
-    done = await use_case.unsubscribe("C1", SITE, None)
+    done = await use_case.unsubscribe(asked(None))
 
     assert (done.changed, done.left, done.configured) == (True, None, None)
     assert [one.repository for one in await use_case.subscriptions("C1")] == [API]
@@ -66,9 +82,9 @@ async def test_unsubscribing_ends_it() -> None:
 
 async def test_unsubscribing_from_a_topic_leaves_the_others() -> None:
     use_case = make_use_case()
-    await use_case.subscribe("C1", SITE, topics("enter", "merge"), "U0ALICE")
+    await use_case.subscribe(asked(topics("enter", "merge")))
 
-    done = await use_case.unsubscribe("C1", SITE, topics("enter", "ci"))
+    done = await use_case.unsubscribe(asked(topics("enter", "ci")))
 
     assert done.changed
     assert done.left is not None
@@ -78,9 +94,9 @@ async def test_unsubscribing_from_a_topic_leaves_the_others() -> None:
 
 async def test_unsubscribing_from_the_last_topic_ends_it() -> None:
     use_case = make_use_case()
-    await use_case.subscribe("C1", SITE, topics("enter"), "U0ALICE")
+    await use_case.subscribe(asked(topics("enter")))
 
-    done = await use_case.unsubscribe("C1", SITE, topics("enter"))
+    done = await use_case.unsubscribe(asked(topics("enter")))
 
     assert (done.changed, done.left) == (True, None)
     assert await use_case.subscriptions("C1") == []
@@ -88,10 +104,10 @@ async def test_unsubscribing_from_the_last_topic_ends_it() -> None:
 
 async def test_unsubscribing_from_what_was_not_heard_changes_nothing() -> None:
     use_case = make_use_case()
-    assert not (await use_case.unsubscribe("C1", SITE, None)).changed
-    await use_case.subscribe("C1", SITE, topics("enter"), "U0ALICE")
+    assert not (await use_case.unsubscribe(asked(None))).changed
+    await use_case.subscribe(asked(topics("enter")))
 
-    done = await use_case.unsubscribe("C1", SITE, topics("merge"))
+    done = await use_case.unsubscribe(asked(topics("merge")))
 
     assert not done.changed
     assert done.left is not None
@@ -101,7 +117,7 @@ async def test_what_is_configured_stays_and_is_named() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
-    done = await use_case.unsubscribe("C1", SITE, None)
+    done = await use_case.unsubscribe(asked(None))
 
     assert not done.changed
     assert done.configured is not None
@@ -114,7 +130,45 @@ async def test_a_command_does_not_touch_what_is_configured() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
-    done = await use_case.subscribe("C1", SITE, topics("enter"), "U0ALICE")
+    done = await use_case.subscribe(asked(topics("enter")))
 
     assert done.subscription.topics == {"enter"}
     assert len(await use_case.subscriptions("C1")) == 2
+
+
+async def test_each_decision_is_on_record_with_what_was_heard_before_and_after() -> None:
+    use_case = make_use_case()
+
+    await use_case.subscribe(asked(topics("merge", "enter")))
+    await use_case.subscribe(asked(topics("merge"), actor=BOB))
+    await use_case.unsubscribe(asked(topics("enter"), actor=BOB))
+    await use_case.unsubscribe(asked(None))
+
+    records = await on_record(use_case)
+    told = [(one.action, one.actor.name, one.heard_before, one.heard_after) for one in records]
+    assert told == [
+        (Action.SUBSCRIBE, "alice", "", "enter merge"),
+        (Action.SUBSCRIBE, "bob", "enter merge", "enter merge"),
+        (Action.UNSUBSCRIBE, "bob", "enter merge", "merge"),
+        (Action.UNSUBSCRIBE, "alice", "merge", ""),
+    ]
+    done, unchanged = ActResult.DONE, ActResult.UNCHANGED
+    assert [one.result for one in records] == [done, unchanged, done, done]
+    assert {(one.channel_id, one.origin) for one in records} == {("C1", Origin.COMMAND)}
+
+
+async def test_a_refusal_is_on_record_and_changes_nothing() -> None:
+    world = Acting()
+    world.people.others[ALICE.user_id] = make_person(ALICE.user_id, is_guest=True)
+    use_case = ManageSubscriptions(world.acts)
+
+    for ask in (use_case.subscribe, use_case.unsubscribe):
+        with pytest.raises(PermissionDenied):
+            await ask(asked(topics("merge")))
+
+    assert await use_case.subscriptions("C1") == []
+    records = await on_record(use_case)
+    assert [(one.action, one.result) for one in records] == [
+        (Action.SUBSCRIBE, ActResult.REFUSED),
+        (Action.UNSUBSCRIBE, ActResult.REFUSED),
+    ]

@@ -120,7 +120,7 @@ async def test_a_bad_reason_is_refused_before_anybody_is_asked(reason: str) -> N
     assert await bot.audit() == []
 
 
-@pytest.mark.parametrize("action", list(Action))
+@pytest.mark.parametrize("action", [Action.PAUSE, Action.UNPAUSE])
 async def test_who_may_not_is_refused_and_put_on_record(action: Action) -> None:
     bot = Acting()
     bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
@@ -285,3 +285,22 @@ async def test_home_shows_what_can_be_read_and_names_what_cannot() -> None:
 
     assert [getattr(one, "repository", one) for one in shown] == [SITE, API]
     assert shown[1] == API
+
+
+async def test_the_services_answers_are_on_record() -> None:
+    bot = Acting()
+    await bot.pause()
+    await bot.unpause()
+    bot.merge_queue.fail_next(CredentialRefused(403, "admins only"), method="pause")
+    with pytest.raises(CredentialRefused):
+        await bot.pause()
+
+    answers = [(one.result, one.answer) for one in await bot.audit()]
+    assert answers == [
+        (ActResult.STARTED, None),
+        (ActResult.DONE, "200"),
+        (ActResult.STARTED, None),
+        (ActResult.DONE, "204"),
+        (ActResult.STARTED, None),
+        (ActResult.REFUSED, "403 forbidden: admins only"),
+    ]

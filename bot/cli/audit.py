@@ -1,0 +1,147 @@
+"""`mqbot audit`: everything people did through this bot, for reading and for export."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from bot.cli.process import CONFIGURATION_EXIT, complain
+from bot.clock import SystemClock
+from bot.config import ConfigurationError, load_database_url
+from bot.domain.audit import AuditRecord, AuditSelection
+from bot.domain.errors import InvalidRequest, StoreUnavailable
+from bot.domain.lookback import InvalidLookback, read_lookback
+from bot.domain.repository import RepositoryName
+from bot.messages.text import clean
+from bot.storage import migrate
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from bot.usecases.show_audit import every_record
+
+COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {where:8}  {what}"
+
+
+@click.command()
+@click.option("--json", "json_wanted", is_flag=True, help="Print one JSON object a line.")
+@click.option("--since", "lookback", metavar="7d", help="Only so far back: 90m, 24h, 7d, 2w.")
+@click.option("--repository", metavar="OWNER/NAME", help="Only of this repository.")
+def command(*, json_wanted: bool, lookback: str | None, repository: str | None) -> None:
+    """Print who did what, when, from where and with what result; oldest first.
+
+    Needs the database alone and changes nothing; the bot may be running. Times are UTC.
+    """
+    selection = _selection(lookback, repository)
+    form = as_json if json_wanted else as_line
+    try:
+        url = load_database_url(os.environ)
+        asyncio.run(_print(url, selection, form, with_heading=not json_wanted))
+    except ConfigurationError as error:
+        complain(error)
+        raise SystemExit(CONFIGURATION_EXIT) from None
+    except (StoreUnavailable, ValueError) as error:
+        complain(ConfigurationError({"DATABASE_URL": f"cannot be used: {error}"}))
+        raise SystemExit(CONFIGURATION_EXIT) from None
+
+
+def _selection(lookback: str | None, repository: str | None) -> AuditSelection:
+    try:
+        length = read_lookback(lookback) if lookback is not None else None
+    except InvalidLookback as error:
+        raise click.BadParameter(f"{error}.", param_hint="--since") from None
+    try:
+        name = RepositoryName.parse(repository) if repository is not None else None
+    except InvalidRequest as error:
+        raise click.BadParameter(f"{error.detail}.", param_hint="--repository") from None
+    return AuditSelection(name, _ago(length))
+
+
+def _ago(length: timedelta | None) -> datetime | None:
+    return None if length is None else SystemClock().now() - length
+
+
+async def _print(
+    url: str,
+    selection: AuditSelection,
+    form: Callable[[AuditRecord], str],
+    *,
+    with_heading: bool,
+) -> None:
+    if not await migrate.is_current(url):
+        raise StoreUnavailable("it does not have this version's schema; run `mqbot migrate`")
+    store = SqlStore(create_engine(url))
+    try:
+        if with_heading:
+            click.echo(HEADING)
+        async for record in every_record(store, selection):
+            click.echo(form(record))
+    finally:
+        await store.close()
+
+
+def as_json(record: AuditRecord) -> str:
+    """One record with every fact that is kept; `act` is the record of its beginning, if any."""
+    body = {
+        "record": record.record_id,
+        "act": record.act_id or None,
+        "at": _time(record.at),
+        "user_id": record.actor.user_id,
+        "user_name": record.actor.name,
+        "team_id": record.actor.team_id,
+        "action": record.action,
+        "where": record.origin,
+        "channel": record.channel_id,
+        "repository": record.repository,
+        "result": record.result,
+        "reason": record.reason,
+        "before": {
+            "reason": record.previous_reason,
+            "paused_at": _time(record.previous_paused_at),
+            "heard": record.heard_before,
+        },
+        "after": {
+            "reason": record.stored_reason,
+            "paused_at": _time(record.paused_at),
+            "heard": record.heard_after,
+        },
+        "answer": record.answer,
+        "detail": record.detail,
+    }
+    return json.dumps(body)
+
+
+def as_line(record: AuditRecord) -> str:
+    """One record for the eye; nothing in it can steer a terminal."""
+    what = [
+        record.reason,
+        f"before: {record.previous_reason}" if record.previous_reason else None,
+        f"hears: {record.heard_after or 'nothing'}" if record.heard_after is not None else None,
+        f"answer: {record.answer}" if record.answer else None,
+        record.detail,
+    ]
+    return COLUMNS.format(
+        at=record.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ"),
+        action=record.action.value,
+        result=record.result.value,
+        repository=clean(record.repository, 150),
+        who=clean(f"{record.actor.name} ({record.actor.user_id})", 150),
+        where=record.origin.value,
+        what=" · ".join(clean(part, 300) for part in what if part),
+    ).rstrip()
+
+
+HEADING = COLUMNS.format(
+    at="WHEN (UTC)",
+    action="ACTION",
+    result="RESULT",
+    repository="REPOSITORY",
+    who="WHO",
+    where="WHERE",
+    what="WHAT",
+)
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")

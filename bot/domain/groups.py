@@ -1,0 +1,147 @@
+"""Groups of repositories: how they are configured, and what a person may call them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from bot.domain.errors import InvalidRequest, UserError
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+
+ALL = "all"
+"""Always means every configured repository."""
+
+NAME_LENGTH = 30
+_NAME = re.compile(rf"[a-z0-9][a-z0-9_\-]{{0,{NAME_LENGTH - 1}}}")
+
+
+class GroupsProblem(ValueError):
+    """Groups that cannot be used: a sentence that says what is wrong and what mends it."""
+
+
+class UnknownGroup(UserError):
+    """A word that starts with `@` and is no group's name; `known` are the names there are."""
+
+    def __init__(self, word: str, known: Sequence[str]) -> None:
+        super().__init__(word)
+        self.word = word
+        self.known = tuple(known)
+        nearest = get_close_matches(word.lstrip("@").lower(), self.known, n=1, cutoff=0.5)
+        self.nearest = nearest[0] if nearest else None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A name for several repositories, each of them once."""
+
+    name: str
+    repositories: tuple[RepositoryName, ...]
+
+    @property
+    def mention(self) -> str:
+        """As people write it: "@release", or "all"."""
+        return ALL if self.name == ALL else f"@{self.name}"
+
+
+def read_groups(value: object) -> tuple[Group, ...]:
+    """Read `release=acme/site,acme/api;docs=acme/docs`; raises GroupsProblem."""
+    groups = [_group(part.strip()) for part in str(value).split(";") if part.strip()]
+    if not groups:
+        raise GroupsProblem("no group is named; leave it out to have none")
+    names = [group.name for group in groups]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise GroupsProblem(f"the group “{double}” is there twice; make one of the two")
+    return tuple(groups)
+
+
+def _group(part: str) -> Group:
+    word, equals, listed = part.partition("=")
+    name = word.strip().removeprefix("@").lower()
+    if not equals:
+        raise GroupsProblem(f"“{part[:80]}” is not name=owner/name,owner/name")
+    if name == ALL:
+        raise GroupsProblem(
+            "“all” always means every repository of MQBOT_REPOSITORIES; give the group another name"
+        )
+    if not _NAME.fullmatch(name):
+        raise GroupsProblem(
+            f"“{word.strip()[:80]}” cannot name a group; use 1 to {NAME_LENGTH} of a-z, 0-9, "
+            "- and _, a letter or digit first"
+        )
+    return Group(name, _repositories(name, listed))
+
+
+def _repositories(group: str, listed: str) -> tuple[RepositoryName, ...]:
+    found: list[RepositoryName] = []
+    for word in filter(None, (word.strip() for word in listed.split(","))):
+        try:
+            repository = RepositoryName.parse(word)
+        except InvalidRequest as error:
+            raise GroupsProblem(
+                f"“{word[:80]}” in the group “{group}” is no repository: {error.detail}"
+            ) from error
+        if any(repository.casefold() == other.casefold() for other in found):
+            raise GroupsProblem(
+                f"{repository} is in the group “{group}” twice; leave one of the two out"
+            )
+        found.append(repository)
+    if not found:
+        raise GroupsProblem(
+            f"the group “{group}” names no repository; write {group}=owner/name or leave it out"
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The configured groups, over the configured repositories."""
+
+    groups: tuple[Group, ...]
+    repositories: Repositories
+
+    def __post_init__(self) -> None:
+        """Raises GroupsProblem when a group names a repository that is not configured."""
+        for group in self.groups:
+            for name in group.repositories:
+                if self.repositories.find(name) is None:
+                    raise GroupsProblem(
+                        f"{name} in the group “{group.name}” is not in MQBOT_REPOSITORIES; "
+                        "add it there or take it out of the group"
+                    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*(group.name for group in self.groups), ALL)
+
+    def find(self, word: str) -> Group | None:
+        """The group called `word`: "@release" or "release", whatever the case.
+
+        A word that is a repository's name is that repository, unless it starts with `@`. Raises
+        UnknownGroup for one that starts with `@` and is no group: taken for part of a reason, the
+        wrong queue would be paused.
+        """
+        name = word.removeprefix("@").casefold()
+        is_marked = word.startswith("@")
+        if not is_marked and self.repositories.find(word) is not None:
+            return None
+        if name == ALL:
+            return Group(ALL, self.repositories.names)
+        found = next((group for group in self.groups if group.name == name), None)
+        if found is None and is_marked:
+            raise UnknownGroup(word, self.names)
+        return None if found is None else self._with_known_names(found)
+
+    def named(self, name: str) -> Group:
+        """The group of that exact name, as a button carries it; raises UnknownGroup."""
+        found = self.find(f"@{name}")
+        if found is None:
+            raise UnknownGroup(f"@{name}", self.names)
+        return found
+
+    def _with_known_names(self, group: Group) -> Group:
+        """The repositories as MQBOT_REPOSITORIES spells them."""
+        return Group(
+            group.name, tuple(self.repositories.allowed(name) for name in group.repositories)
+        )

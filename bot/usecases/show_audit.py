@@ -1,0 +1,67 @@
+"""Read the audit: page by page for a person, from its first record to its last for an export."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from bot.domain.audit import AuditPlace, AuditRecord, AuditSelection
+from bot.ports import Store
+
+PAGE = 10
+STREAMED = 500
+"""Records that an export holds at a time, and reads in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """A page of a selection, newest first, and whether there are pages on either side of it."""
+
+    selection: AuditSelection
+    records: Sequence[AuditRecord]
+    has_newer: bool
+    has_older: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShowAudit:
+    """Answers `audit`; an act whose end is known is one record, not two."""
+
+    store: Store
+
+    async def newest(self, selection: AuditSelection) -> AuditPage:
+        records, has_older = await self._older(selection, None)
+        return AuditPage(selection, records, has_newer=False, has_older=has_older)
+
+    async def older(self, selection: AuditSelection, than: AuditPlace) -> AuditPage:
+        records, has_older = await self._older(selection, than)
+        return AuditPage(selection, records, has_newer=True, has_older=has_older)
+
+    async def newer(self, selection: AuditSelection, than: AuditPlace) -> AuditPage:
+        ended = replace(selection, ends_only=True)
+        async with self.store.begin() as transaction:
+            found = await transaction.audit.oldest(ended, PAGE + 1, after=than)
+        records = list(found[:PAGE])[::-1]
+        return AuditPage(selection, records, has_newer=len(found) > PAGE, has_older=True)
+
+    async def _older(
+        self, selection: AuditSelection, than: AuditPlace | None
+    ) -> tuple[Sequence[AuditRecord], bool]:
+        ended = replace(selection, ends_only=True)
+        async with self.store.begin() as transaction:
+            found = await transaction.audit.newest(ended, PAGE + 1, before=than)
+        return found[:PAGE], len(found) > PAGE
+
+
+async def every_record(store: Store, selection: AuditSelection) -> AsyncIterator[AuditRecord]:
+    """All of a selection, oldest first, whatever their number; also what is added meanwhile.
+
+    Each transaction is short, so that a bot on the same database is not held up.
+    """
+    last: AuditPlace | None = None
+    while True:
+        async with store.begin() as transaction:
+            found = await transaction.audit.oldest(selection, STREAMED, after=last)
+        for record in found:
+            yield record
+        if len(found) < STREAMED:
+            return
+        last = found[-1].place

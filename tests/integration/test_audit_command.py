@@ -1,0 +1,185 @@
+"""`mqbot audit`: what is printed, from both databases, beside a bot and in bounded memory."""
+
+import asyncio
+import json
+import tracemalloc
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bot.cli import main
+from bot.cli.audit import HEADING
+from bot.clock import SystemClock
+from bot.domain.audit import Action, AuditRecord, AuditSelection
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from bot.usecases.show_audit import STREAMED, every_record
+from tests.support.databases import TestDatabase
+from tests.support.stored import SHOP, make_record
+
+HOUR = timedelta(hours=1)
+
+
+def run(url: str, *arguments: str) -> Result:
+    environ = {"DATABASE_URL": url, "MQBOT_API_URL": "", "SLACK_BOT_TOKEN": ""}
+    return CliRunner(env=environ).invoke(main, ["audit", *arguments], prog_name="mqbot")
+
+
+async def add(url: str, records: Iterable[AuditRecord]) -> None:
+    store = SqlStore(create_engine(url))
+    async with store.begin() as transaction:
+        for record in records:
+            await transaction.audit.add(record)
+    await store.close()
+
+
+def three_records() -> list[AuditRecord]:
+    now = SystemClock().now()
+    return [
+        replace(make_record(at=now - 50 * HOUR), answer="200"),
+        replace(
+            make_record(at=now - 2 * HOUR, repository=SHOP),
+            action=Action.SUBSCRIBE,
+            reason=None,
+            stored_reason=None,
+            paused_at=None,
+            heard_before="",
+            heard_after="enter merge",
+        ),
+        replace(
+            make_record(at=now - HOUR),
+            reason="CI \x1b[31mred\x1b[0m\nis down",
+            previous_reason="before",
+            answer="409 conflict: busy",
+        ),
+    ]
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.output.splitlines()]
+
+
+async def test_json_has_one_object_a_line_oldest_first(sql_database: TestDatabase) -> None:
+    records = three_records()
+    await add(sql_database.url, records)
+
+    printed = lines(await asyncio.to_thread(run, sql_database.url, "--json"))
+
+    assert [one["action"] for one in printed] == ["pause", "subscribe", "pause"]
+    first, subscribed, refused = printed
+    assert first == {
+        "record": 1,
+        "act": None,
+        "at": records[0].at.isoformat().replace("+00:00", "Z"),
+        "user_id": "U1",
+        "user_name": "Ada",
+        "team_id": "T1",
+        "action": "pause",
+        "where": "modal",
+        "channel": "C1",
+        "repository": "acme/site",
+        "result": "done",
+        "reason": "deploying 4.2",
+        "before": {"reason": None, "paused_at": None, "heard": None},
+        "after": {
+            "reason": "deploying 4.2 (Ada)",
+            "paused_at": records[0].at.isoformat().replace("+00:00", "Z"),
+            "heard": None,
+        },
+        "answer": "200",
+        "detail": None,
+    }
+    assert (subscribed["before"]["heard"], subscribed["after"]["heard"]) == ("", "enter merge")
+    assert refused["reason"] == "CI \x1b[31mred\x1b[0m\nis down"
+    assert refused["answer"] == "409 conflict: busy"
+
+
+async def test_only_so_far_back_and_only_one_repository(sql_database: TestDatabase) -> None:
+    await add(sql_database.url, three_records())
+
+    since = lines(await asyncio.to_thread(run, sql_database.url, "--json", "--since", "1d"))
+    of_shop = lines(
+        await asyncio.to_thread(run, sql_database.url, "--json", "--repository", "acme/shop")
+    )
+
+    assert [one["action"] for one in since] == ["subscribe", "pause"]
+    assert [one["repository"] for one in of_shop] == ["acme/shop"]
+
+
+async def test_the_table_is_for_the_eye_and_cannot_steer_a_terminal(
+    sql_database: TestDatabase,
+) -> None:
+    await add(sql_database.url, three_records())
+
+    result = await asyncio.to_thread(run, sql_database.url)
+
+    heading, _, subscribed, last = result.output.splitlines()
+    assert heading == HEADING
+    assert subscribed.endswith("hears: enter merge")
+    assert "\x1b" not in last
+    assert last.endswith("CI [31mred[0m is down · before: before · answer: 409 conflict: busy")
+    assert " Ada (U1) " in last
+
+
+async def test_it_reads_while_a_bot_writes(sql_database: TestDatabase) -> None:
+    """Each transaction of the export ends before the next record of the bot is stored."""
+    await add(sql_database.url, [make_record() for _ in range(STREAMED)])
+    reader, writer = sql_database.open_store(), sql_database.open_store()
+    seen = 0
+    async for _record in every_record(reader, AuditSelection()):
+        seen += 1
+        if seen == STREAMED:
+            async with writer.begin() as transaction:
+                await transaction.audit.add(make_record())
+
+    assert seen == STREAMED + 1
+
+
+async def test_memory_does_not_grow_with_the_number_of_records(sqlite_url: str) -> None:
+    await add(sqlite_url, [make_record() for _ in range(STREAMED * 2)])
+    after_one = await peak_of(sqlite_url)
+    await add(sqlite_url, [make_record() for _ in range(STREAMED * 10)])
+
+    assert await peak_of(sqlite_url) < after_one * 1.5
+
+
+async def peak_of(url: str) -> int:
+    """Bytes at most held while everything is read."""
+    store = SqlStore(create_engine(url))
+    tracemalloc.start()
+    try:
+        async for _record in every_record(store, AuditSelection()):
+            pass
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        await store.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--since", "yesterday"], "a length of time is written 90m, 24h, 7d or 2w."),
+        (["--since", "0d"], "at least a minute and at most ten years"),
+        (["--since", "9999w"], "at least a minute and at most ten years"),
+        (["--repository", "site"], "a repository is written owner/name."),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_a_sentence(arguments: list[str], sentence: str) -> None:
+    result = run("sqlite:///nowhere.sqlite3", *arguments)
+    assert result.exit_code == 2
+    assert sentence in result.output
+
+
+def test_a_database_without_our_schema_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "none.sqlite3"
+    result = run(f"sqlite:///{path}")
+    assert result.exit_code == 2
+    assert "run `mqbot migrate`" in result.output
+    assert not path.exists()

@@ -1,0 +1,33 @@
+"""How far back somebody wants to look."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.lookback import LONGEST, InvalidLookback, read_lookback
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("90m", timedelta(minutes=90)),
+        ("24h", timedelta(hours=24)),
+        ("7d", timedelta(days=7)),
+        ("2w", timedelta(weeks=2)),
+        (" 1D12H ", timedelta(hours=36)),
+    ],
+)
+def test_lengths_are_read(text: str, length: timedelta) -> None:
+    assert read_lookback(text) == length
+
+
+@pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1.5d", "7 d", "1y", "٣d", "0m", "9999999d"])
+def test_what_is_no_length_is_refused(text: str) -> None:
+    with pytest.raises(InvalidLookback):
+        read_lookback(text)
+
+
+def test_nobody_looks_back_for_longer_than_ten_years() -> None:
+    assert read_lookback("3660d") == LONGEST
+    with pytest.raises(InvalidLookback):
+        read_lookback("3660d1m")

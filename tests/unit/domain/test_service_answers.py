@@ -1,0 +1,40 @@
+"""What the service answered, in the words of the record."""
+
+import pytest
+
+from bot.domain.errors import (
+    CredentialRefused,
+    InvalidRequest,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+    StateConflict,
+)
+from bot.domain.service_answers import ANSWER_LIMIT, answer_of, heard
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (StateConflict(409, "the queue changed"), "409 conflict: the queue changed"),
+        (CredentialRefused(403, ""), "403 forbidden"),
+        (InvalidRequest(None, "too long", field="reason"), "not sent: too long"),
+        (MergeQueueUnavailable("gateway", status=502), "502 bad gateway: gateway"),
+        (MergeQueueUnavailable("odd", status=599), "599: odd"),
+        (MergeQueueUnavailable("no answer in time"), "no answer: no answer in time"),
+        (MergeQueueProtocolError("no JSON"), "unreadable answer: no JSON"),
+        (MergeQueueError("something else"), "something else"),
+    ],
+)
+def test_an_answer_that_was_no_success_is_told_with_its_status(
+    error: MergeQueueError, words: str
+) -> None:
+    assert answer_of(error) == words
+
+
+def test_long_answers_are_cut() -> None:
+    assert len(answer_of(StateConflict(409, "x" * 1000))) == ANSWER_LIMIT
+    assert heard([]) is None
+    assert heard(["no answer: lost", "seen done when looked up"]) == (
+        "no answer: lost; seen done when looked up"
+    )
