@@ -17,7 +17,6 @@ from sqlalchemy import (
 )
 from typing_extensions import override
 
-from bot import ports
 from bot.domain.audit import (
     Action,
     Actor,
@@ -27,11 +26,12 @@ from bot.domain.audit import (
     AuditSelection,
 )
 from bot.domain.repository import RepositoryName
+from bot.ports.audit import Audit
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import audit
 
 
-class SqlAudit(ports.Audit):
+class SqlAudit(Audit):
     """The audit as rows that the database itself refuses to change or delete."""
 
     def __init__(self, statements: Statements) -> None:

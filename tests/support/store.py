@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing_extensions import override
 
 from bot import ports
-from bot.domain.audit import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
+from bot.domain.audit import AuditRecord
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.event_log import Position
@@ -18,6 +18,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
 from bot.ports import Lease, ParkedChannel
 from tests.support.as_stored import as_stored
+from tests.support.store_audit import InMemoryAudit
 from tests.support.store_outbox import InMemoryOutbox, Line
 
 PRUNE_SLICE = 1000
@@ -263,70 +264,6 @@ class InMemorySubscriptions(ports.Subscriptions):
             await self.save(subscription)
 
 
-class InMemoryAudit(ports.Audit):
-    def __init__(self, contents: Contents) -> None:
-        self._records = contents.audit
-
-    @override
-    async def add(self, record: AuditRecord) -> int:
-        record_id = len(self._records) + 1
-        self._records[record_id] = replace(as_stored(record), record_id=record_id)
-        return record_id
-
-    @override
-    async def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]:
-        return {each: self._records[each] for each in record_ids if each in self._records}
-
-    @override
-    async def latest(
-        self, repository: RepositoryName, action: Action, limit: int = 1
-    ) -> Sequence[AuditRecord]:
-        done = [
-            record
-            for record in self._records.values()
-            if record.repository == repository
-            and record.action is action
-            and record.result is ActResult.DONE
-        ]
-        return sorted(done, key=_by_time, reverse=True)[:limit]
-
-    @override
-    async def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
-        records = self._records.values()
-        return sorted(
-            (r for r in records if r.repository == repository and r.at >= at), key=_by_time
-        )
-
-    @override
-    async def newest(
-        self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
-    ) -> Sequence[AuditRecord]:
-        chosen = [r for r in self._chosen(selection) if before is None or _by_time(r) < _of(before)]
-        return chosen[::-1][:limit]
-
-    @override
-    async def oldest(
-        self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
-    ) -> Sequence[AuditRecord]:
-        chosen = [r for r in self._chosen(selection) if after is None or _by_time(r) > _of(after)]
-        return chosen[:limit]
-
-    def _chosen(self, selection: AuditSelection) -> list[AuditRecord]:
-        ended = {record.act_id for record in self._records.values()}
-        found = [
-            record
-            for record in self._records.values()
-            if selection.repository in {None, record.repository}
-            and (selection.since is None or record.at >= selection.since)
-            and not (
-                selection.ends_only
-                and record.result is ActResult.STARTED
-                and record.record_id in ended
-            )
-        ]
-        return sorted(found, key=_by_time)
-
-
 class InMemorySeenRequests(ports.SeenRequests):
     def __init__(self, contents: Contents) -> None:
         self._until = contents.seen_requests
@@ -340,14 +277,6 @@ class InMemorySeenRequests(ports.SeenRequests):
         return is_new
 
 
-def _of(place: AuditPlace) -> tuple[datetime, int]:
-    return place.at, place.record_id
-
-
-def _by_time(record: AuditRecord) -> tuple[datetime, int]:
-    return record.at, record.record_id
-
-
 class InMemoryTransaction(ports.Transaction):
     def __init__(self, contents: Contents) -> None:
         self._leases = InMemoryLeases(contents)
@@ -358,7 +287,7 @@ class InMemoryTransaction(ports.Transaction):
             contents.deliveries, contents.next_sequences, contents.told_by, contents.parked
         )
         self._subscriptions = InMemorySubscriptions(contents)
-        self._audit = InMemoryAudit(contents)
+        self._audit = InMemoryAudit(contents.audit)
         self._seen_requests = InMemorySeenRequests(contents)
 
     @property

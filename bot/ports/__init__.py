@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.domain.audit import Action, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.channels import ChannelAccess
 from bot.domain.checks import BotStanding, ChannelStanding
 from bot.domain.deliveries import Delivery, NewDelivery, Subject
@@ -18,6 +17,7 @@ from bot.domain.people import Person, Unanswered
 from bot.domain.queue import Application, Pause, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
+from bot.ports.audit import Audit
 
 
 class Clock(Protocol):
@@ -340,38 +340,6 @@ class Subscriptions(Protocol):
 
     async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
         """Make those with source CONFIGURATION exactly these."""
-        ...
-
-
-class Audit(Protocol):
-    """Acts, append-only."""
-
-    async def add(self, record: AuditRecord) -> int:
-        """Store and return the record's id."""
-        ...
-
-    async def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]: ...
-
-    async def latest(
-        self, repository: RepositoryName, action: Action, limit: int = 1
-    ) -> Sequence[AuditRecord]:
-        """The latest acts that changed the queue (result DONE), newest first."""
-        ...
-
-    async def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
-        """All records of the repository from `at` on, oldest first."""
-        ...
-
-    async def newest(
-        self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
-    ) -> Sequence[AuditRecord]:
-        """The newest of a selection, or those next older than `before`; newest first."""
-        ...
-
-    async def oldest(
-        self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
-    ) -> Sequence[AuditRecord]:
-        """The oldest of a selection, or those next newer than `after`; oldest first."""
         ...
 
 
