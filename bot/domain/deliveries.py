@@ -37,15 +37,25 @@ SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryStat
 
 
 class SubjectKind(StrEnum):
-    """What a delivery tells: an event of the log, or an act made through this bot."""
+    """What a delivery tells.
+
+    An event of the log (`subject_id`: its id in the repository), an act made through this bot (its
+    audit record), the first post of a card (its card), the end of a pause (its pause record). To
+    one person: that another's act replaced their pause (its audit record), or that a pause ended
+    as they had asked to hear (its pause record).
+    """
 
     EVENT = "event"
     ACT = "act"
+    CARD = "card"
+    PAUSE_END = "pause_end"
+    REPLACED = "replaced"
+    RESUMED = "resumed"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A reference to what is told: the event's id in its repository, or the audit record's id."""
+    """A reference to what is told; `SubjectKind` says what the id is of."""
 
     kind: SubjectKind
     repository: RepositoryName

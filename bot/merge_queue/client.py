@@ -25,7 +25,8 @@ from bot.merge_queue.requests import PER_PAGE_MAX, EventFilter
 from bot.merge_queue.retries import Patience
 from bot.merge_queue.statistics import Statistics
 from bot.merge_queue.unreadable import UnreadableEvents
-from bot.ports import Clock, Hear, InspectedMergeQueue
+from bot.ports import Clock, Hear
+from bot.ports.inspection import InspectedMergeQueue
 
 
 class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQueueClient"]):

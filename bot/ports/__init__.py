@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from bot.domain.channels import ChannelAccess
-from bot.domain.checks import BotStanding, ChannelStanding
 from bot.domain.deliveries import Delivery, NewDelivery, Subject
 from bot.domain.event_log import Position, Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -18,6 +17,7 @@ from bot.domain.queue import Application, Pause, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.ports.audit import Audit
+from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
 
 
 class Clock(Protocol):
@@ -78,26 +78,6 @@ class MergeQueue(Protocol):
     async def branches(self, repository: RepositoryName, window: Window) -> Sequence[str]: ...
 
     async def application(self) -> Application: ...
-
-
-class InspectedMergeQueue(MergeQueue, Protocol):
-    """What a check of the installation asks of the service besides."""
-
-    async def clock_ahead(self) -> timedelta | None:
-        """How far our clock is ahead of the service's; None when it does not tell the time."""
-        ...
-
-
-class SlackInspection(Protocol):
-    """How the app stands in Slack. Every method raises only InspectionFailed, changes nothing."""
-
-    async def bot(self) -> BotStanding: ...
-
-    async def app_token(self) -> bool:
-        """Return when the app-level token opens connections; False when none is used."""
-        ...
-
-    async def channel(self, channel_id: str) -> ChannelStanding: ...
 
 
 class ChannelPoster(Protocol):
@@ -374,6 +354,12 @@ class Transaction(Protocol):
     def audit(self) -> Audit: ...
     @property
     def seen_requests(self) -> SeenRequests: ...
+    @property
+    def cards(self) -> Cards: ...
+    @property
+    def pauses(self) -> Pauses: ...
+    @property
+    def resume_watchers(self) -> ResumeWatchers: ...
 
 
 class Store(Protocol):

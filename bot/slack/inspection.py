@@ -11,7 +11,8 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.domain.checks import BotStanding, ChannelStanding, Door, InspectionFailed
-from bot.ports import Clock, SlackInspection
+from bot.ports import Clock
+from bot.ports.inspection import SlackInspection
 from bot.slack.failures import CREDENTIAL_CODES, FAILURES, read_failure
 
 

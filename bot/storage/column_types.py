@@ -88,6 +88,21 @@ class SortedWords(TypeDecorator[frozenset[str]]):
         return frozenset(json.loads(value)) if value else frozenset()
 
 
+class SortedNumbers(TypeDecorator[frozenset[int]]):
+    """A set of numbers as a sorted JSON array, so that equal sets are stored equal."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: frozenset[int] | None, dialect: Dialect) -> str:
+        return json.dumps(sorted(value or ()), separators=(",", ":"))
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[int]:
+        return frozenset(json.loads(value)) if value else frozenset()
+
+
 class Repository(TypeDecorator[RepositoryName]):
     """A repository by its name; stored names were parsed before they came here."""
 

@@ -24,7 +24,7 @@ class Statements:
 
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
-        self._is_sqlite = connection.dialect.name == "sqlite"
+        self.is_sqlite = connection.dialect.name == "sqlite"
 
     async def run(
         self,
@@ -37,7 +37,7 @@ class Statements:
 
     def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
         """An INSERT that can say what to do with a row that exists."""
-        return sqlite.insert(table) if self._is_sqlite else postgresql.insert(table)
+        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
 
 
 def slices(values: Sequence[_T], size: int = SLICE) -> Iterator[Sequence[_T]]:

@@ -16,12 +16,15 @@ from sqlalchemy import (
 )
 
 from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.cards import CardKind
 from bot.domain.deliveries import DeliveryState, SubjectKind
+from bot.domain.pause_records import PauseEnding
 from bot.domain.subscriptions import SubscriptionSource
 from bot.storage.column_types import (
     CompactJson,
     OutsideText,
     Repository,
+    SortedNumbers,
     SortedWords,
     UtcTime,
     Word,
@@ -240,3 +243,77 @@ seen_requests = Table(
     Column("until", UtcTime, nullable=False),
     Index("ix_seen_requests_until", "until"),
 )
+
+cards = Table(
+    "cards",
+    metadata,
+    Column("card_id", _RowNumber, primary_key=True),
+    Column("kind", Word(CardKind), nullable=False),
+    Column("repository", Repository, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("channel_id", Text, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("message_ts", OutsideText),
+    Column("wanted", Integer, nullable=False),
+    Column("shown", Integer, nullable=False),
+    Column("due_at", UtcTime, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("closed", Boolean, nullable=False),
+    Column("is_lost", Boolean, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("changed_at", UtcTime, nullable=False),
+    UniqueConstraint(
+        "kind", "repository", "key", "channel_id", "generation", name="uq_cards_generation"
+    ),
+    Index("ix_cards_changed_at", "changed_at"),
+    sqlite_autoincrement=True,
+)
+TO_EDIT = cards.c.message_ts.is_not(None) & ~cards.c.is_lost & (cards.c.wanted > cards.c.shown)
+Index("ix_cards_due", cards.c.due_at, sqlite_where=TO_EDIT, postgresql_where=TO_EDIT)
+
+pauses = Table(
+    "pauses",
+    metadata,
+    Column("pause_id", _RowNumber, primary_key=True),
+    Column("repository", Repository, nullable=False),
+    Column("paused_at", UtcTime, nullable=False),
+    Column("is_exact", Boolean, nullable=False),
+    Column("stored_reason", OutsideText, nullable=False),
+    Column("reason", OutsideText, nullable=False),
+    Column("by_id", Text),
+    Column("by_name", OutsideText),
+    Column("event_id", BigInteger),
+    Column("previous_reason", OutsideText),
+    Column("queued_at_start", Integer),
+    Column("queued_now", Integer),
+    Column("joined", SortedNumbers, nullable=False),
+    Column("ended_at", UtcTime),
+    Column("ended_by_id", Text),
+    Column("ended_by_name", OutsideText),
+    Column("ending", Word(PauseEnding)),
+    Column("end_told", Boolean, nullable=False),
+    UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
+    CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
+    sqlite_autoincrement=True,
+)
+Index(
+    "ix_pauses_open",
+    pauses.c.repository,
+    sqlite_where=pauses.c.ended_at.is_(None),
+    postgresql_where=pauses.c.ended_at.is_(None),
+)
+Index(
+    "ix_pauses_untold",
+    pauses.c.ended_at,
+    sqlite_where=~pauses.c.end_told,
+    postgresql_where=~pauses.c.end_told,
+)
+Index("ix_pauses_ended_at", pauses.c.ended_at)
+
+resume_watchers = Table(
+    "resume_watchers",
+    metadata,
+    Column("pause_id", BigInteger, ForeignKey("pauses.pause_id"), primary_key=True),
+    Column("user_id", Text, primary_key=True),
+)
+"""People to be told, once, when the queue goes on."""

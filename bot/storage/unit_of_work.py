@@ -10,12 +10,15 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.errors import StoreUnavailable
 from bot.storage.audit import SqlAudit
+from bot.storage.cards import SqlCards
 from bot.storage.events import SqlEvents
 from bot.storage.failures import as_store_errors
 from bot.storage.leases import SqlLeases
 from bot.storage.outbox import SqlOutbox
+from bot.storage.pauses import SqlPauses
 from bot.storage.positions import SqlPositions
 from bot.storage.pull_requests import SqlPullRequests
+from bot.storage.resume_watchers import SqlResumeWatchers
 from bot.storage.seen_requests import SqlSeenRequests
 from bot.storage.statements import Statements
 from bot.storage.subscriptions import SqlSubscriptions
@@ -34,6 +37,9 @@ class SqlTransaction(ports.Transaction):
         self._subscriptions = SqlSubscriptions(statements)
         self._audit = SqlAudit(statements)
         self._seen_requests = SqlSeenRequests(statements)
+        self._cards = SqlCards(statements)
+        self._pauses = SqlPauses(statements)
+        self._resume_watchers = SqlResumeWatchers(statements)
 
     @property
     @override
@@ -74,6 +80,21 @@ class SqlTransaction(ports.Transaction):
     @override
     def seen_requests(self) -> SqlSeenRequests:
         return self._seen_requests
+
+    @property
+    @override
+    def cards(self) -> SqlCards:
+        return self._cards
+
+    @property
+    @override
+    def pauses(self) -> SqlPauses:
+        return self._pauses
+
+    @property
+    @override
+    def resume_watchers(self) -> SqlResumeWatchers:
+        return self._resume_watchers
 
 
 class SqlStore(ports.Store):

@@ -11,7 +11,8 @@ from bot.domain.errors import MergeQueueError, StoreUnavailable
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.messages import checks, checks_of_service, checks_of_slack, findings
-from bot.ports import Clock, InspectedMergeQueue, SlackInspection, Store
+from bot.ports import Clock, Store
+from bot.ports.inspection import InspectedMergeQueue, SlackInspection
 
 logger = logging.getLogger(__name__)
 

@@ -10,15 +10,18 @@ from typing_extensions import override
 
 from bot import ports
 from bot.domain.audit import AuditRecord
+from bot.domain.cards import Card
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
 from bot.ports import Lease, ParkedChannel
 from tests.support.as_stored import as_stored
 from tests.support.store_audit import InMemoryAudit
+from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
 from tests.support.store_outbox import InMemoryOutbox, Line
 
 PRUNE_SLICE = 1000
@@ -42,6 +45,10 @@ class Contents:
     subscriptions: dict[tuple[str, str, str], Subscription] = field(default_factory=dict)
     audit: dict[int, AuditRecord] = field(default_factory=dict)
     seen_requests: dict[str, datetime] = field(default_factory=dict)
+    cards: dict[int, Card] = field(default_factory=dict)
+    cards_changed_at: dict[int, datetime] = field(default_factory=dict)
+    pauses: dict[int, PauseRecord] = field(default_factory=dict)
+    resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
 
     def snapshot(self) -> "Contents":
         return Contents(**{each.name: dict(getattr(self, each.name)) for each in fields(self)})
@@ -289,6 +296,9 @@ class InMemoryTransaction(ports.Transaction):
         self._subscriptions = InMemorySubscriptions(contents)
         self._audit = InMemoryAudit(contents.audit)
         self._seen_requests = InMemorySeenRequests(contents)
+        self._cards = InMemoryCards(contents.cards, contents.cards_changed_at)
+        self._pauses = InMemoryPauses(contents.pauses, contents.cards, contents.resume_watchers)
+        self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers)
 
     @property
     @override
@@ -329,3 +339,18 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def seen_requests(self) -> InMemorySeenRequests:
         return self._seen_requests
+
+    @property
+    @override
+    def cards(self) -> InMemoryCards:
+        return self._cards
+
+    @property
+    @override
+    def pauses(self) -> InMemoryPauses:
+        return self._pauses
+
+    @property
+    @override
+    def resume_watchers(self) -> InMemoryResumeWatchers:
+        return self._resume_watchers

@@ -1,0 +1,49 @@
+"""People who asked to be told when a queue goes on."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import delete, literal, select
+from typing_extensions import override
+
+from bot.ports.kept_true import ResumeWatchers
+from bot.storage.statements import Statements
+from bot.storage.tables import resume_watchers
+
+
+class SqlResumeWatchers(ResumeWatchers):
+    """Watchers as rows, deleted when they are told."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    @override
+    async def add(self, pause_id: int, user_id: str) -> bool:
+        added = await self._statements.run(
+            self._statements.insert(resume_watchers)
+            .values(pause_id=pause_id, user_id=user_id)
+            .on_conflict_do_nothing(index_elements=["pause_id", "user_id"])
+        )
+        return added.rowcount > 0
+
+    @override
+    async def take(self, pause_id: int) -> Sequence[str]:
+        taken = await self._statements.run(
+            delete(resume_watchers)
+            .where(resume_watchers.c.pause_id == pause_id)
+            .returning(resume_watchers.c.user_id)
+        )
+        return sorted(row.user_id for row in taken)
+
+    @override
+    async def move(self, pause_id: int, to: int) -> None:
+        theirs = resume_watchers.c.pause_id == pause_id
+        await self._statements.run(
+            self._statements.insert(resume_watchers)
+            .from_select(
+                ["pause_id", "user_id"],
+                # Without a WHERE, SQLite takes ON for that of a join.
+                select(literal(to), resume_watchers.c.user_id).where(theirs),
+            )
+            .on_conflict_do_nothing(index_elements=["pause_id", "user_id"])
+        )
+        await self._statements.run(delete(resume_watchers).where(theirs))

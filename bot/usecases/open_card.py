@@ -1,0 +1,28 @@
+"""Open cards: their first posts are deliveries like all others."""
+
+import uuid
+from collections.abc import Iterable
+from datetime import datetime
+
+from bot.domain.cards import CardName
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.ports import Transaction
+
+
+async def open_cards(
+    transaction: Transaction,
+    name: CardName,
+    channels: Iterable[str],
+    now: datetime,
+    *,
+    urgent: bool = False,
+    generation: int = 1,
+) -> int:
+    """One card of that name for each channel that has none; return how many were opened."""
+    opened: list[NewDelivery] = []
+    for channel_id in sorted(set(channels)):
+        card_id = await transaction.cards.add(name, channel_id, now=now, generation=generation)
+        if card_id is not None:
+            subject = Subject(SubjectKind.CARD, name.repository, card_id)
+            opened.append(NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=urgent))
+    return await transaction.outbox.add(opened)

@@ -1,0 +1,43 @@
+"""The cards of a pause: opened in a channel, and touched when what they say has changed."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from bot.domain.cards import CardKind, CardName
+from bot.domain.pause_records import PauseRecord
+from bot.domain.repository import RepositoryName
+from bot.ports import Transaction
+from bot.usecases.open_card import open_cards
+
+LOOKED_BACK = timedelta(days=1)
+"""How long after its end a pause is still found by its time."""
+
+
+def card_of(record: PauseRecord) -> CardName:
+    """The name of a pause's cards."""
+    return CardName(CardKind.PAUSE, record.repository, str(record.pause_id))
+
+
+async def open_pause_cards(
+    transaction: Transaction, record: PauseRecord, channels: Iterable[str], now: datetime
+) -> int:
+    """Give each of the channels its one card of the pause; return how many had none."""
+    return await open_cards(transaction, card_of(record), channels, now, urgent=True)
+
+
+async def touch_pause(
+    transaction: Transaction, record: PauseRecord, now: datetime, *, closed: bool = False
+) -> None:
+    """Have all cards of the pause edited; `closed` when nothing of it changes any more."""
+    await transaction.cards.touch(card_of(record), due_at=now, closed=closed)
+
+
+async def find_pause(
+    transaction: Transaction, repository: RepositoryName, paused_at: datetime
+) -> PauseRecord | None:
+    """The record of the pause that the service says began then, if it is known.
+
+    Until the transaction ends nobody else changes a pause of the repository.
+    """
+    known = await transaction.pauses.of(repository, paused_at - LOOKED_BACK)
+    return next((one for one in known if one.is_of(paused_at)), None)

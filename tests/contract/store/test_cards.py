@@ -1,0 +1,153 @@
+"""Cards: one for a name, a channel and a generation, edited while something newer is wanted."""
+
+from bot.domain.cards import CardKind, CardName
+from bot.ports import Store
+from tests.support.stored import NOW, SHOP, SITE, after
+
+NAME = CardName(CardKind.PAUSE, SITE, "1")
+OTHER = CardName(CardKind.PAUSE, SHOP, "1")
+
+
+async def add(store: Store, name: CardName = NAME, channel_id: str = "C1") -> int:
+    async with store.begin() as transaction:
+        card_id = await transaction.cards.add(name, channel_id, now=NOW)
+    assert card_id is not None
+    return card_id
+
+
+async def post(store: Store, card_id: int, shown: int = 1) -> None:
+    async with store.begin() as transaction:
+        await transaction.cards.posted(card_id, "1.1", shown)
+
+
+async def touch(store: Store, seconds: float = 0, *, closed: bool = False) -> int:
+    async with store.begin() as transaction:
+        return await transaction.cards.touch(NAME, due_at=after(seconds), closed=closed)
+
+
+async def due(store: Store, seconds: float = 0, limit: int = 10) -> list[int]:
+    async with store.begin() as transaction:
+        return [one.card_id for one in await transaction.cards.due(after(seconds), limit)]
+
+
+async def test_a_card_is_added_once_for_each_channel_and_generation(store: Store) -> None:
+    first = await add(store)
+    async with store.begin() as transaction:
+        assert await transaction.cards.add(NAME, "C1", now=after(5)) is None
+        second = await transaction.cards.add(NAME, "C1", now=after(5), generation=2)
+        elsewhere = await transaction.cards.add(NAME, "C2", now=NOW)
+        assert await transaction.cards.add(OTHER, "C1", now=NOW) is not None
+    async with store.begin() as transaction:
+        found = await transaction.cards.of(NAME)
+        by_id = await transaction.cards.get([first, 999])
+
+    assert [one.card_id for one in found] == [first, second, elsewhere]
+    assert by_id == {first: found[0]}
+    assert (found[0].wanted, found[0].shown, found[0].message_ts) == (1, 0, None)
+    assert (found[0].due_at, found[0].created_at) == (NOW, NOW)
+
+
+async def test_a_card_is_edited_from_when_its_message_is_there_and_says_less(store: Store) -> None:
+    card = await add(store)
+    assert await due(store, 100) == []
+    await post(store, card)
+    assert await due(store, 100) == []
+
+    assert await touch(store, 1) == 1
+    assert await due(store, 0) == []
+    assert await due(store, 1) == [card]
+
+    async with store.begin() as transaction:
+        await transaction.cards.showed(card, 2)
+    assert await due(store, 100) == []
+
+
+async def test_what_changes_before_the_first_post_is_there_is_edited(store: Store) -> None:
+    card = await add(store)
+    await touch(store, 1)
+    assert await due(store, 100) == []
+    await post(store, card)
+    assert await due(store) == [card]
+    await post(store, card, 2)
+    assert await due(store, 100) == []
+
+
+async def test_what_changes_during_an_edit_is_edited_again(store: Store) -> None:
+    card = await add(store)
+    await post(store, card)
+    await touch(store)
+    await touch(store)
+    async with store.begin() as transaction:
+        await transaction.cards.showed(card, 2)
+    assert await due(store) == [card]
+
+    async with store.begin() as transaction:
+        await transaction.cards.showed(card, 3)
+        await transaction.cards.showed(card, 2)
+    assert await due(store) == []
+
+
+async def test_an_edit_that_waits_is_not_put_off_by_a_later_change(store: Store) -> None:
+    card = await add(store)
+    await post(store, card)
+    await touch(store, 60)
+    assert await due(store, 59) == []
+    await touch(store, 5)
+    await touch(store, 90)
+
+    assert await due(store, 5) == [card]
+    async with store.begin() as transaction:
+        await transaction.cards.showed(card, 4)
+    await touch(store, 90)
+    assert await due(store, 60) == []
+
+
+async def test_those_due_first_come_first(store: Store) -> None:
+    cards = [await add(store, channel_id=f"C{number}") for number in range(3)]
+    for card in cards:
+        await post(store, card)
+    await touch(store, 2)
+    async with store.begin() as transaction:
+        await transaction.cards.postpone(cards[0], after(3))
+
+    assert await due(store, 2) == cards[1:]
+    assert await due(store, 3) == [*cards[1:], cards[0]]
+    assert await due(store, 3, limit=1) == [cards[1]]
+
+
+async def test_failures_count_until_an_edit_is_shown(store: Store) -> None:
+    card = await add(store)
+    await post(store, card)
+    await touch(store)
+    async with store.begin() as transaction:
+        await transaction.cards.postpone(card, after(9))
+        await transaction.cards.postpone(card, after(10))
+        failed = (await transaction.cards.get([card]))[card]
+        await transaction.cards.showed(card, 2)
+        shown = (await transaction.cards.get([card]))[card]
+
+    assert (failed.failures, failed.due_at) == (2, after(10))
+    assert (shown.failures, shown.shown) == (0, 2)
+
+
+async def test_a_lost_card_is_not_edited_any_more(store: Store) -> None:
+    card = await add(store)
+    await post(store, card)
+    await touch(store)
+    async with store.begin() as transaction:
+        await transaction.cards.lose(card)
+
+    assert await due(store, 100) == []
+
+
+async def test_only_cards_that_will_not_change_are_deleted(store: Store) -> None:
+    card = await add(store)
+    async with store.begin() as transaction:
+        assert await transaction.cards.delete_before(after(100)) == 0
+    await touch(store, 10, closed=True)
+    await touch(store, 20)
+    async with store.begin() as transaction:
+        assert (await transaction.cards.get([card]))[card].closed
+        assert await transaction.cards.delete_before(after(20)) == 0
+        assert await transaction.cards.delete_before(after(21)) == 1
+        assert await transaction.cards.of(NAME) == []

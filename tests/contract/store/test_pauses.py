@@ -1,0 +1,170 @@
+"""Pauses from beginning to end, and those who wait for the end."""
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from bot.domain.cards import CardKind, CardName
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.repository import RepositoryName
+from bot.ports import Store
+from tests.support.stored import NOW, SHOP, SITE, after
+
+
+def make_pause(
+    paused_at: datetime = NOW,
+    *,
+    repository: RepositoryName = SITE,
+    ended_at: datetime | None = None,
+    end_told: bool = False,
+) -> PauseRecord:
+    return PauseRecord(
+        repository=repository,
+        paused_at=paused_at,
+        stored_reason="deploying 4.2 (by Ada via Slack)",
+        reason="deploying 4.2",
+        by=Who("Ada", "U1"),
+        ended_at=ended_at,
+        ending=PauseEnding.LIFTED if ended_at is not None else None,
+        end_told=end_told,
+    )
+
+
+async def save(store: Store, *records: PauseRecord) -> list[int]:
+    async with store.begin() as transaction:
+        return [await transaction.pauses.save(record) for record in records]
+
+
+async def test_a_pause_comes_back_as_it_was_kept(store: Store) -> None:
+    full = replace(
+        make_pause(ended_at=after(60), end_told=True),
+        is_exact=False,
+        event_id=77,
+        previous_reason="before \N{SNOWMAN}",
+        queued_at_start=3,
+        queued_now=5,
+        joined=frozenset({44, 45}),
+        ended_by=Who("dave"),
+    )
+    first, second = await save(store, full, make_pause(repository=SHOP))
+    async with store.begin() as transaction:
+        found = await transaction.pauses.get([first, second, 999])
+
+    assert found == {
+        first: replace(full, pause_id=first),
+        second: replace(make_pause(repository=SHOP), pause_id=second),
+    }
+
+
+async def test_a_pause_is_changed_in_place(store: Store) -> None:
+    (pause_id,) = await save(store, make_pause())
+    changed = replace(
+        make_pause(), pause_id=pause_id, paused_at=after(1), by=None, queued_now=9, is_exact=False
+    )
+    assert await save(store, changed) == [pause_id]
+    async with store.begin() as transaction:
+        assert await transaction.pauses.get([pause_id]) == {pause_id: changed}
+
+
+async def test_the_pauses_of_a_repository_are_those_in_force_and_of_late(store: Store) -> None:
+    ids = await save(
+        store,
+        make_pause(after(-90), ended_at=after(-60)),
+        make_pause(after(-60), ended_at=after(-30)),
+        make_pause(after(-30)),
+        make_pause(after(-20), repository=SHOP),
+    )
+    async with store.begin() as transaction:
+        of = await transaction.pauses.of(SITE, after(-30))
+        in_force = await transaction.pauses.open([SITE, SHOP])
+        assert await transaction.pauses.open([]) == []
+
+    assert [one.pause_id for one in of] == [ids[2], ids[1]]
+    assert [one.pause_id for one in in_force] == [ids[3], ids[2]]
+
+
+async def test_nobody_begins_a_pause_while_another_looks_whether_there_is_one(
+    store: Store,
+) -> None:
+    async def begin() -> None:
+        async with store.begin() as transaction:
+            known = await transaction.pauses.of(SITE, NOW)
+            await asyncio.sleep(0)
+            if not known:
+                await transaction.pauses.save(make_pause())
+
+    await asyncio.gather(*(begin() for _ in range(4)))
+    async with store.begin() as transaction:
+        assert len(await transaction.pauses.of(SITE, NOW)) == 1
+
+
+async def test_ends_that_were_not_told_are_found(store: Store) -> None:
+    ids = await save(
+        store,
+        make_pause(after(0)),
+        make_pause(after(1), ended_at=after(10)),
+        make_pause(after(2), ended_at=after(5)),
+        make_pause(after(3), ended_at=after(6), end_told=True),
+        make_pause(after(4), ended_at=after(20)),
+    )
+    async with store.begin() as transaction:
+        untold = await transaction.pauses.untold_ends(after(20))
+
+    assert [one.pause_id for one in untold] == [ids[2], ids[1]]
+
+
+async def test_a_pause_is_kept_as_long_as_a_card_shows_it(store: Store) -> None:
+    shown, gone, untold, in_force = await save(
+        store,
+        make_pause(after(0), ended_at=after(5), end_told=True),
+        make_pause(after(1), ended_at=after(5), end_told=True),
+        make_pause(after(2), ended_at=after(5)),
+        make_pause(after(3)),
+    )
+    name = CardName(CardKind.PAUSE, SITE, str(shown))
+    async with store.begin() as transaction:
+        await transaction.cards.add(name, "C1", now=NOW)
+        await transaction.resume_watchers.add(gone, "U1")
+        assert await transaction.pauses.delete_before(after(5)) == 0
+        assert await transaction.pauses.delete_before(after(6)) == 1
+        left = await transaction.pauses.get([shown, gone, untold, in_force])
+
+    assert sorted(left) == [shown, untold, in_force]
+
+
+async def test_a_watcher_asks_once_and_is_told_once(store: Store) -> None:
+    first, second = await save(store, make_pause(), make_pause(after(1)))
+    async with store.begin() as transaction:
+        watchers = transaction.resume_watchers
+        assert await watchers.add(first, "U2")
+        assert await watchers.add(first, "U1")
+        assert not await watchers.add(first, "U2")
+        assert await watchers.add(second, "U1")
+    async with store.begin() as transaction:
+        assert await transaction.resume_watchers.take(first) == ["U1", "U2"]
+        assert await transaction.resume_watchers.take(first) == []
+        assert await transaction.resume_watchers.take(second) == ["U1"]
+
+
+async def test_watchers_go_over_to_the_pause_that_replaced_theirs(store: Store) -> None:
+    first, second = await save(store, make_pause(), make_pause(after(1)))
+    async with store.begin() as transaction:
+        for user_id in ("U1", "U2"):
+            await transaction.resume_watchers.add(first, user_id)
+        await transaction.resume_watchers.add(second, "U1")
+        await transaction.resume_watchers.move(first, second)
+        assert await transaction.resume_watchers.take(first) == []
+        assert await transaction.resume_watchers.take(second) == ["U1", "U2"]
+
+
+@pytest.mark.parametrize("end", [1, 3])
+async def test_a_pause_lasts_from_its_own_beginning_to_its_end(end: int) -> None:
+    ended = make_pause(after(2), ended_at=after(end))
+    assert ended.lasted is not None
+    assert ended.lasted.total_seconds() == max(end - 2, 0)
+    assert make_pause().lasted is None
+    assert ended.is_of(after(2.9))
+    assert not ended.is_of(after(3))
+    assert not ended.is_of(None)
