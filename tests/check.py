@@ -16,7 +16,7 @@ STEPS = {
     "lint": ("ruff", "check", "."),
     "types": ("mypy",),
     "imports": ("lint-imports", "--no-logo"),
-    "tests": ("pytest",),
+    "tests": ("pytest", "-n", "2"),
 }
 
 

@@ -1,37 +1,46 @@
-"""The App Home tab: all repositories at a glance."""
+"""The App Home tab: all repositories at a glance, the person's own part, and how the bot is."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from bot.domain.errors import PermissionDenied
+from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.message import Block, View
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
+from bot.domain.subscriptions import SubscriptionSource
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
-from bot.messages.status import status
-from bot.messages.text import escape
+from bot.messages.status import pull_request_link, status
+from bot.messages.subscriptions import topics_text
+from bot.messages.text import duration, escape, local_time, plural, quote
 
-SHOWN = 10
-"""Repositories shown in full; a Home tab has at most 100 blocks."""
+MINE_SHOWN = 10
+SUBSCRIPTIONS_SHOWN = 15
+PARKED_SHOWN = 5
+NAME_LIMIT = 60
+STALE = timedelta(minutes=2)
+"""An event log that was not read for so long is worth a mark."""
 
 
-def home(
-    snapshots: Sequence[Snapshot | RepositoryName],
-    more: int,
-    command: str,
-    *,
-    may_pause: bool = True,
-) -> View:
-    """`snapshots` holds the bare name of a repository whose queue could not be read.
-
-    The buttons that change a queue are there for those who may pause.
-    """
+def home(state: HomeState, viewer: Viewer, command: str) -> View:
+    """The buttons that change a queue are there for those who may pause."""
     shown: list[Block] = [blocks.header("Merge queues")]
-    for one in snapshots[:SHOWN]:
-        shown += [*_repository(one, may_pause=may_pause), blocks.divider()]
-    if more:
-        shown.append(blocks.context(f"and {more} more: `{escape(command)} status owner/name`"))
-    shown.append(blocks.context(f"`{escape(command)} help` in any channel shows what I can do"))
+    for one in state.queues:
+        shown += [*_repository(one, state, viewer), blocks.divider()]
+    if state.left_out:
+        shown.append(
+            blocks.context(f"and {state.left_out} more: `{escape(command)} status owner/name`")
+        )
+    shown += _mine(state, viewer, command)
+    shown += _subscriptions(state, command)
+    shown += _health(state.health, state.read_at)
+    shown.append(
+        blocks.context(
+            f"Read {local_time(state.read_at)}",
+            f"`{escape(command)} help` in any channel shows what I can do",
+        )
+    )
     return View({"type": "home", "blocks": [dict(block) for block in shown]})
 
 
@@ -41,19 +50,110 @@ def refused(error: PermissionDenied) -> View:
     return View({"type": "home", "blocks": [dict(blocks.section(text))]})
 
 
-def _repository(one: Snapshot | RepositoryName, *, may_pause: bool) -> list[Block]:
-    if isinstance(one, Snapshot):
-        headline, facts, *rest = status(one).blocks
-        reason = rest[:2] if one.pause is not None else []
-        return [headline, facts, *reason, _buttons(one, may_pause=may_pause)]
-    text = f":warning: *{escape(one)}*: the merge queue service does not answer"
-    retry = blocks.button("Try again", action_id=actions.REFRESH, value=one)
-    return [blocks.section(text), blocks.actions([retry], block_id=f"home:{one}"[:255])]
+def unavailable() -> View:
+    """The tab while the bot's own database does not answer."""
+    text = ":warning: I cannot reach my database just now. Open this tab again in a minute."
+    return View({"type": "home", "blocks": [dict(blocks.section(text))]})
 
 
-def _buttons(snapshot: Snapshot, *, may_pause: bool) -> Block:
+def _repository(one: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
+    if not isinstance(one, Snapshot):
+        text = f":warning: *{escape(one)}*: the merge queue service does not answer"
+        retry = blocks.button("Try again", action_id=actions.REFRESH, value=one)
+        last_poll = _last_poll(one, state)
+        return [
+            blocks.section(text),
+            *([blocks.context(last_poll)] if last_poll else []),
+            blocks.actions([retry], block_id=f"home:{one}"[:255]),
+        ]
+    headline, _, *rest = status(one).blocks
+    reason = rest[:2] if one.pause is not None else []
+    return [headline, blocks.context(*_facts(one, state)), *reason, _buttons(one, viewer)]
+
+
+def _facts(snapshot: Snapshot, state: HomeState) -> list[str]:
+    impact = snapshot.impact()
+    due = impact.next_merge_at
+    return [
+        plural(len(snapshot.status.batches), "batch", "batches"),
+        f"{impact.waiting:,} waiting",
+        f"next merge due {local_time(due)}" if due is not None else "",
+        _last_poll(snapshot.repository, state),
+    ]
+
+
+def _last_poll(repository: RepositoryName, state: HomeState) -> str:
+    polled_at = state.polled.get(repository)
+    if polled_at is None:
+        return ""
+    age = state.read_at - polled_at
+    mark = ":warning: " if age > STALE else ""
+    return f"{mark}event log read {duration(age)} ago"
+
+
+def _buttons(snapshot: Snapshot, viewer: Viewer) -> Block:
     found = status(snapshot).blocks[-1]["elements"]
     state, refresh = (found[0], found[1]) if isinstance(found, list) else (None, None)
-    wanted = (state, refresh) if may_pause else (refresh,)
+    wanted = (state, refresh) if viewer.may_pause else (refresh,)
     elements = [one for one in wanted if isinstance(one, dict)]
     return blocks.actions(elements, block_id=f"home:{snapshot.repository}"[:255])
+
+
+def _mine(state: HomeState, viewer: Viewer, command: str) -> list[Block]:
+    head = blocks.section("*My pull requests in the queues*")
+    if viewer.login is None:
+        hint = f"Tell me your login with `{escape(command)} link LOGIN` and I show them here"
+        return [head, blocks.context(hint)]
+    mine = state.pull_requests_of(viewer.login)
+    login = quote(viewer.login, NAME_LIMIT)
+    if not mine:
+        return [head, blocks.context(f"None of {login} just now")]
+    lines = [f"• {escape(name)}: {pull_request_link(one)}" for name, one in mine[:MINE_SHOWN]]
+    left = len(mine) - MINE_SHOWN
+    if left > 0:
+        lines.append(f"and {left} more")
+    return [head, blocks.section("\n".join(lines))]
+
+
+def _subscriptions(state: HomeState, command: str) -> list[Block]:
+    """A channel's name is Slack's to show: those who may not see a channel get no name."""
+    head = blocks.section("*Subscriptions*")
+    if not state.subscriptions:
+        hint = f"No channel hears anything yet: `{escape(command)} subscribe` in one changes that"
+        return [head, blocks.context(hint)]
+    lines = [
+        f"• {_channel(one.channel_id)} hears about {escape(one.repository)}: "
+        f"{topics_text(one.topics)}"
+        + (" (configured)" if one.source is SubscriptionSource.CONFIGURATION else "")
+        for one in state.subscriptions[:SUBSCRIPTIONS_SHOWN]
+    ]
+    if len(state.subscriptions) > SUBSCRIPTIONS_SHOWN:
+        lines.append(f"and more: `{escape(command)} subscriptions` in a channel lists its own")
+    return [head, blocks.section("\n".join(lines))]
+
+
+def _channel(channel_id: str) -> str:
+    return f"<#{escape(channel_id)}>" if channel_id.startswith(("C", "G")) else "a direct message"
+
+
+def _health(health: Health, now: datetime) -> list[Block]:
+    head = blocks.section(f"*The bot* is {'well' if _is_well(health, now) else 'not well'}")
+    facts = [plural(health.waiting, "post") + " waiting"]
+    if health.oldest_at is not None:
+        facts.append(f"the oldest for {duration(now - health.oldest_at)}")
+    if health.in_doubt:
+        facts.append(f"{health.in_doubt:,} in doubt")
+    parked = [
+        f":warning: Slack refuses posts to {_channel(channel)} ({quote(code, 60)})"
+        for channel, code in _first(health.parked)
+    ]
+    return [head, blocks.context(*facts), *(blocks.context(one) for one in parked)]
+
+
+def _first(parked: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    return parked[:PARKED_SHOWN]
+
+
+def _is_well(health: Health, now: datetime) -> bool:
+    late = health.oldest_at is not None and now - health.oldest_at > STALE
+    return not (health.parked or late)

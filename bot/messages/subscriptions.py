@@ -11,7 +11,7 @@ from bot.messages.text import code, escape, quote
 
 def subscribed(subscription: Subscription, access: ChannelAccess, *, bot_name: str) -> Message:
     """To the whole channel: from now on it hears about the repository."""
-    topics = _topics(subscription.topics)
+    topics = topics_text(subscription.topics)
     text = f"This channel now hears about {escape(subscription.repository)}: {topics}"
     warning = _warning(access, bot_name)
     shown = [blocks.section(f":bell: {text}")]
@@ -25,7 +25,7 @@ def unsubscribed(repository: str, left: Subscription | None) -> Message:
         return _line(f":no_bell: This channel no longer hears about {escape(repository)}.")
     return _line(
         f":bell: This channel now hears only this about {escape(repository)}: "
-        f"{_topics(left.topics)}"
+        f"{topics_text(left.topics)}"
     )
 
 
@@ -45,9 +45,11 @@ def subscriptions(found: Sequence[Subscription], command: str) -> Message:
     if not found:
         example = escape(f"{command} subscribe owner/name")
         return _line(f"This channel hears about nothing yet. Try `{example}`.")
-    lines = [f"• *{escape(one.repository)}*: {_topics(one.topics)}{_origin(one)}" for one in found]
+    lines = [
+        f"• *{escape(one.repository)}*: {topics_text(one.topics)}{_origin(one)}" for one in found
+    ]
     text = "This channel hears about"
-    plain = "; ".join(f"{escape(one.repository)}: {_topics(one.topics)}" for one in found)
+    plain = "; ".join(f"{escape(one.repository)}: {topics_text(one.topics)}" for one in found)
     return Message(
         text=f"{text} {plain}", blocks=(blocks.section("\n".join([f"*{text}*", *lines])),)
     )
@@ -59,7 +61,7 @@ def _origin(subscription: Subscription) -> str:
     return ""
 
 
-def _topics(topics: Iterable[str]) -> str:
+def topics_text(topics: Iterable[str]) -> str:
     """The topics in the order of the table, single event types after them."""
     wanted = set(topics)
     known = [topic.value for topic in Topic if topic in wanted]

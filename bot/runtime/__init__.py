@@ -8,9 +8,11 @@ from pydantic import SecretStr
 
 from bot.clock import SystemClock
 from bot.config import ConfigurationError, Settings
+from bot.ports import Clock
 from bot.runtime.adapters import Ports, open_ports, refused
-from bot.runtime.jobs import Jobs
+from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job
 from bot.runtime.listening import build_listeners
+from bot.scheduler import JobScheduler
 from bot.slack.clients import TokenRefused
 from bot.slack.http import HttpServer
 from bot.slack.inbox import Inbox
@@ -23,20 +25,22 @@ DRAIN_SECONDS = 5.0
 
 
 @asynccontextmanager
-async def build_runtime(settings: Settings) -> AsyncIterator[None]:
+async def build_runtime(settings: Settings, clock: Clock | None = None) -> AsyncIterator[None]:
     """All of the bot over Socket Mode; on leaving, take no more, finish what is begun, close.
 
     Raises ConfigurationError when a credential is missing or refused.
     """
     app_token = _given("SLACK_APP_TOKEN", settings.slack_app_token)
     async with AsyncExitStack() as stack:
-        ports = await open_ports(settings, stack)
+        ports = await open_ports(settings, stack, clock or SystemClock())
         jobs = await _prepare_jobs(settings, ports)
         inbox = Inbox()
-        app = build_listeners(settings, ports, jobs.nudge, inbox, Once(ports.clock))
+        once = Once(ports.clock, ports.store, alone=True)
+        listening = build_listeners(settings, ports, jobs.nudge, inbox, once)
+        jobs.refresh_home(listening.home)
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        connection = SocketConnection(app, ports.slack.client, app_token, ports.clock)
+        connection = SocketConnection(listening.app, ports.slack.client, app_token, ports.clock)
         stack.push_async_callback(connection.close)
         jobs.start()
         stack.callback(jobs.stop_firing)
@@ -49,7 +53,7 @@ async def build_runtime(settings: Settings) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def build_web(settings: Settings) -> AsyncIterator[HttpServer]:
+async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIterator[HttpServer]:
     """What people do, over HTTP; polling and posting are the worker's.
 
     Raises ConfigurationError when a credential is missing or refused, or the address is taken.
@@ -60,25 +64,30 @@ async def build_web(settings: Settings) -> AsyncIterator[HttpServer]:
         await _listen(server, settings)
         # Closed here when the start fails, else below, before what it needs.
         stack.push_async_callback(server.close)
-        ports = await open_ports(settings, stack)
+        ports = await open_ports(settings, stack, clock or SystemClock())
         inbox = Inbox()
         once = Once(ports.clock, ports.store)
-        app = build_listeners(settings, ports, _leave_to_worker, inbox, once)
+        listening = build_listeners(settings, ports, _leave_to_worker, inbox, once)
+        scheduler = JobScheduler()
+        scheduler.every(HOME_SECONDS, home_job(listening.home))
+        stack.push_async_callback(scheduler.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
         stack.push_async_callback(server.close)
-        server.serve(app, {"database": ports.database_answers})
+        server.serve(listening.app, {"database": ports.database_answers})
+        scheduler.start()
+        stack.callback(scheduler.stop_firing)
         _ready(settings)
         yield server
 
 
 @asynccontextmanager
-async def build_worker(settings: Settings) -> AsyncIterator[None]:
+async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncIterator[None]:
     """Polling, posting and pruning; what people do in Slack comes to `build_web`.
 
     Raises ConfigurationError when a credential is refused.
     """
     async with AsyncExitStack() as stack:
-        ports = await open_ports(settings, stack)
+        ports = await open_ports(settings, stack, clock or SystemClock())
         jobs = await _prepare_jobs(settings, ports)
         stack.push_async_callback(jobs.drain)
         jobs.start()

@@ -3,7 +3,6 @@
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from bot.clock import SystemClock
 from bot.config import ConfigurationError, Settings
 from bot.merge_queue.client import MergeQueueClient
 from bot.ports import Clock
@@ -40,9 +39,8 @@ class Ports:
             return True
 
 
-async def open_ports(settings: Settings, stack: AsyncExitStack) -> Ports:
+async def open_ports(settings: Settings, stack: AsyncExitStack, clock: Clock) -> Ports:
     """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""
-    clock = SystemClock()
     url = settings.database_url.get_secret_value()
     store = SqlStore(create_engine(url))
     stack.push_async_callback(store.close)

@@ -11,6 +11,7 @@ from bot.config import Settings
 from bot.domain.errors import StoreUnavailable
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler
+from bot.slack.home import HomeTab
 from bot.slack.poster import SlackPoster
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
@@ -24,6 +25,12 @@ POST_SECONDS = 1.0
 POLL_TICK_SECONDS = 0.25
 PRUNE_SECONDS = 3600.0
 CHANNELS_SECONDS = 1800.0
+HOME_SECONDS = 10.0
+
+
+def home_job(home: HomeTab) -> Job:
+    """Draw Home tabs again for those who may look at them."""
+    return Job("refresh Home tabs", home.refresh)
 
 
 class Jobs:
@@ -71,6 +78,10 @@ class Jobs:
             interval=timedelta(seconds=settings.poll_seconds),
             holder=holder,
         )
+
+    def refresh_home(self, home: HomeTab) -> None:
+        """Before `start`."""
+        self._scheduler.every(HOME_SECONDS, home_job(home))
 
     def start(self) -> None:
         self._scheduler.start()

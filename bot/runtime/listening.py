@@ -1,6 +1,7 @@
 """What people do in Slack: the listeners, with the use cases behind them."""
 
 from collections import ChainMap
+from dataclasses import dataclass
 
 from bot.config import Settings
 from bot.domain.permissions import Policy
@@ -13,8 +14,10 @@ from bot.slack.actions.click import ClickRoom
 from bot.slack.actions.pausing import PauseActions
 from bot.slack.answers import Answers
 from bot.slack.answers.asking import StatusAnswers
+from bot.slack.answers.help import HelpAnswers
 from bot.slack.answers.pausing import PauseAnswers
-from bot.slack.answers.room import Room
+from bot.slack.answers.people import AccountAnswers
+from bot.slack.answers.room import GeneralRoom, Room
 from bot.slack.answers.subscribing import SubscriptionAnswers
 from bot.slack.app import App, build_app
 from bot.slack.commands import CommandListeners
@@ -28,6 +31,7 @@ from bot.slack.views import ViewListeners
 from bot.usecases import UseCases
 from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_queue import PauseQueue
 from bot.usecases.show_home import ShowHome
@@ -35,9 +39,17 @@ from bot.usecases.show_status import ShowStatus
 from bot.usecases.unpause_queue import UnpauseQueue
 
 
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """What takes requests, and what is drawn again while people may look at it."""
+
+    app: App
+    home: HomeTab
+
+
 def build_listeners(
     settings: Settings, ports: Ports, nudge: Nudge, inbox: Inbox, once: Once
-) -> App:
+) -> Listening:
     """The Bolt app with all listeners; what they hand over waits in `inbox`."""
     slack = ports.slack
     repositories = Repositories(settings.repositories)
@@ -51,12 +63,16 @@ def build_listeners(
         slack.identity.name,
     )
     rooms: tuple[Room, ...] = (StatusAnswers(use_cases.show_status), pausing, subscribing)
+    general: tuple[GeneralRoom, ...] = (
+        HelpAnswers(settings.command),
+        AccountAnswers(use_cases.link_account, settings.command),
+        subscribing,
+    )
     answers = Answers(
         check_permission=use_cases.check_permission,
         manage_subscriptions=use_cases.manage_subscriptions,
         repositories=repositories,
-        command=settings.command,
-        subscribing=subscribing,
+        general=dict(ChainMap(*(dict(room.general()) for room in general))),
         answers=dict(ChainMap(*(dict(room.answers()) for room in rooms))),
     )
     home = HomeTab(
@@ -69,6 +85,7 @@ def build_listeners(
         client=slack.client,
         replies=slack.replies,
         command=settings.command,
+        clock=ports.clock,
     )
     clicks: tuple[ClickRoom, ...] = (
         StatusActions(use_cases.show_status, answers, repositories),
@@ -88,7 +105,8 @@ def build_listeners(
     commands = CommandListeners(
         settings.command, answers, inbox, once, boundary, slack.client, slack.replies
     )
-    return build_app(slack.client, slack.identity, (commands, actions, views, home), once)
+    app = build_app(slack.client, slack.identity, (commands, actions, views, home), once)
+    return Listening(app, home)
 
 
 def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
@@ -108,8 +126,9 @@ def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
     return UseCases(
         check_permission=check,
         show_status=show_status,
-        show_home=ShowHome(show_status),
+        show_home=ShowHome(show_status, ports.store, ports.clock),
         pause_queue=PauseQueue(ports.merge_queue, acts),
         unpause_queue=UnpauseQueue(ports.merge_queue, acts),
         manage_subscriptions=ManageSubscriptions(acts),
+        link_account=LinkAccount(ports.store, ports.clock),
     )

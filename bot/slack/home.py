@@ -1,20 +1,28 @@
-"""The App Home tab, published when somebody opens it."""
+"""The App Home tab, published when somebody opens it and again while they may still look at it."""
 
 import asyncio
+import json
 import logging
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Actor, Origin
 from bot.domain.denials import Right
-from bot.domain.errors import PermissionDenied
+from bot.domain.errors import PermissionDenied, StoreUnavailable
+from bot.domain.home import HomeState, Viewer
+from bot.domain.message import View
 from bot.domain.repositories import Repositories
 from bot.messages import home
+from bot.ports import Clock
 from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
+from bot.slack.failures import FAILURES
+from bot.slack.home_viewers import Looker, RecentViewers
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.payloads import HomeOpened
@@ -40,6 +48,8 @@ class HomeTab:
     client: AsyncWebClient
     replies: Replies
     command: str
+    clock: Clock
+    viewers: RecentViewers = field(default_factory=RecentViewers)
 
     def register(self, app: AsyncApp) -> None:
         app.event("app_home_opened")(self.on_opened)
@@ -61,23 +71,79 @@ class HomeTab:
         self.inbox.hand_over(self.boundary.guard(work, conversation))
 
     async def publish(self, conversation: Conversation) -> None:
+        """Draw the tab for the person who opened it or pressed something on it."""
+        actor = conversation.actor
         try:
-            await self.check_permission.require(conversation.actor, Right.READ)
+            await self.check_permission.require(actor, Right.READ)
         except PermissionDenied as denied:
-            logger.info(
-                "a person was refused the Home tab",
-                extra={
-                    "action": "home_refused",
-                    "actor": conversation.actor.user_id,
-                    "detail": str(denied),
-                },
-            )
+            _log_refusal(actor, denied)
             await conversation.publish_home(home.refused(denied))
             return
-        shown = self.repositories.names[: home.SHOWN]
-        may_pause, snapshots = await asyncio.gather(
-            self.check_permission.may(conversation.actor, Right.PAUSE), self.show_home.run(shown)
+        looker = self.viewers.opened(actor, self.clock.now())
+        try:
+            state, viewer = await asyncio.gather(
+                self.show_home.run(self.repositories.names), self._viewer(actor)
+            )
+        except StoreUnavailable:
+            await conversation.publish_home(home.unavailable())
+            raise
+        await conversation.publish_home(home.home(state, viewer, self.command))
+        looker.saw(self._fingerprint(state, viewer), self.clock.now())
+
+    async def refresh(self) -> None:
+        """Draw it again for those who looked lately and would see something else by now.
+
+        One reading of the queues serves them all. Raises StoreUnavailable.
+        """
+        due = self.viewers.due(self.clock.now())
+        if not due:
+            return
+        state = await self.show_home.run(self.repositories.names)
+        for looker, viewer in await self._admitted(due):
+            seen = self._fingerprint(state, viewer)
+            if seen != looker.seen:
+                await self._show(looker, home.home(state, viewer, self.command))
+            looker.saw(seen, self.clock.now())
+
+    async def _admitted(self, due: Sequence[Looker]) -> list[tuple[Looker, Viewer]]:
+        """Those who still may look; the tab of the others is left as it was and not renewed."""
+        may = await asyncio.gather(
+            *(self.check_permission.may(one.actor, Right.READ) for one in due)
         )
-        more = len(self.repositories.names) - len(shown)
-        view = home.home(snapshots, more, self.command, may_pause=may_pause)
-        await conversation.publish_home(view)
+        for looker, may_read in zip(due, may, strict=True):
+            if not may_read:
+                self.viewers.forget(looker)
+        admitted = [one for one, may_read in zip(due, may, strict=True) if may_read]
+        pause = await asyncio.gather(
+            *(self.check_permission.may(one.actor, Right.PAUSE) for one in admitted)
+        )
+        may_pause = {
+            one.actor.user_id: allowed for one, allowed in zip(admitted, pause, strict=True)
+        }
+        viewers = await self.show_home.viewers(may_pause)
+        return [(one, viewers[one.actor.user_id]) for one in admitted]
+
+    async def _viewer(self, actor: Actor) -> Viewer:
+        may_pause = await self.check_permission.may(actor, Right.PAUSE)
+        return (await self.show_home.viewers({actor.user_id: may_pause}))[actor.user_id]
+
+    async def _show(self, looker: Looker, view: View) -> None:
+        """Somebody who cannot be shown the tab now is shown it the next time."""
+        try:
+            await self.client.views_publish(user_id=looker.actor.user_id, view=dict(view.view))
+        except FAILURES as error:
+            code = error.response.get("error") if isinstance(error, SlackApiError) else None
+            logger.info(
+                "a Home tab was not renewed",
+                extra={"action": "home_not_renewed", "error": code or type(error).__name__},
+            )
+
+    def _fingerprint(self, state: HomeState, viewer: Viewer) -> str:
+        return json.dumps(home.home(state.timeless(), viewer, self.command).view)
+
+
+def _log_refusal(actor: Actor, denied: PermissionDenied) -> None:
+    logger.info(
+        "a person was refused the Home tab",
+        extra={"action": "home_refused", "actor": actor.user_id, "detail": str(denied)},
+    )

@@ -12,6 +12,7 @@ from typing import Any
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
+from bot.domain.errors import StoreUnavailable
 from bot.ports import Clock, Store
 
 logger = logging.getLogger(__name__)
@@ -96,9 +97,14 @@ class Once:
     for nothing outside this process.
     """
 
-    def __init__(self, clock: Clock, store: Store | None = None) -> None:
+    def __init__(self, clock: Clock, store: Store | None = None, *, alone: bool = False) -> None:
+        """`alone`: requests come to this process only, or to another when this one has died.
+
+        Then its own memory is enough while the database does not answer.
+        """
         self._clock = clock
         self._store = store
+        self._alone = alone
         self._memory = Memory()
 
     async def refuse_repeated(
@@ -120,7 +126,7 @@ class Once:
     async def act(self, body: Mapping[str, Any], work: Coroutine[Any, Any, None]) -> None:
         """Await `work`, unless another machine has taken the request.
 
-        Raises StoreUnavailable, having done nothing, when that cannot be known.
+        Raises StoreUnavailable, having done nothing, when that matters and cannot be known.
         """
         with closing(work):
             if await self._is_first(body):
@@ -136,14 +142,22 @@ class Once:
         key = request_key(body)
         if key is None or self._store is None:
             return True
-        now = self._clock.now()
-        async with self._store.begin() as transaction:
-            is_first = await transaction.seen_requests.add(
-                key.digest, now=now, until=now + key.lifetime
-            )
+        try:
+            is_first = await self._claim(key, self._store)
+        except StoreUnavailable:
+            if not self._alone:
+                raise
+            return True
         if not is_first:
             _log_repeated(key)
         return is_first
+
+    async def _claim(self, key: RequestKey, store: Store) -> bool:
+        now = self._clock.now()
+        async with store.begin() as transaction:
+            return await transaction.seen_requests.add(
+                key.digest, now=now, until=now + key.lifetime
+            )
 
 
 def _header(request: AsyncBoltRequest, name: str) -> str | None:

@@ -58,6 +58,17 @@ class SqlSubscriptions(ports.Subscriptions):
         """By channel, those from configuration after those by command."""
         return await self._read(subscriptions.c.repository == repository)
 
+    @override
+    async def all(self, limit: int) -> Sequence[Subscription]:
+        rows = await self._statements.run(
+            select(subscriptions)
+            .order_by(
+                subscriptions.c.repository, subscriptions.c.channel_id, subscriptions.c.source
+            )
+            .limit(limit)
+        )
+        return [Subscription(**row) for row in rows.mappings()]
+
     async def _read(self, condition: ColumnElement[bool]) -> Sequence[Subscription]:
         rows = await self._statements.run(select(subscriptions).where(condition))
         read = [Subscription(**row) for row in rows.mappings()]

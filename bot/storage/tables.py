@@ -317,3 +317,18 @@ resume_watchers = Table(
     Column("user_id", Text, primary_key=True),
 )
 """People to be told, once, when the queue goes on."""
+polls = Table(
+    "polls",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("polled_at", UtcTime, nullable=False),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("login", Text, nullable=False),
+    Column("linked_at", UtcTime, nullable=False),
+    Index("ix_accounts_login", "login"),
+)

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from bot import ports
 from bot.domain.errors import StoreUnavailable
+from bot.storage.accounts import SqlAccounts
 from bot.storage.audit import SqlAudit
 from bot.storage.cards import SqlCards
 from bot.storage.events import SqlEvents
@@ -16,6 +17,7 @@ from bot.storage.failures import as_store_errors
 from bot.storage.leases import SqlLeases
 from bot.storage.outbox import SqlOutbox
 from bot.storage.pauses import SqlPauses
+from bot.storage.polls import SqlPolls
 from bot.storage.positions import SqlPositions
 from bot.storage.pull_requests import SqlPullRequests
 from bot.storage.resume_watchers import SqlResumeWatchers
@@ -40,6 +42,8 @@ class SqlTransaction(ports.Transaction):
         self._cards = SqlCards(statements)
         self._pauses = SqlPauses(statements)
         self._resume_watchers = SqlResumeWatchers(statements)
+        self._polls = SqlPolls(statements)
+        self._accounts = SqlAccounts(statements)
 
     @property
     @override
@@ -95,6 +99,16 @@ class SqlTransaction(ports.Transaction):
     @override
     def resume_watchers(self) -> SqlResumeWatchers:
         return self._resume_watchers
+
+    @property
+    @override
+    def polls(self) -> SqlPolls:
+        return self._polls
+
+    @property
+    @override
+    def accounts(self) -> SqlAccounts:
+        return self._accounts
 
 
 class SqlStore(ports.Store):

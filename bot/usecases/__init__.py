@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_queue import PauseQueue
 from bot.usecases.show_home import ShowHome
@@ -20,3 +21,4 @@ class UseCases:
     pause_queue: PauseQueue
     unpause_queue: UnpauseQueue
     manage_subscriptions: ManageSubscriptions
+    link_account: LinkAccount

@@ -17,6 +17,9 @@ from bot.usecases.poll_event_log import LogReader, PollEventLog
 logger = logging.getLogger(__name__)
 
 LEASE_INTERVALS = 3
+TOLD_EVERY = timedelta(seconds=15)
+"""How often the times of the last polls are stored, for those who ask how fresh we are."""
+
 LEASE_FLOOR = timedelta(seconds=15)
 """A lease outlives a few missed ticks, and a poll that takes its time."""
 
@@ -32,6 +35,8 @@ class _Schedule:
     running: bool = False
     lease: Lease | None = None
     leased_until: datetime | None = None
+    polled_at: datetime | None = None
+    told_at: datetime | None = None
 
     def wears_out(self, now: datetime) -> bool:
         """Whether a poll goes on so long that its lease has to be renewed."""
@@ -114,10 +119,24 @@ class PollDueRepositories:
                 lifetime=self._lifetime,
             )
             positions = await transaction.positions.load(due)
+            polled = self._to_tell(due)
+            await transaction.polls.save(polled)
             subscriptions = {
                 name: await transaction.subscriptions.of_repository(name) for name in due
             }
+        for name, polled_at in polled.items():
+            self.schedules[name].told_at = polled_at
         return leases, positions, subscriptions
+
+    def _to_tell(self, due: Sequence[RepositoryName]) -> dict[RepositoryName, datetime]:
+        """The times of the last polls that are worth storing: not one write a poll."""
+        schedules = {name: self.schedules[name] for name in due}
+        return {
+            name: one.polled_at
+            for name, one in schedules.items()
+            if one.polled_at is not None
+            and (one.told_at is None or one.polled_at - one.told_at >= TOLD_EVERY)
+        }
 
     def _start(
         self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
@@ -146,6 +165,8 @@ class PollDueRepositories:
         if schedule.failures:
             logger.info("poll recovered", extra={"action": "poll_recovered", "repository": name})
         schedule.failures = 0
+        if schedule.reader is not None:
+            schedule.polled_at = started_at
         schedule.due_at = max(started_at + self.interval, self.clock.now())
 
     def _ended(self, task: asyncio.Task[None]) -> None:

@@ -1,13 +1,21 @@
-"""Read all queues for the App Home tab."""
+"""Read all that the App Home tab tells."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.domain.errors import MergeQueueError
+from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
+from bot.ports import Clock, OutboxSummary, Store
 from bot.usecases.show_status import ShowStatus
+
+SHOWN = 10
+READ = 40
+"""More queues are not asked for when somebody looks: each costs two requests."""
+
+SUBSCRIPTIONS_SHOWN = 15
+READ_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +23,46 @@ class ShowHome:
     """A queue that cannot be read is shown as such; the others are shown all the same."""
 
     show_status: ShowStatus
+    store: Store
+    clock: Clock
 
-    async def run(
-        self, repositories: Sequence[RepositoryName]
-    ) -> Sequence[Snapshot | RepositoryName]:
-        return await asyncio.gather(*(self._read(name) for name in repositories))
+    async def run(self, repositories: Sequence[RepositoryName]) -> HomeState:
+        """Raises StoreUnavailable."""
+        gate = asyncio.Semaphore(READ_AT_ONCE)
+        asked = repositories[:READ]
+        read = await asyncio.gather(*(self._read(name, gate) for name in asked))
+        shown = by_need(read)[:SHOWN]
+        async with self.store.begin() as transaction:
+            polled = await transaction.polls.latest(asked)
+            subscriptions = await transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN + 1)
+            outbox = await transaction.outbox.summary()
+        return HomeState(
+            queues=shown,
+            left_out=len(repositories) - len(shown),
+            polled=polled,
+            subscriptions=subscriptions,
+            health=_health(outbox),
+            read_at=self.clock.now(),
+        )
 
-    async def _read(self, repository: RepositoryName) -> Snapshot | RepositoryName:
-        try:
-            return await self.show_status.run(repository)
-        except MergeQueueError:
-            return repository
+    async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:
+        """What is particular to each person, by user id."""
+        async with self.store.begin() as transaction:
+            logins = await transaction.accounts.logins(may_pause)
+        return {user_id: Viewer(may, logins.get(user_id)) for user_id, may in may_pause.items()}
+
+    async def _read(self, repository: RepositoryName, gate: asyncio.Semaphore) -> ReadQueue:
+        async with gate:
+            try:
+                return await self.show_status.run(repository)
+            except MergeQueueError:
+                return repository
+
+
+def _health(outbox: OutboxSummary) -> Health:
+    return Health(
+        waiting=outbox.pending + outbox.sending,
+        in_doubt=outbox.in_doubt,
+        oldest_at=outbox.oldest_created_at,
+        parked=[(one.channel_id, one.code) for one in outbox.parked],
+    )

@@ -1,11 +1,12 @@
-"""A bot for every conversation."""
+"""A bot for every conversation, over Socket Mode and over signed requests with a worker beside."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 
 import pytest
 
-from tests.support.bot_tester import BotTester
+from tests.support.bot_tester import BotTester, Mode
+from tests.support.clock import MovedClock
 from tests.support.database_fixtures import sqlite_template, sqlite_url
 
 __all__ = ["sqlite_template", "sqlite_url"]
@@ -13,14 +14,27 @@ __all__ = ["sqlite_template", "sqlite_url"]
 StartBot = Callable[..., Awaitable[BotTester]]
 
 
+@pytest.fixture(params=["socket", "http"])
+def mode(request: pytest.FixtureRequest) -> Mode:
+    """The same listeners answer whichever way a request came."""
+    chosen: Mode = request.param
+    return chosen
+
+
 @pytest.fixture
-async def start_bot(sqlite_url: str) -> AsyncIterator[StartBot]:
+def clock() -> MovedClock:
+    """The bot's clock, for tests that cannot wait."""
+    return MovedClock()
+
+
+@pytest.fixture
+async def start_bot(sqlite_url: str, mode: Mode, clock: MovedClock) -> AsyncIterator[StartBot]:
     """Start a bot with options of BotTester."""
     async with AsyncExitStack() as stack:
 
         async def start(**options: object) -> BotTester:
             # The options are BotTester's own, which checks them.
-            tester = BotTester(sqlite_url, **options)  # type: ignore[arg-type]
+            tester = BotTester(sqlite_url, **{"mode": mode, "clock": clock, **options})  # type: ignore[arg-type]
             return await stack.enter_async_context(tester)
 
         yield start

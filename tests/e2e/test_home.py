@@ -3,7 +3,9 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.clock import MovedClock
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -16,7 +18,7 @@ async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
     assert "*acme/site* is running, the queue is empty" in home
     assert "*acme/api* is paused" in home
     assert "*Reason:* Database migration" in home
-    assert home.labels == ["Pause queue…", "Refresh", "Resume queue", "Refresh"]
+    assert home.labels == ["Resume queue", "Refresh", "Pause queue…", "Refresh"]
 
 
 async def test_pausing_from_the_home_tab_asks_for_a_reason(start_bot: StartBot) -> None:
@@ -64,7 +66,7 @@ async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: St
     await bot.open_home()
     home = await bot.home("*acme/api*: the merge queue service does not answer")
     assert "*acme/site* is running" in home
-    assert home.labels == ["Pause queue…", "Refresh", "Try again"]
+    assert home.labels == ["Try again", "Pause queue…", "Refresh"]
     bot.mend_service()
     await bot.click(home, "Try again")
     await bot.home("*acme/api* is running")
@@ -75,3 +77,80 @@ async def test_the_messages_tab_draws_nothing(bot: BotTester) -> None:
     await bot.open_home()
     await bot.home("Merge queues")
     assert bot.slack.sight.views(BOB)["home"] is None
+
+
+async def test_the_home_tab_tells_of_subscriptions_and_of_the_bot(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
+    await bot.type("/mq subscribe acme/site failure", channel=RELEASES)
+    await bot.wait_for_post(channel=RELEASES)
+    await bot.open_home()
+    home = await bot.home("Subscriptions")
+    assert f"#{MERGE_QUEUE} hears about acme/site: pause (configured)" in home
+    assert f"#{RELEASES} hears about acme/site: failure" in home
+    assert "*The bot* is well" in home
+    assert "0 posts waiting" in home
+
+
+async def test_the_home_tab_shows_my_pull_requests_once_i_have_told_my_login(
+    bot: BotTester,
+) -> None:
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    bot.enqueue(title="Add search", author="ada")
+    bot.enqueue(title="Drop the old parser", author="zoe")
+    await bot.open_home()
+    assert "Tell me your login" in await bot.home("My pull requests")
+
+    assert "You are Ada on the code host" in await bot.ask("/mq link @Ada")
+    assert "You are Ada on the code host" in await bot.ask("/mq me")
+    await bot.open_home()
+    home = await bot.home("Add search")
+    assert "Drop the old parser" not in home
+
+    assert "forgotten" in await bot.ask("/mq link off")
+    assert "I do not know your login" in await bot.ask("/mq me")
+    assert "Nothing to do" in await bot.ask("/mq link off")
+
+
+async def test_a_login_that_cannot_be_one_is_refused(bot: BotTester) -> None:
+    assert "A login has letters" in await bot.ask("/mq link <!channel>")
+    assert "one word" in await bot.ask("/mq link")
+
+
+async def test_an_open_home_tab_is_brought_up_to_date_by_itself(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot()
+    await bot.open_home()
+    await bot.home("is running, the queue is empty")
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    clock.advance(61)
+    await bot.home("*acme/site* is paused")
+
+
+async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot()
+    await bot.open_home(by=ALICE)
+    await bot.home(by=ALICE)
+    await bot.open_home(by=BOB)
+    await bot.home(by=BOB)
+    before = len(bot.calls("views.publish"))
+    reads = len(bot.requests("/merge-queue/status"))
+    clock.advance(61)
+    await until(lambda: len(bot.requests("/merge-queue/status")) > reads, "a new look")
+    await bot.open_home(by=BOB)
+    await until(lambda: len(bot.calls("views.publish")) > before, "the tab that was opened")
+    assert len(bot.calls("views.publish")) == before + 1
+
+
+async def test_nobody_looks_for_those_who_opened_the_tab_long_ago(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot()
+    await bot.open_home()
+    home = await bot.home("is running")
+    clock.advance(2 * 3600)
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    await bot.happens("queue.pause.create")
+    assert await bot.home() == home

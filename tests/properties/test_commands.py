@@ -57,7 +57,7 @@ def test_what_help_prints_is_parsed(verb: object, command: str) -> None:
     for line in copied:
         assert line.startswith(command)
         parsed = parse_command(line.removeprefix(command), REPOSITORIES)
-        assert type(parsed) is type(parse_command(verb.name, REPOSITORIES)) or isinstance(
+        assert type(parsed) is type(parse_command(verb.examples[0], REPOSITORIES)) or isinstance(
             parsed, HelpCommand
         )
 

@@ -28,6 +28,7 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.rate_limits import RateLimits
 from bot.sandbox.slack.server import SlackSandbox
+from tests.support.clock import MovedClock
 from tests.support.shown import Blocks, Json, Shown, ShownView, message_shown, view_shown
 from tests.support.waiting import DEADLINE_SECONDS, until
 
@@ -91,6 +92,7 @@ class BotTester:
     credentials: tuple[Credential, ...] = ()
     waits_for_begin: bool = True
     mode: Mode = "socket"
+    clock: MovedClock = field(default_factory=MovedClock)
     expected_errors: set[str] = field(default_factory=set)
     expected_refusals: set[str] = field(default_factory=set)
     log: LogKeeper = field(default_factory=LogKeeper, init=False)
@@ -156,7 +158,7 @@ class BotTester:
     async def _open_bot(self) -> None:
         settings = load_settings(self.settings_environment())
         is_http = self.mode == "http"
-        self._bot = self._over_http(settings) if is_http else build_runtime(settings)
+        self._bot = self._over_http(settings) if is_http else build_runtime(settings, self.clock)
         await self._bot.__aenter__()
 
     def _has_begun(self) -> bool:
@@ -169,7 +171,8 @@ class BotTester:
 
     @asynccontextmanager
     async def _over_http(self, settings: Settings) -> AsyncIterator[None]:
-        async with build_web(settings) as web, build_worker(settings):
+        clock = self.clock
+        async with build_web(settings, clock) as web, build_worker(settings, clock):
             await self.slack.request_url.use(f"http://127.0.0.1:{web.port}{EVENTS_PATH}")
             yield
 
@@ -434,6 +437,11 @@ class BotTester:
     def break_slack(self, name: str, method: str, **how: object) -> None:
         """Arm a fault of Slack, for one call unless `times` is given."""
         self.slack.faults.arm({"name": name, "method": method, **how})
+
+    def requests(self, path: str) -> list[str]:
+        """The requests that the service answered, whose path ends so."""
+        made = [f"{one.method} {one.path}" for one in self.merge_queue.requests if one.status]
+        return [one for one in made if one.partition("?")[0].endswith(path)]
 
     def calls(self, method: str, *, since: Callable[[Json], bool] | None = None) -> list[Json]:
         """The calls of a Web API method that Slack received."""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from typing_extensions import override
 
+from bot.clock import SystemClock
 from bot.ports import Clock
 
 NOON = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
@@ -31,3 +32,17 @@ class FakeClock(Clock):
     def advance(self, seconds: float) -> datetime:
         self._now += timedelta(seconds=seconds)
         return self._now
+
+
+class MovedClock(SystemClock):
+    """The time of this machine, and what a test has added to it. Waits are real."""
+
+    def __init__(self) -> None:
+        self._added = timedelta()
+
+    @override
+    def now(self) -> datetime:
+        return super().now() + self._added
+
+    def advance(self, seconds: float) -> None:
+        self._added += timedelta(seconds=seconds)

@@ -25,6 +25,7 @@ from bot.domain.errors import (
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES
+from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.message import Message, View
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
@@ -37,6 +38,7 @@ from bot.messages import (
     help as help_messages,
     home,
     pause,
+    people,
     status,
     subscriptions,
     summary,
@@ -75,8 +77,14 @@ def every_message(text: str, url: str) -> Rendered:
         "status": status.status(snapshot),
         "status of a branch": status.status(make_snapshot(branch=branch)),
         "waiting page": status.waiting_page(snapshot, 10),
-        "home": home.home([snapshot, SITE], 3, "/mq"),
-        "home of one who may not pause": home.home([snapshot, SITE], 3, "/mq", may_pause=False),
+        "home": home.home(make_home_state(text, snapshot, SITE), Viewer(login=text), "/mq"),
+        "home of one who may not pause": home.home(
+            make_home_state(text, snapshot, SITE), Viewer(may_pause=False), "/mq"
+        ),
+        "home without the database": home.unavailable(),
+        "linked": people.linked(text, "/mq"),
+        "me": people.me(text, "/mq"),
+        "unlinked": people.unlinked(was_linked=True),
         "home of one who may see nothing": home.refused(
             PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, text), WhoCan())
         ),
@@ -94,6 +102,19 @@ def every_message(text: str, url: str) -> Rendered:
         **_errors(text),
         **_events(text, url),
     }
+
+
+def make_home_state(text: str, *queues: ReadQueue) -> HomeState:
+    """As full as it gets."""
+    subscription = make_subscription("merge", text or "enter", repository=LONG_NAME)
+    return HomeState(
+        queues=queues,
+        left_out=3,
+        polled={SITE: NOON - timedelta(hours=3)},
+        subscriptions=[subscription] * 20,
+        health=Health(1234, 5, NOON - timedelta(hours=1), [("C0GONE", text)] * 9),
+        read_at=NOON,
+    )
 
 
 def make_hostile_snapshot(text: str, url: str) -> Snapshot:

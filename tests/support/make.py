@@ -10,6 +10,7 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.events import QueueEvent
+from bot.domain.home import Health, HomeState, ReadQueue
 from bot.domain.queue import (
     Author,
     Batch,
@@ -192,6 +193,16 @@ def make_snapshot(
     read_at: datetime = NOON,
 ) -> Snapshot:
     return Snapshot(repository, status or make_status(), pause, read_at, branch)
+
+
+def make_home(
+    *queues: ReadQueue,
+    left_out: int = 0,
+    polled: Mapping[RepositoryName, datetime] | None = None,
+    subscriptions: Sequence[Subscription] = (),
+    health: Health | None = None,
+) -> HomeState:
+    return HomeState(queues, left_out, polled or {}, subscriptions, health or Health(), NOON)
 
 
 def make_subscription(

@@ -49,6 +49,8 @@ class Contents:
     cards_changed_at: dict[int, datetime] = field(default_factory=dict)
     pauses: dict[int, PauseRecord] = field(default_factory=dict)
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
+    polls: dict[RepositoryName, datetime] = field(default_factory=dict)
+    accounts: dict[str, str] = field(default_factory=dict)
 
     def snapshot(self) -> "Contents":
         return Contents(**{each.name: dict(getattr(self, each.name)) for each in fields(self)})
@@ -262,6 +264,11 @@ class InMemorySubscriptions(ports.Subscriptions):
         return [self._kept[key] for key in sorted(self._kept) if key[1] == repository]
 
     @override
+    async def all(self, limit: int) -> Sequence[Subscription]:
+        ordered = sorted(self._kept, key=lambda key: (key[1], key[0], key[2]))
+        return [self._kept[key] for key in ordered[:limit]]
+
+    @override
     async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
         if any(s.source is not SubscriptionSource.CONFIGURATION for s in subscriptions):
             raise ValueError("only configured subscriptions replace the configured ones")
@@ -284,6 +291,38 @@ class InMemorySeenRequests(ports.SeenRequests):
         return is_new
 
 
+class InMemoryPolls(ports.Polls):
+    def __init__(self, contents: Contents) -> None:
+        self._polls = contents.polls
+
+    @override
+    async def save(self, polled: Mapping[RepositoryName, datetime]) -> None:
+        self._polls.update(as_stored(dict(polled)))
+
+    @override
+    async def latest(
+        self, repositories: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, datetime]:
+        return {each: self._polls[each] for each in repositories if each in self._polls}
+
+
+class InMemoryAccounts(ports.Accounts):
+    def __init__(self, contents: Contents) -> None:
+        self._logins = contents.accounts
+
+    @override
+    async def link(self, user_id: str, login: str, at: datetime) -> None:
+        self._logins[user_id] = login
+
+    @override
+    async def unlink(self, user_id: str) -> bool:
+        return self._logins.pop(user_id, None) is not None
+
+    @override
+    async def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
+        return {each: self._logins[each] for each in user_ids if each in self._logins}
+
+
 class InMemoryTransaction(ports.Transaction):
     def __init__(self, contents: Contents) -> None:
         self._leases = InMemoryLeases(contents)
@@ -299,6 +338,8 @@ class InMemoryTransaction(ports.Transaction):
         self._cards = InMemoryCards(contents.cards, contents.cards_changed_at)
         self._pauses = InMemoryPauses(contents.pauses, contents.cards, contents.resume_watchers)
         self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers)
+        self._polls = InMemoryPolls(contents)
+        self._accounts = InMemoryAccounts(contents)
 
     @property
     @override
@@ -354,3 +395,13 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def resume_watchers(self) -> InMemoryResumeWatchers:
         return self._resume_watchers
+
+    @property
+    @override
+    def polls(self) -> InMemoryPolls:
+        return self._polls
+
+    @property
+    @override
+    def accounts(self) -> InMemoryAccounts:
+        return self._accounts

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from bot.domain.commands.arguments import Arguments
 from bot.domain.commands.asking import read_status
 from bot.domain.commands.pausing import read_pause, read_unpause
+from bot.domain.commands.people import read_link, read_me
 from bot.domain.commands.subscribing import read_subscribe, read_subscriptions, read_unsubscribe
 from bot.domain.commands.values import Command, HelpCommand, StatusCommand
 from bot.domain.commands.verbs import VERB_BY_WORD, VERBS
@@ -54,5 +55,7 @@ _READERS: dict[str, Callable[[Arguments], Command]] = {
     "subscribe": read_subscribe,
     "unsubscribe": read_unsubscribe,
     "subscriptions": read_subscriptions,
+    "link": read_link,
+    "me": read_me,
     "help": _read_help,
 }

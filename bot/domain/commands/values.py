@@ -54,6 +54,18 @@ class SubscriptionsCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkCommand:
+    """Connect the person with their login of the code host; None ends the connection."""
+
+    login: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeCommand:
+    """What the bot knows of the person."""
+
+
+@dataclass(frozen=True, slots=True)
 class HelpCommand:
     """The commands, or one of them."""
 
@@ -65,4 +77,6 @@ RepositoryCommand = (
 )
 """Those that are about one repository, which may be left out."""
 
-Command = RepositoryCommand | SubscriptionsCommand | HelpCommand
+GeneralCommand = SubscriptionsCommand | LinkCommand | MeCommand | HelpCommand
+
+Command = RepositoryCommand | GeneralCommand

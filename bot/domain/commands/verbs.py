@@ -52,6 +52,13 @@ VERBS = (
         "See what this channel hears about",
         ("subscriptions",),
     ),
+    Verb(
+        "link",
+        "link LOGIN|off",
+        "Tell me your login of the code host, so that I know which pull requests are yours",
+        ("link alice-m", "link off"),
+    ),
+    Verb("me", "me", "See what I know of you", ("me",)),
     Verb("help", "help [verb]", "Show these commands", ("help", "help pause")),
 )
 """The command table."""

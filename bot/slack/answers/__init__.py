@@ -6,11 +6,10 @@ from typing import get_args
 
 from bot.domain.commands import (
     Command,
-    HelpCommand,
+    GeneralCommand,
     PauseCommand,
     RepositoryCommand,
     SubscribeCommand,
-    SubscriptionsCommand,
     UnpauseCommand,
     UnsubscribeCommand,
     parse_command,
@@ -19,9 +18,8 @@ from bot.domain.denials import Right
 from bot.domain.errors import RepositoryNotChosen, UserError
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.messages import choice, help as help_messages
-from bot.slack.answers.room import RepositoryAnswer
-from bot.slack.answers.subscribing import SubscriptionAnswers
+from bot.messages import choice
+from bot.slack.answers.room import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.manage_subscriptions import ManageSubscriptions
@@ -36,31 +34,27 @@ class Answers:
     check_permission: CheckPermission
     manage_subscriptions: ManageSubscriptions
     repositories: Repositories
-    command: str
-    subscribing: SubscriptionAnswers
+    general: Mapping[type[GeneralCommand], GeneralAnswer]
     answers: Mapping[type[RepositoryCommand], RepositoryAnswer]
 
     def __post_init__(self) -> None:
         """Raises TypeError when a command would have no answer."""
-        unanswered = set(get_args(RepositoryCommand)).difference(self.answers)
+        unanswered = set(get_args(Command)).difference(self.answers, self.general)
         if unanswered:
             raise TypeError(unanswered)
 
     async def run(self, typed: str, conversation: Conversation) -> None:
         """Raises what parsing and the use cases raise; nothing is half said by then."""
         command = await self._parse(typed, conversation)
-        match command:
-            case HelpCommand():
-                await conversation.tell_actor(help_messages.help_text(self.command, command.verb))
-            case SubscriptionsCommand():
-                await self.subscribing.list_of_channel(conversation)
-            case _:
-                repository = await self._repository(command, conversation)
-                if repository is None:
-                    await self.admit(conversation)
-                    await self._ask(typed, conversation)
-                else:
-                    await self.answers[type(command)](command, repository, conversation)
+        if isinstance(command, GeneralCommand):
+            await self.general[type(command)](command, conversation)
+            return
+        repository = await self._repository(command, conversation)
+        if repository is None:
+            await self.admit(conversation)
+            await self._ask(typed, conversation)
+            return
+        await self.answers[type(command)](command, repository, conversation)
 
     async def _parse(self, typed: str, conversation: Conversation) -> Command:
         """For an act the permission is asked for, and put on record, where it is carried out."""

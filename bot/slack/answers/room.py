@@ -1,17 +1,26 @@
-"""What a room of answers is: some of the commands that are about one repository."""
+"""What a room of answers is: the answers to some of the commands."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
-from bot.domain.commands import RepositoryCommand
+from bot.domain.commands import GeneralCommand, RepositoryCommand
 from bot.domain.repository import RepositoryName
 from bot.slack.conversation import Conversation
 
 RepositoryAnswer = Callable[[Any, RepositoryName, Conversation], Awaitable[None]]
 """Takes the command, the repository it is about, and the conversation."""
 
+GeneralAnswer = Callable[[Any, Conversation], Awaitable[None]]
+"""Takes the command and the conversation."""
+
+
+class GeneralRoom(Protocol):
+    """Answers to commands that are about no single repository, by the type of the command."""
+
+    def general(self) -> Mapping[type[GeneralCommand], GeneralAnswer]: ...
+
 
 class Room(Protocol):
-    """Answers, by the type of the command."""
+    """Answers to commands that are about one repository, by the type of the command."""
 
     def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]: ...

@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.domain.commands import RepositoryCommand, SubscribeCommand, UnsubscribeCommand
+from bot.domain.commands import (
+    GeneralCommand,
+    RepositoryCommand,
+    SubscribeCommand,
+    SubscriptionsCommand,
+    UnsubscribeCommand,
+)
 from bot.domain.repository import RepositoryName
 from bot.messages import subscriptions
-from bot.slack.answers.room import RepositoryAnswer
+from bot.slack.answers.room import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
 
@@ -22,7 +28,10 @@ class SubscriptionAnswers:
     def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]:
         return {SubscribeCommand: self._subscribe, UnsubscribeCommand: self._unsubscribe}
 
-    async def list_of_channel(self, conversation: Conversation) -> None:
+    def general(self) -> Mapping[type[GeneralCommand], GeneralAnswer]:
+        return {SubscriptionsCommand: self._list}
+
+    async def _list(self, _command: SubscriptionsCommand, conversation: Conversation) -> None:
         found = []
         if conversation.channel_id is not None:
             found = list(await self.manage_subscriptions.subscriptions(conversation.channel_id))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
 from bot.ports import Store
 from tests.support.stored import NOW, SHOP, SITE
@@ -90,3 +91,19 @@ async def test_configuration_replaces_exactly_what_was_configured(store: Store) 
 async def test_one_by_command_is_no_configuration(store: Store) -> None:
     with pytest.raises(ValueError, match="configured"):
         await configure(store, BY_COMMAND)
+
+
+async def test_all_subscriptions_come_by_repository_and_at_most_so_many(store: Store) -> None:
+    ones = [("C2", "acme/site"), ("C1", "acme/site"), ("C9", "acme/api")]
+    async with store.begin() as transaction:
+        for channel_id, name in ones:
+            await transaction.subscriptions.save(Subscription(channel_id, RepositoryName(name)))
+        found = await transaction.subscriptions.all(10)
+        first = await transaction.subscriptions.all(2)
+
+    assert [(one.channel_id, one.repository) for one in found] == [
+        ("C9", "acme/api"),
+        ("C1", "acme/site"),
+        ("C2", "acme/site"),
+    ]
+    assert list(first) == list(found[:2])

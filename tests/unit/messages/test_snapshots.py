@@ -25,6 +25,7 @@ from bot.domain.errors import (
     StateConflict,
     StoreUnavailable,
 )
+from bot.domain.home import Health, Viewer
 from bot.domain.message import Message, View
 from bot.domain.subscriptions import SubscriptionSource
 from bot.messages import (
@@ -34,6 +35,7 @@ from bot.messages import (
     help as help_messages,
     home,
     pause,
+    people,
     status,
     subscriptions,
     summary,
@@ -46,6 +48,7 @@ from tests.support.make import (
     make_act,
     make_batch,
     make_event_record,
+    make_home,
     make_known_pause,
     make_pull_request_record,
     make_queued,
@@ -107,9 +110,42 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "status-long": lambda: status.status(make_snapshot(LONG)),
     "status-waiting-page": lambda: status.waiting_page(make_snapshot(LONG), 390),
     "home": lambda: home.home(
-        [make_snapshot(BUSY, pause=make_known_pause()), make_snapshot(repository=API)], 0, "/mq"
+        make_home(
+            make_snapshot(BUSY, pause=make_known_pause()),
+            make_snapshot(repository=API),
+            polled={SITE: NOON - timedelta(seconds=8), API: NOON - timedelta(minutes=9)},
+            subscriptions=[
+                make_subscription("merge", "failure"),
+                make_subscription(channel_id="D0ALICE", repository=API),
+            ],
+        ),
+        Viewer(login="ada"),
+        "/mq",
     ),
-    "home-unreadable-and-more": lambda: home.home([SITE], 4, "/mq"),
+    "home-unreadable-and-more": lambda: home.home(
+        make_home(SITE, left_out=4), Viewer(may_pause=False), "/mq"
+    ),
+    "home-nothing-of-mine": lambda: home.home(
+        make_home(make_snapshot()), Viewer(login="zoe"), "/mq"
+    ),
+    "home-not-well": lambda: home.home(
+        make_home(
+            health=Health(
+                waiting=12,
+                in_doubt=1,
+                oldest_at=NOON - timedelta(minutes=31),
+                parked=[("C0OLD", "is_archived")],
+            )
+        ),
+        Viewer(),
+        "/mq",
+    ),
+    "home-database-away": home.unavailable,
+    "linked": lambda: people.linked("ada", "/mq"),
+    "unlinked": lambda: people.unlinked(was_linked=True),
+    "was-not-linked": lambda: people.unlinked(was_linked=False),
+    "me": lambda: people.me("ada", "/mq"),
+    "me-unknown": lambda: people.me(None, "/mq"),
     "which-repository": lambda: choice.which_repository([SITE, API], "pause CI is down"),
     "summary": lambda: summary.summary(
         {(SITE, EventKind.MERGE): 40, (SITE, EventKind.FAILURE): 1, (API, EventKind.CI): 2},

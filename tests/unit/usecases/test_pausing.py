@@ -279,12 +279,12 @@ async def test_an_unreadable_queue_is_never_shown_as_an_empty_one() -> None:
 
 async def test_home_shows_what_can_be_read_and_names_what_cannot() -> None:
     bot = Acting()
-    home = ShowHome(ShowStatus(bot.merge_queue, bot.store, bot.clock))
+    show = ShowStatus(bot.merge_queue, bot.store, bot.clock)
 
-    shown = await home.run([SITE, API])
+    state = await ShowHome(show, bot.store, bot.clock).run([SITE, API])
 
-    assert [getattr(one, "repository", one) for one in shown] == [SITE, API]
-    assert shown[1] == API
+    assert state.queues[0] == API
+    assert [getattr(one, "repository", one) for one in state.queues] == [API, SITE]
 
 
 async def test_the_services_answers_are_on_record() -> None:

@@ -1,0 +1,85 @@
+"""What the App Home tab tells: every queue, the person's own part, and how the bot is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from bot.domain.queue import QueuedPullRequest
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.domain.subscriptions import Subscription
+
+_NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+ReadQueue = Snapshot | RepositoryName
+"""A queue as it is now, or the bare name of a repository whose queue could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the bot does: posts that wait, and channels that Slack refuses."""
+
+    waiting: int = 0
+    in_doubt: int = 0
+    oldest_at: datetime | None = None
+    parked: Sequence[tuple[str, str]] = ()
+    """Channel id and Slack's code."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeState:
+    """The same for everybody who looks; `left_out` repositories have no room."""
+
+    queues: Sequence[ReadQueue]
+    left_out: int
+    polled: Mapping[RepositoryName, datetime]
+    subscriptions: Sequence[Subscription]
+    health: Health
+    read_at: datetime
+
+    def timeless(self) -> "HomeState":
+        """The same without the times that change although nothing has happened."""
+        return replace(
+            self,
+            queues=[
+                replace(one, read_at=_NO_TIME) if isinstance(one, Snapshot) else one
+                for one in self.queues
+            ],
+            polled={},
+            read_at=_NO_TIME,
+        )
+
+    def pull_requests_of(self, login: str) -> list[tuple[RepositoryName, QueuedPullRequest]]:
+        """Those of one author, in the order of the queues."""
+        found = []
+        for one in self.queues:
+            if isinstance(one, Snapshot):
+                queued = [*one.queued_in_batches(), *one.status.waiting_pull_requests]
+                mine = {each.number: each for each in queued if _is_by(each, login)}
+                found += [(one.repository, each) for each in mine.values()]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who looks: whether they may pause, and their login of the code host if they told it."""
+
+    may_pause: bool = True
+    login: str | None = None
+
+
+def _is_by(pull_request: QueuedPullRequest, login: str) -> bool:
+    return pull_request.author.login.casefold() == login.casefold()
+
+
+def by_need(queues: Sequence[ReadQueue]) -> list[ReadQueue]:
+    """What needs a person first: unreadable queues, paused ones, busy ones, idle ones."""
+    return sorted(queues, key=_need)
+
+
+def _need(one: ReadQueue) -> int:
+    if not isinstance(one, Snapshot):
+        return 0
+    if one.pause is not None:
+        return 1
+    return 2 if one.status.batches or one.status.waiting_pull_requests else 3

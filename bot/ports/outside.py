@@ -1,0 +1,125 @@
+"""What the use cases need of the world: the time, the merge queue service, Slack."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from bot.domain.channels import ChannelAccess
+from bot.domain.event_log import Window
+from bot.domain.events import EventPage
+from bot.domain.message import Message
+from bot.domain.people import Person, Unanswered
+from bot.domain.queue import Application, Pause, QueueRule, QueueStatus
+from bot.domain.repository import RepositoryName
+
+
+class Clock(Protocol):
+    """The time, and waiting."""
+
+    def now(self) -> datetime:
+        """The wall clock, aware, in UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Hear(Protocol):
+    """Is told what the service answered to a change, for the record: "200"; in order if several.
+
+    An answer that becomes an error is not told here: `bot.domain.service_answers` words it.
+    """
+
+    def __call__(self, answer: str, /) -> object: ...
+
+
+class MergeQueue(Protocol):
+    """The merge queue service. Every method raises only MergeQueueError."""
+
+    async def status(
+        self, repository: RepositoryName, branch: str | None = None
+    ) -> QueueStatus: ...
+
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        """The pause in force, or None when the queue is not paused."""
+        ...
+
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: "Hear | None" = None
+    ) -> Pause:
+        """The pause now in force; `hear` is told what the service answered."""
+        ...
+
+    async def unpause(self, repository: RepositoryName, *, hear: "Hear | None" = None) -> bool:
+        """Whether a pause was in force and is now lifted; `hear` is told the answer."""
+        ...
+
+    async def rules(self, repository: RepositoryName) -> Sequence[QueueRule]:
+        """The queue rules in processing order."""
+        ...
+
+    async def event_page(
+        self,
+        repository: RepositoryName,
+        window: Window,
+        *,
+        types: Collection[str] = (),
+        cursor: str | None = None,
+    ) -> EventPage:
+        """One page in the service's own order; all event types when `types` is empty."""
+        ...
+
+    async def branches(self, repository: RepositoryName, window: Window) -> Sequence[str]: ...
+
+    async def application(self) -> Application: ...
+
+
+class ChannelPoster(Protocol):
+    """Posts to Slack channels. Every method raises only PostError."""
+
+    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+        """Send at most one request; return the message's `ts`."""
+        ...
+
+    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
+        """The `ts` of the message that carries `delivery_id`, or None if history lacks it."""
+        ...
+
+
+class ChannelDirectory(Protocol):
+    """What Slack tells of its channels."""
+
+    async def access(self, channel_id: str) -> ChannelAccess:
+        """Whether the bot can post there; joins public channels, so that it can read back.
+
+        Never raises: a failure to find out is `ChannelAccess.UNKNOWN`.
+        """
+        ...
+
+    async def is_shared(self, channel_id: str) -> bool:
+        """Whether people of other organisations are there, or may soon be.
+
+        Never raises: True when it cannot be found out.
+        """
+        ...
+
+
+class PeopleDirectory(Protocol):
+    """What Slack tells of people and user groups, at most a minute old. Nothing here raises."""
+
+    async def person(self, user_id: str) -> Person | Unanswered | None:
+        """None when Slack knows nobody of that id."""
+        ...
+
+    async def members(self, group_id: str) -> Collection[str] | Unanswered:
+        """The ids of a user group's members; a disabled or unknown group has none."""
+        ...
+
+    async def handle(self, group_id: str) -> str | None:
+        """The name people use for a user group, without its `@`; None when it is not known."""
+        ...
+
+
+class Nudge(Protocol):
+    """Tells the schedule that there is something to post, now or `after` so many seconds."""
+
+    def __call__(self, after: float = 0.0) -> None: ...

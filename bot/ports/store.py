@@ -1,0 +1,292 @@
+"""What the use cases need of the database: one transaction and its parts."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from bot.domain.deliveries import Delivery, NewDelivery, Subject
+from bot.domain.event_log import Position
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription
+from bot.ports.audit import Audit
+from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """An exclusive right until `expires_at`. Only the store makes one.
+
+    `token` grows at every change of hands, so that a holder that slept is found out.
+    """
+
+    name: str
+    holder: str
+    token: int
+    expires_at: datetime
+
+
+class Leases(Protocol):
+    """Exclusive rights that several processes on one database share out."""
+
+    async def claim(
+        self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
+    ) -> Mapping[str, Lease]:
+        """Take or renew those that are free, expired or already ours; the others are left out."""
+        ...
+
+    async def require(self, lease: Lease, now: datetime) -> None:
+        """Raise LeaseLost unless the lease is still ours and has not expired."""
+        ...
+
+    async def release(self, leases: Sequence[Lease]) -> None: ...
+
+
+class Positions(Protocol):
+    """The bookmark of each repository's event log."""
+
+    async def load(
+        self, repositories: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, Position]: ...
+
+    async def save(self, position: Position) -> None: ...
+
+
+class Events(Protocol):
+    """Events as kept, unique by (repository, event id)."""
+
+    async def add_new(self, records: Sequence[EventRecord]) -> int:
+        """Store those not stored yet, unrouted; return how many were new."""
+        ...
+
+    async def unrouted(
+        self, repository: RepositoryName, limit: int | None = None
+    ) -> Sequence[EventRecord]:
+        """Oldest first, by (received_at, event id); at most `limit`."""
+        ...
+
+    async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None: ...
+
+    async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]: ...
+
+    async def delete_before(self, received_before: datetime) -> int:
+        """Delete routed events that no unsettled delivery refers to; return how many."""
+        ...
+
+
+class PullRequests(Protocol):
+    """Titles, addresses and authors of pull requests seen in a queue."""
+
+    async def save(self, records: Sequence[PullRequestRecord]) -> None:
+        """Insert, or bring up to date."""
+        ...
+
+    async def get(
+        self, repository: RepositoryName, numbers: Collection[int]
+    ) -> Mapping[int, PullRequestRecord]: ...
+
+    async def delete_before(self, seen_before: datetime) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedChannel:
+    """A channel that Slack refuses posts to; its head delivery is tried again at `retry_at`."""
+
+    channel_id: str
+    code: str
+    parked_at: datetime
+    retry_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxSummary:
+    """What is not settled: counts, and the creation time of the oldest."""
+
+    pending: int
+    sending: int
+    in_doubt: int
+    oldest_created_at: datetime | None
+    parked: Sequence[ParkedChannel]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What a summary tells: how many deliveries of each repository and kind, and since when.
+
+    `subjects` are the latest failures among them, at most ten, oldest first.
+    """
+
+    counts: Mapping[tuple[RepositoryName, str | None], int]
+    oldest_created_at: datetime
+    subjects: Sequence[Subject]
+
+
+class Outbox(Protocol):
+    """Deliveries, in order per line of a channel. Nothing here grows slower as history grows."""
+
+    async def add(self, deliveries: Sequence[NewDelivery]) -> int:
+        """Append in the given order; one that exists for (channel, subject) is left as it is."""
+        ...
+
+    async def claim(
+        self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
+    ) -> Sequence[Delivery]:
+        """Take what is due, as `SENDING`, with the attempt counted.
+
+        From each channel's line the unbroken run of due deliveries from its first unsettled one,
+        at most `per_channel` and one from a parked channel; ordered by (line, sequence). Due
+        are: pending and in-doubt ones whose time has come, sending ones whose claim expired. A
+        delivery that was sending or in doubt keeps its old `attempted_at` (not None): it must
+        be looked for before it is posted. One that comes with `attempted_at` = None is stored
+        with `now` when it is the first of its line, and is to be sent then; the others need
+        `attempt` first.
+        """
+        ...
+
+    async def attempt(self, delivery: Delivery, now: datetime) -> None:
+        """Store that a claimed delivery is about to be sent, so that a crash is found out.
+
+        Raises LeaseLost when its claim is another's by now.
+        """
+        ...
+
+    async def record(self, deliveries: Sequence[Delivery]) -> None:
+        """Store the states after an attempt. A settled delivery is never changed again.
+
+        Raises LeaseLost when a claim among them is another's by now.
+        """
+        ...
+
+    async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+        """Make summaries of backlogs; return how many deliveries were folded.
+
+        In each ordinary line with more than `longer_than` unsettled deliveries that can be
+        claimed, the first that is certainly not posted, the head or the one behind it, tells
+        those that follow it in one unbroken run and are certainly not posted either, at most
+        `at_most`: they become FOLDED.
+        """
+        ...
+
+    async def folded_into(self, delivery_id: str) -> Folded:
+        """What a summary has to tell, itself included."""
+        ...
+
+    async def park(self, parked: ParkedChannel) -> None: ...
+
+    async def unpark(self, channel_id: str) -> None: ...
+
+    async def get(self, channel_id: str, subject: Subject) -> Delivery | None: ...
+
+    async def in_doubt(self, limit: int) -> Sequence[Delivery]: ...
+
+    async def summary(self) -> OutboxSummary: ...
+
+    async def delete_settled_before(self, settled_before: datetime) -> int: ...
+
+
+class Subscriptions(Protocol):
+    """Who hears about what; unique by (channel, repository, source)."""
+
+    async def save(self, subscription: Subscription) -> None:
+        """Insert, or replace the one with the same channel, repository and source."""
+        ...
+
+    async def delete(self, channel_id: str, repository: RepositoryName) -> bool:
+        """Remove the one made by command; whether there was one."""
+        ...
+
+    async def of_channel(self, channel_id: str) -> Sequence[Subscription]: ...
+
+    async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]: ...
+
+    async def all(self, limit: int) -> Sequence[Subscription]:
+        """By repository, then channel."""
+        ...
+
+    async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
+        """Make those with source CONFIGURATION exactly these."""
+        ...
+
+
+class SeenRequests(Protocol):
+    """What Slack sent and was acted upon, by a key that the same request has every time."""
+
+    async def add(self, key: str, *, now: datetime, until: datetime) -> bool:
+        """Remember `key` at least until then; whether it was not remembered yet.
+
+        Some of those whose time has passed are forgotten meanwhile, so that the store of a bot
+        that is used does not grow.
+        """
+        ...
+
+
+class Polls(Protocol):
+    """When each repository's event log was last read to its end."""
+
+    async def save(self, polled: Mapping[RepositoryName, datetime]) -> None: ...
+
+    async def latest(
+        self, repositories: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, datetime]:
+        """Those that were never read are left out."""
+        ...
+
+
+class Accounts(Protocol):
+    """Which login of the code host a person has, as they told it."""
+
+    async def link(self, user_id: str, login: str, at: datetime) -> None:
+        """Insert or replace. Two people may name the same login: nothing is proved by it."""
+        ...
+
+    async def unlink(self, user_id: str) -> bool:
+        """Whether there was a link."""
+        ...
+
+    async def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
+        """By user id; people without a link are left out."""
+        ...
+
+
+class Transaction(Protocol):
+    """One transaction's view of the store."""
+
+    @property
+    def leases(self) -> Leases: ...
+    @property
+    def positions(self) -> Positions: ...
+    @property
+    def events(self) -> Events: ...
+    @property
+    def pull_requests(self) -> PullRequests: ...
+    @property
+    def outbox(self) -> Outbox: ...
+    @property
+    def subscriptions(self) -> Subscriptions: ...
+    @property
+    def audit(self) -> Audit: ...
+    @property
+    def seen_requests(self) -> SeenRequests: ...
+    @property
+    def polls(self) -> Polls: ...
+    @property
+    def accounts(self) -> Accounts: ...
+    @property
+    def cards(self) -> Cards: ...
+    @property
+    def pauses(self) -> Pauses: ...
+    @property
+    def resume_watchers(self) -> ResumeWatchers: ...
+
+
+class Store(Protocol):
+    """The database. No network call is ever made inside a transaction."""
+
+    def begin(self) -> AbstractAsyncContextManager[Transaction]:
+        """One transaction: commit on a clean exit, roll back otherwise.
+
+        Raises StoreUnavailable when the database cannot be read or written now.
+        """
+        ...

@@ -1,0 +1,58 @@
+"""Who looked at the Home tab lately, and what they saw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.domain.audit import Actor
+
+RECENT = timedelta(hours=1)
+"""Slack does not tell when somebody looks away."""
+
+RENEWED_EVERY = timedelta(minutes=1)
+VIEWERS = 50
+"""Half of the hundred tabs a minute that Slack lets a workspace's app publish.
+
+https://docs.slack.dev/reference/methods/views.publish
+"""
+
+
+@dataclass(slots=True)
+class Looker:
+    """One person: `seen` is what the tab showed them, without the times on it."""
+
+    actor: Actor
+    opened_at: datetime
+    shown_at: datetime | None = None
+    seen: str = ""
+
+    def saw(self, seen: str, at: datetime) -> None:
+        self.seen, self.shown_at = seen, at
+
+
+@dataclass(frozen=True, slots=True)
+class RecentViewers:
+    """At most VIEWERS people; those who opened the tab last are kept."""
+
+    lookers: dict[str, Looker] = field(default_factory=dict)
+
+    def opened(self, actor: Actor, now: datetime) -> Looker:
+        looker = self.lookers.pop(actor.user_id, None) or Looker(actor, now)
+        looker.actor, looker.opened_at = actor, now
+        self.lookers[actor.user_id] = looker
+        while len(self.lookers) > VIEWERS:
+            del self.lookers[next(iter(self.lookers))]
+        return looker
+
+    def forget(self, looker: Looker) -> None:
+        self.lookers.pop(looker.actor.user_id, None)
+
+    def due(self, now: datetime) -> Sequence[Looker]:
+        """Those whose tab may be renewed now; people who looked long ago are forgotten."""
+        for one in [each for each in self.lookers.values() if now - each.opened_at > RECENT]:
+            self.forget(one)
+        return [
+            one
+            for one in self.lookers.values()
+            if one.shown_at is not None and now - one.shown_at >= RENEWED_EVERY
+        ]

@@ -1,0 +1,26 @@
+"""Connect a person with their login of the code host, on their own word."""
+
+from dataclasses import dataclass
+
+from bot.ports import Clock, Store
+
+
+@dataclass(frozen=True, slots=True)
+class LinkAccount:
+    """Nothing is allowed by a link: it only says whose pull requests are whose."""
+
+    store: Store
+    clock: Clock
+
+    async def link(self, user_id: str, login: str) -> None:
+        async with self.store.begin() as transaction:
+            await transaction.accounts.link(user_id, login, self.clock.now())
+
+    async def unlink(self, user_id: str) -> bool:
+        """Whether there was a link."""
+        async with self.store.begin() as transaction:
+            return await transaction.accounts.unlink(user_id)
+
+    async def login(self, user_id: str) -> str | None:
+        async with self.store.begin() as transaction:
+            return (await transaction.accounts.logins([user_id])).get(user_id)

@@ -1,0 +1,48 @@
+"""Polls and Accounts: when a log was read last, and who has which login."""
+
+from bot.domain.repository import RepositoryName
+from bot.ports import Store
+from tests.support.databases import TestDatabase
+from tests.support.stored import NOW, SHOP, SITE, after
+
+
+async def save(store: Store, polled: dict[RepositoryName, float]) -> None:
+    async with store.begin() as transaction:
+        await transaction.polls.save({name: after(at) for name, at in polled.items()})
+
+
+async def test_the_last_poll_of_each_repository_is_known_to_other_processes(
+    database: TestDatabase,
+) -> None:
+    await save(database.open_store(), {SITE: 1, SHOP: 2})
+    await save(database.open_store(), {SITE: 5})
+
+    async with database.open_store().begin() as transaction:
+        assert await transaction.polls.latest([SITE, SHOP]) == {SITE: after(5), SHOP: after(2)}
+
+
+async def test_a_repository_that_was_never_read_is_left_out(store: Store) -> None:
+    await save(store, {})
+    await save(store, {SHOP: 2})
+
+    async with store.begin() as transaction:
+        assert await transaction.polls.latest([SITE]) == {}
+
+
+async def test_a_person_has_the_login_they_named_last(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.accounts.link("U1", "ada", NOW)
+        await transaction.accounts.link("U1", "ada-l", after(1))
+        await transaction.accounts.link("U2", "ada-l", after(1))
+
+    async with store.begin() as transaction:
+        found = await transaction.accounts.logins(["U1", "U2", "U3"])
+    assert found == {"U1": "ada-l", "U2": "ada-l"}
+
+
+async def test_a_link_is_ended_once(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.accounts.link("U1", "ada", NOW)
+        assert await transaction.accounts.unlink("U1")
+        assert not await transaction.accounts.unlink("U1")
+        assert await transaction.accounts.logins(["U1"]) == {}
