@@ -165,7 +165,7 @@ class Outbox(Protocol):
         In each ordinary line with more than `longer_than` unsettled deliveries that can be
         claimed, the first that is certainly not posted, the head or the one behind it, tells
         those that follow it in one unbroken run and are certainly not posted either, at most
-        `at_most`: they become FOLDED.
+        `at_most`: they become FOLDED. A summary is never folded into another.
         """
         ...
 

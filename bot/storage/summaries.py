@@ -46,7 +46,7 @@ class Summaries:
         summary = untried[0]
         last = summary.sequence + at_most
         # Only the unbroken run behind it: one that may have been posted already must not be
-        # overtaken by what comes after it.
+        # overtaken by what comes after it, and one that is a summary tells others itself.
         tried = deliveries.alias("tried")
         run_ends = (
             select(func.coalesce(func.min(tried.c.sequence), last + 1))
@@ -54,7 +54,7 @@ class Summaries:
                 tried.c.line == line,
                 tried.c.sequence > summary.sequence,
                 tried.c.settled_at.is_(None),
-                ~_is_untried(tried, now),
+                ~and_(_is_untried(tried, now), tried.c.folded == 0),
             )
             .scalar_subquery()
         )

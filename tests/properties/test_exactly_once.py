@@ -308,6 +308,21 @@ def test_a_summary_does_not_overtake_what_is_in_doubt(story: ExactlyOnce) -> Non
     story.turns(0, 100)
 
 
+def test_what_a_summary_tells_is_told_though_the_post_before_it_is_tried_again(
+    story: ExactlyOnce,
+) -> None:
+    """Meanwhile a backlog has come behind it, and was summed up."""
+    story.begin()
+    story.something_happens(SITE, "enter", 0, 1)
+    story.time_passes(11)
+    story.turns(0, 1)
+    story.slack_will_fail((PostInDoubt("http_500"), False), "C0ONE")
+    story.turns(0, 1)
+    story.something_happens(SITE, "enter", 0, 45)
+    story.time_passes(11)
+    story.turns(0, 100)
+
+
 def test_a_process_that_slept_longer_than_its_claim_sends_nothing(story: ExactlyOnce) -> None:
     story.begin(processes=2)
     story.something_happens(SITE, "enter", 0, 3)

@@ -131,7 +131,7 @@ class InMemoryOutbox(ports.Outbox):
             behind = unsettled[unsettled.index(summary) + 1 :]
             told = [
                 each
-                for each in takewhile(lambda one: one.is_untried(now), behind)
+                for each in takewhile(lambda one: one.is_untried(now) and not one.folded, behind)
                 if each.sequence <= summary.sequence + at_most
             ]
             for each in told:

@@ -139,6 +139,23 @@ async def test_what_a_living_process_has_claimed_is_not_folded(store: Store) -> 
     assert await fold(store) == 0
 
 
+async def test_a_summary_is_not_folded_into_another(store: Store) -> None:
+    await add(store, *(make_new(number) for number in range(1, 6)))
+    (head,) = await claim(store, per_channel=1)
+    await record(store, in_doubt(head, "timeout", after(1)))
+    await fold(store)
+    run = await claim(store, after(10), per_channel=2)
+    assert [one.folded for one in run] == [0, 3]
+    pending = [replace(one, state=DeliveryState.PENDING, attempted_at=None) for one in run]
+    await record(store, *(replace(one, due_at=after(10)) for one in pending))
+    await add(store, *(make_new(number) for number in range(6, 12)))
+
+    assert await fold(store) == 0
+    async with store.begin() as transaction:
+        told = await transaction.outbox.folded_into("C1-2")
+    assert sum(told.counts.values()) == 4
+
+
 async def test_nothing_is_folded_behind_two_that_may_have_been_posted(store: Store) -> None:
     await add(store, *(make_new(number) for number in range(1, 9)))
     run = await claim(store, per_channel=2)
