@@ -1,5 +1,6 @@
 """The record of what people did to a queue, and to what channels hear, through this bot."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -62,7 +63,8 @@ class AuditRecord:
     is the service's own time of the pause made or lifted. `previous_reason` is the reason that
     was in force before. `answer` is what the service answered: "200", "409 conflict: …"; None when
     it was not asked, or had not answered yet. `heard_before` and `heard_after` are the topics of
-    a channel's subscription around a change of it, empty for none.
+    a channel's subscription around a change of it, empty for none. `group` is the name of the
+    group that the act was a part of, `group_act_id` the id of the act on the group, 0 for none.
     """
 
     at: datetime
@@ -81,6 +83,8 @@ class AuditRecord:
     answer: str | None = None
     heard_before: str | None = None
     heard_after: str | None = None
+    group: str | None = None
+    group_act_id: int = 0
     act_id: int = 0
     record_id: int = 0
 
@@ -107,3 +111,13 @@ class AuditSelection:
     repository: RepositoryName | None = None
     since: datetime | None = None
     ends_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """A page of a selection, newest first, and whether there are pages on either side of it."""
+
+    selection: AuditSelection
+    records: Sequence[AuditRecord]
+    has_newer: bool
+    has_older: bool

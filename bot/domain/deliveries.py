@@ -40,13 +40,15 @@ class SubjectKind(StrEnum):
     """What a delivery tells.
 
     An event of the log (`subject_id`: its id in the repository), an act made through this bot (its
-    audit record), the first post of a card (its card), the end of a pause (its pause record). To
-    one person: that another's act replaced their pause (its audit record), or that a pause ended
-    as they had asked to hear (its pause record).
+    audit record), one on a group of repositories (the act on the group, under the name of its
+    first repository), the first post of a card (its card), the end of a pause (its pause record).
+    To one person: that another's act replaced their pause (its audit record), or that a pause
+    ended as they had asked to hear (its pause record).
     """
 
     EVENT = "event"
     ACT = "act"
+    GROUP = "group"
     CARD = "card"
     PAUSE_END = "pause_end"
     REPLACED = "replaced"

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.domain.audit import AuditPlace, AuditSelection
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 
@@ -18,6 +19,13 @@ MORE = "mq:more"
 RETRY = "mq:retry"
 CHOOSE = "mq:choose"
 PAUSE_REPOSITORY = "mq:pause_repository"
+
+PAUSE_GROUP = "mq:pause_group"
+UNPAUSE_GROUP = "mq:unpause_group"
+AGAIN_PAUSE_GROUP = "mq:again_pause_group"
+AGAIN_UNPAUSE_GROUP = "mq:again_unpause_group"
+AUDIT_OLDER = "mq:audit_older"
+AUDIT_NEWER = "mq:audit_newer"
 
 PAUSE_VIEW = "mq:pause_view"
 """Callback of the pause-reason modal."""
@@ -73,3 +81,54 @@ def replacement_value(replacement: Replacement) -> str:
 def read_replacement(value: str, repositories: Repositories) -> Replacement:
     name, paused_at, reason = json.loads(value)
     return Replacement(repositories.allowed(name), reason, datetime.fromisoformat(paused_at))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTarget:
+    """What the buttons of a group carry: its name, and what was typed behind it.
+
+    `again` is the act whose rest is to be tried again.
+    """
+
+    group: str
+    asked: str = ""
+    again: int | None = None
+
+
+def group_value(target: GroupTarget) -> str:
+    return json.dumps([target.group, target.asked, target.again], ensure_ascii=False)
+
+
+def read_group_target(value: str) -> GroupTarget:
+    group, asked, again = json.loads(value)
+    return GroupTarget(group, asked, again)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditTarget:
+    """What *Older* and *Newer* carry: what is looked at, and the record at the page's edge."""
+
+    selection: AuditSelection
+    place: AuditPlace
+
+
+def audit_value(target: AuditTarget) -> str:
+    since = target.selection.since
+    return json.dumps(
+        [
+            target.selection.repository,
+            since.isoformat() if since is not None else None,
+            target.place.at.isoformat(),
+            target.place.record_id,
+        ]
+    )
+
+
+def read_audit_target(value: str, repositories: Repositories) -> AuditTarget:
+    """Raises RepositoryNotAllowed for one no longer configured."""
+    name, since, at, record_id = json.loads(value)
+    selection = AuditSelection(
+        repositories.allowed(name) if name is not None else None,
+        datetime.fromisoformat(since) if since is not None else None,
+    )
+    return AuditTarget(selection, AuditPlace(datetime.fromisoformat(at), record_id))

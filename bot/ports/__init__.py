@@ -3,6 +3,9 @@
 from bot.ports.audit import (
     Audit,
 )
+from bot.ports.groups import (
+    GroupActs,
+)
 from bot.ports.kept_true import (
     Cards,
     Pauses,
@@ -44,6 +47,7 @@ __all__ = [
     "Clock",
     "Events",
     "Folded",
+    "GroupActs",
     "Hear",
     "Lease",
     "Leases",

@@ -12,6 +12,7 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.ports.audit import Audit
+from bot.ports.groups import GroupActs
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
 
 
@@ -273,6 +274,8 @@ class Transaction(Protocol):
     def polls(self) -> Polls: ...
     @property
     def accounts(self) -> Accounts: ...
+    @property
+    def group_acts(self) -> GroupActs: ...
     @property
     def cards(self) -> Cards: ...
     @property

@@ -224,6 +224,8 @@ audit = Table(
     Column("answer", OutsideText),
     Column("heard_before", OutsideText),
     Column("heard_after", OutsideText),
+    Column("group_act_id", BigInteger, nullable=False, server_default="0"),
+    Column("group", Text),
     Index("ix_audit_latest", "repository", "action", "result", "at"),
     Index("ix_audit_repository_at", "repository", "at"),
     Index("ix_audit_at", "at"),
@@ -332,3 +334,36 @@ accounts = Table(
     Column("linked_at", UtcTime, nullable=False),
     Index("ix_accounts_login", "login"),
 )
+
+group_acts = Table(
+    "group_acts",
+    metadata,
+    Column("group_act_id", _RowNumber, primary_key=True),
+    Column("group", Text, nullable=False),
+    Column("action", Word(Action), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("user_name", OutsideText, nullable=False),
+    Column("team_id", Text),
+    Column("origin", Word(Origin), nullable=False),
+    Column("repositories", CompactJson, nullable=False),
+    Column("channel_id", Text),
+    Column("asked", OutsideText, nullable=False),
+    Column("told_together", SortedWords, nullable=False),
+    Column("results", CompactJson, nullable=False),
+    Column("ended_at", UtcTime),
+    Index("ix_group_acts_latest", "group", "group_act_id"),
+    sqlite_autoincrement=True,
+)
+
+group_pauses = Table(
+    "group_pauses",
+    metadata,
+    Column("group", Text, primary_key=True),
+    Column("repository", Repository, primary_key=True),
+    Column("group_act_id", BigInteger, nullable=False),
+    Column("stored_reason", OutsideText, nullable=False),
+    Column("started_at", UtcTime, nullable=False),
+    Column("paused_at", UtcTime),
+)
+"""What the bot paused for a group and has not restored; `paused_at` is None until it is heard."""

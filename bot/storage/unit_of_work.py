@@ -14,6 +14,7 @@ from bot.storage.audit import SqlAudit
 from bot.storage.cards import SqlCards
 from bot.storage.events import SqlEvents
 from bot.storage.failures import as_store_errors
+from bot.storage.group_acts import SqlGroupActs
 from bot.storage.leases import SqlLeases
 from bot.storage.outbox import SqlOutbox
 from bot.storage.pauses import SqlPauses
@@ -44,6 +45,7 @@ class SqlTransaction(ports.Transaction):
         self._resume_watchers = SqlResumeWatchers(statements)
         self._polls = SqlPolls(statements)
         self._accounts = SqlAccounts(statements)
+        self._group_acts = SqlGroupActs(statements)
 
     @property
     @override
@@ -109,6 +111,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def accounts(self) -> SqlAccounts:
         return self._accounts
+
+    @property
+    @override
+    def group_acts(self) -> SqlGroupActs:
+        return self._group_acts
 
 
 class SqlStore(ports.Store):

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.channels import ChannelAccess
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import NewDelivery, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueRefused, PermissionDenied
 from bot.domain.pauses import Told
 from bot.domain.permissions import right_of
@@ -15,6 +15,13 @@ from bot.domain.service_answers import answer_of
 from bot.domain.subscriptions import Topic
 from bot.ports import ChannelDirectory, Clock, Nudge, Store, Transaction
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.group_marks import (
+    group_act_of,
+    mark_begun,
+    mark_done,
+    mark_refused,
+    subjects,
+)
 from bot.usecases.turns import Turns
 
 ACT_MEMORY = timedelta(hours=1)
@@ -32,14 +39,18 @@ class ActLog:
     nudge: Nudge
     turns: Turns = field(default_factory=Turns)
 
-    async def permit(self, act: AuditRecord) -> None:
-        """Raises PermissionDenied, after putting the refusal on record."""
+    async def permit(self, act: AuditRecord, *others: AuditRecord) -> None:
+        """Raises PermissionDenied, after putting the refusal on record.
+
+        `others` are the same person's same act on other repositories.
+        """
         try:
             await self.check.require(act.actor, right_of(act.action))
         except PermissionDenied as denied:
-            refused = replace(act, result=ActResult.REFUSED, detail=str(denied))
             async with self.store.begin() as transaction:
-                await transaction.audit.add(refused)
+                for each in (act, *others):
+                    refused = replace(each, result=ActResult.REFUSED, detail=str(denied))
+                    await transaction.audit.add(refused)
             raise
 
     async def leave(self, act: AuditRecord, detail: str) -> None:
@@ -53,14 +64,16 @@ class ActLog:
     async def start(self, act: AuditRecord) -> AuditRecord:
         async with self.store.begin() as transaction:
             record_id = await transaction.audit.add(act)
+            await mark_begun(transaction, act)
         return replace(act, record_id=record_id)
 
     async def succeed(self, started: AuditRecord) -> Told:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
         done = _end(replace(started, at=self.clock.now()), ActResult.DONE)
-        here = await self._here(started.channel_id)
+        here = await self.here(started.channel_id)
         async with self.store.begin() as transaction:
             record = await end_act(transaction, done)
+            await mark_done(transaction, replace(record, paused_at=done.paused_at))
             await announce(transaction, record, here)
         self.nudge()
         return Told(record, posted_here=bool(here))
@@ -77,8 +90,11 @@ class ActLog:
         ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
         async with self.store.begin() as transaction:
             await transaction.audit.add(ended)
+            if result is ActResult.REFUSED:
+                await mark_refused(transaction, ended)
 
-    async def _here(self, channel_id: str | None) -> list[str]:
+    async def here(self, channel_id: str | None) -> list[str]:
+        """The actor's channel, when the bot can post there."""
         if channel_id is None:
             return []
         access = await self.channels.access(channel_id)
@@ -106,13 +122,17 @@ async def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
 async def announce(
     transaction: Transaction, record: AuditRecord, channels: Collection[str]
 ) -> None:
-    """Add a delivery of the act to `channels` and to every channel subscribed to pauses."""
+    """Add a delivery of the act to `channels` and to every channel subscribed to pauses.
+
+    Channels that hear of the act's whole group in one post get that, once the group's act ends.
+    """
     subscriptions = await transaction.subscriptions.of_repository(record.repository)
     hearing = {one.channel_id for one in subscriptions if Topic.PAUSE in one.topics}
-    subject = Subject(SubjectKind.ACT, record.repository, record.record_id)
+    told = subjects(record, await group_act_of(transaction, record), hearing.union(channels))
     await transaction.outbox.add(
         [
             NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=record.at, urgent=True)
-            for channel_id in sorted(hearing.union(channels))
+            for channel_id, subject in sorted(told.items())
+            if subject.kind is SubjectKind.ACT
         ]
     )

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, about
+from bot.domain.group_acts import GroupAct
 from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import heard
@@ -16,7 +17,10 @@ from bot.usecases.known_pause import know_pause
 
 @dataclass(frozen=True, slots=True)
 class PauseRequest:
-    """What is asked. `replacing` is the time of the pause that may be replaced, if any may."""
+    """What is asked. `replacing` is the time of the pause that may be replaced, if any may.
+
+    `part_of` is the act on a group that this is a part of.
+    """
 
     repository: RepositoryName
     reason: str
@@ -24,6 +28,7 @@ class PauseRequest:
     origin: Origin
     channel_id: str | None = None
     replacing: datetime | None = None
+    part_of: GroupAct | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ class PauseQueue:
             repository=request.repository,
             result=ActResult.STARTED,
             channel_id=request.channel_id,
+            group=request.part_of.group if request.part_of is not None else None,
+            group_act_id=request.part_of.group_act_id if request.part_of is not None else 0,
             reason=reason,
             stored_reason=signed_reason(reason, request.actor),
         )

@@ -8,8 +8,9 @@ from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
-from bot.messages import events, pause, summary
+from bot.messages import events, groups, pause, summary
 from bot.ports import Transaction
+from bot.usecases.group_marks import load_group_acts
 
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
@@ -23,6 +24,7 @@ async def load_messages(
     seen = await _pull_requests(transaction, list(records.values()))
     acts = [one.subject.subject_id for one in single if one.subject.kind is SubjectKind.ACT]
     audit = await transaction.audit.get(acts) if acts else {}
+    group_acts = await load_group_acts(transaction, [one.subject for one in single])
     messages: dict[str, Message] = {}
     for one in single:
         record = records.get(one.subject)
@@ -30,6 +32,8 @@ async def load_messages(
             pull_request = seen.get((record.repository, record.pull_request))
             kind = EventKind(one.kind) if one.kind in set(EventKind) else None
             messages[one.delivery_id] = events.event(record, pull_request, kind)
+        elif one.subject.kind is SubjectKind.GROUP and one.subject.subject_id in group_acts:
+            messages[one.delivery_id] = groups.act(group_acts[one.subject.subject_id])
         elif one.subject.kind is SubjectKind.ACT and one.subject.subject_id in audit:
             messages[one.delivery_id] = pause.act(audit[one.subject.subject_id])
     for one in deliveries:

@@ -21,6 +21,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.ports import Transaction
 from bot.usecases.acts import end_act
+from bot.usecases.group_marks import group_act_of, subjects, tell_together
 
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -56,7 +57,7 @@ async def route_events(
     deliveries: list[NewDelivery] = []
     for record in judged:
         act = act_told_by(record, acts) if record.type in PAUSE_TYPES else None
-        if act is not None and is_under_way(act, acts, now):
+        if act is not None and await _is_going_on(transaction, act, acts, now):
             break
         deliveries += await routes.of(record, act, now)
         routed.append(record)
@@ -103,6 +104,16 @@ async def _acts(
     return list(await transaction.audit.since(repository, min(pauses) - SAME_ACT))
 
 
+async def _is_going_on(
+    transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
+) -> bool:
+    """Whether its end, or that of the act on a group that it is a part of, is still to come."""
+    if is_under_way(act, acts, now):
+        return True
+    group_act = await group_act_of(transaction, act)
+    return group_act is not None and group_act.is_under_way(now)
+
+
 @dataclass(frozen=True, slots=True)
 class _Routes:
     transaction: Transaction
@@ -121,14 +132,22 @@ class _Routes:
             # The service's record of an act made through this bot: told as that act, which the
             # outbox knows already unless a crash cut it short.
             ended = await self._end_of(act, record)
-            subject = Subject(SubjectKind.ACT, self.repository, ended.record_id)
             if ended.channel_id is not None and ended is not act:
                 channels.setdefault(ended.channel_id)
+            group_act = await group_act_of(self.transaction, ended)
+            if group_act is not None:
+                await tell_together(self.transaction, group_act)
+            return self._deliveries(subjects(ended, group_act, channels), record, now)
+        return self._deliveries(dict.fromkeys(channels, subject), record, now)
+
+    def _deliveries(
+        self, told: Mapping[str, Subject], record: EventRecord, now: datetime
+    ) -> list[NewDelivery]:
         kind = self.kinds[record.event_id]
         urgent = record.type in PAUSE_TYPES
         return [
             NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=urgent, kind=kind)
-            for channel_id in channels
+            for channel_id, subject in told.items()
         ]
 
     def _wants(self, subscription: Subscription, record: EventRecord) -> bool:

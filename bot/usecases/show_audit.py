@@ -3,22 +3,12 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.domain.audit import AuditPlace, AuditRecord, AuditSelection
+from bot.domain.audit import AuditPage, AuditPlace, AuditRecord, AuditSelection
 from bot.ports import Store
 
 PAGE = 10
 STREAMED = 500
 """Records that an export holds at a time, and reads in one transaction."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditPage:
-    """A page of a selection, newest first, and whether there are pages on either side of it."""
-
-    selection: AuditSelection
-    records: Sequence[AuditRecord]
-    has_newer: bool
-    has_older: bool
 
 
 @dataclass(frozen=True, slots=True)

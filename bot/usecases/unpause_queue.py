@@ -5,6 +5,7 @@ from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, about
+from bot.domain.group_acts import GroupAct
 from bot.domain.pauses import NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import heard
@@ -16,13 +17,17 @@ from bot.usecases.known_pause import know_pause
 
 @dataclass(frozen=True, slots=True)
 class UnpauseRequest:
-    """What is asked. `expected` is the time of the pause a button was drawn for, if it was."""
+    """What is asked. `expected` is the time of the pause a button was drawn for, if it was.
+
+    `part_of` is the act on a group that this is a part of.
+    """
 
     repository: RepositoryName
     actor: Actor
     origin: Origin
     channel_id: str | None = None
     expected: datetime | None = None
+    part_of: GroupAct | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class UnpauseQueue:
             repository=request.repository,
             result=ActResult.STARTED,
             channel_id=request.channel_id,
+            group=request.part_of.group if request.part_of is not None else None,
+            group_act_id=request.part_of.group_act_id if request.part_of is not None else 0,
             previous_reason=known.reason if known is not None else None,
             previous_paused_at=known.pause.paused_at if known is not None else None,
         )

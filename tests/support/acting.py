@@ -35,6 +35,10 @@ class Acting:
         self.merge_queue = FakeMergeQueue(clock=self.clock)
         check = CheckPermission(self.people, self.policy)
         self.acts = ActLog(self.store, self.clock, self.channels, check, self.nudge)
+        self.wire()
+
+    def wire(self) -> None:
+        """Give the use cases the merge queue there is now."""
         self.pausing = PauseQueue(self.merge_queue, self.acts)
         self.unpausing = UnpauseQueue(self.merge_queue, self.acts)
 

@@ -44,6 +44,7 @@ from bot.messages import (
     summary,
 )
 from tests.support.clock import NOON
+from tests.support.group_messages import messages_of_audit, messages_of_groups
 from tests.support.make import (
     SITE,
     make_act,
@@ -98,6 +99,8 @@ def every_message(text: str, url: str) -> Rendered:
     return {
         **found,
         **_pauses(text, snapshot),
+        **messages_of_groups(text, snapshot),
+        **messages_of_audit(text),
         **_subscriptions(text),
         **_errors(text),
         **_events(text, url),

@@ -46,7 +46,7 @@ class PlannedFailure:
     `after` does what was asked first, as when the answer is lost.
     """
 
-    error: Exception
+    error: BaseException
     method: str | None = None
     after: bool = False
 
@@ -84,7 +84,7 @@ class FakeMergeQueue(MergeQueue):
         self.repositories = {RepositoryName.parse(name) for name in self.repositories}
 
     def fail_next(
-        self, error: Exception, *, method: str | None = None, after: bool = False
+        self, error: BaseException, *, method: str | None = None, after: bool = False
     ) -> None:
         """Let the next call fail; several are used up in order."""
         self._failures.append(PlannedFailure(error, method, after))

@@ -15,12 +15,14 @@ from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.group_acts import GroupAct, HeldPause
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
 from bot.ports import Lease, ParkedChannel
 from tests.support.as_stored import as_stored
 from tests.support.store_audit import InMemoryAudit
+from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
 from tests.support.store_outbox import InMemoryOutbox, Line
 
@@ -51,6 +53,8 @@ class Contents:
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
     polls: dict[RepositoryName, datetime] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)
+    group_acts: dict[int, GroupAct] = field(default_factory=dict)
+    group_pauses: dict[tuple[str, str], HeldPause] = field(default_factory=dict)
 
     def snapshot(self) -> "Contents":
         return Contents(**{each.name: dict(getattr(self, each.name)) for each in fields(self)})
@@ -340,6 +344,7 @@ class InMemoryTransaction(ports.Transaction):
         self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers)
         self._polls = InMemoryPolls(contents)
         self._accounts = InMemoryAccounts(contents)
+        self._group_acts = InMemoryGroupActs(contents.group_acts, contents.group_pauses)
 
     @property
     @override
@@ -405,3 +410,8 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def accounts(self) -> InMemoryAccounts:
         return self._accounts
+
+    @property
+    @override
+    def group_acts(self) -> InMemoryGroupActs:
+        return self._group_acts

@@ -1,0 +1,116 @@
+"""Acts on all repositories of a group: how each of them ended, and what the bot holds paused."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.domain.audit import Action, Actor, Origin
+from bot.domain.pauses import SAME_ACT
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import SAME_PAUSE
+
+AT_MOST = timedelta(seconds=90)
+"""How long an act on a group goes on; what is not begun by then is not tried."""
+
+CUT_SHORT = AT_MOST + timedelta(seconds=30)
+"""An act that has no end after this was cut short, by a crash or a restart."""
+
+
+class GroupOutcome(StrEnum):
+    """How one repository came out of an act on its group."""
+
+    CHANGED = "changed"
+    ALREADY_PAUSED = "already_paused"
+    NOT_PAUSED = "not_paused"
+    NOT_OURS = "not_ours"
+    """Paused, but not through the group: left alone."""
+
+    REPLACED = "replaced"
+    """Paused through the group, and another pause has taken its place since: left alone."""
+
+    FAILED = "failed"
+    NOT_TRIED = "not_tried"
+
+    @property
+    def can_be_tried_again(self) -> bool:
+        return self in {GroupOutcome.FAILED, GroupOutcome.NOT_TRIED}
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryResult:
+    """`who` made the pause that was found there, if that is known; `detail` is why it failed."""
+
+    repository: RepositoryName
+    outcome: GroupOutcome
+    who: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAct:
+    """One person's word on a group. `group_act_id` is given by the store, 0 before.
+
+    `asked` is what was typed behind the group's name, so that it can be read again. `told_together`
+    are the channels that hear of it in one post. `ended_at` is None while it goes on and when it
+    was cut short; `results` are in the order of `repositories` and complete once it has ended.
+    """
+
+    group: str
+    action: Action
+    at: datetime
+    actor: Actor
+    origin: Origin
+    repositories: tuple[RepositoryName, ...]
+    channel_id: str | None = None
+    asked: str = ""
+    told_together: frozenset[str] = frozenset()
+    results: tuple[RepositoryResult, ...] = ()
+    ended_at: datetime | None = None
+    group_act_id: int = 0
+
+    def of(self, *outcomes: GroupOutcome) -> list[RepositoryResult]:
+        return [one for one in self.results if one.outcome in outcomes]
+
+    @property
+    def left_to_try(self) -> tuple[RepositoryName, ...]:
+        return tuple(one.repository for one in self.results if one.outcome.can_be_tried_again)
+
+    def is_under_way(self, now: datetime) -> bool:
+        return self.ended_at is None and now - self.at < CUT_SHORT
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPause:
+    """A repository that the bot paused for a group, or began to.
+
+    `paused_at` is the service's time of that pause; None when the answer was never heard.
+    """
+
+    group: str
+    repository: RepositoryName
+    group_act_id: int
+    stored_reason: str
+    started_at: datetime
+    paused_at: datetime | None = None
+
+    def is_in_force(self, pause: Pause) -> bool:
+        """Whether `pause` is the very one that was made for the group.
+
+        Without its time it is known by the signed reason that the service was given.
+        """
+        if self.paused_at is not None:
+            return abs(pause.paused_at - self.paused_at) < SAME_PAUSE
+        same_words = pause.reason.strip() == self.stored_reason.strip()
+        return same_words and pause.paused_at > self.started_at - SAME_ACT
+
+
+def in_order(
+    repositories: Sequence[RepositoryName], results: Sequence[RepositoryResult]
+) -> tuple[RepositoryResult, ...]:
+    """The results in the group's order; those without one were not tried."""
+    found = {one.repository: one for one in results}
+    return tuple(
+        found.get(name, RepositoryResult(name, GroupOutcome.NOT_TRIED)) for name in repositories
+    )

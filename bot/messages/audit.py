@@ -1,0 +1,124 @@
+"""A page of the audit: who did what, when, from where, what stood before and what came of it."""
+
+from bot.domain.audit import Action, ActResult, AuditPage, AuditRecord, Origin
+from bot.domain.groups import ALL
+from bot.domain.message import Block, Message
+from bot.messages import actions, blocks
+from bot.messages.text import cut_markup, escape, local_time, quote, utc_time
+
+NAME_LIMIT = 60
+REASON_LIMIT = 255
+DETAIL_LIMIT = 120
+RECORD_LIMIT = 900
+"""Ten of them fit into a message, whatever they are made of."""
+
+_DID = {
+    Action.PAUSE: "paused",
+    Action.UNPAUSE: "unpaused",
+    Action.SUBSCRIBE: "subscribed a channel to",
+    Action.UNSUBSCRIBE: "unsubscribed a channel from",
+}
+
+_RESULTS = {
+    ActResult.STARTED: ":hourglass_flowing_sand: began, and its end is not known",
+    ActResult.DONE: ":white_check_mark: done",
+    ActResult.UNCHANGED: ":heavy_minus_sign: nothing to change",
+    ActResult.REFUSED: ":no_entry: refused",
+    ActResult.FAILED: ":warning: failed",
+}
+
+_WHERE = {
+    Origin.COMMAND: "by command",
+    Origin.BUTTON: "by button",
+    Origin.MODAL: "in the form",
+    Origin.SHORTCUT: "by shortcut",
+    Origin.HOME: "in the Home tab",
+    Origin.TIMER: "by timer",
+}
+
+
+def audit(page: AuditPage) -> Message:
+    """Newest first, with *Older* and *Newer* where there is more."""
+    of = escape(page.selection.repository or "all repositories")
+    since = page.selection.since
+    back = f", since {local_time(since)}" if since is not None else ""
+    headline = f"Who did what in {of}{back}"
+    if not page.records:
+        return _line(f"{headline}: nothing is on record.")
+    shown: list[Block] = [blocks.section(f"*{headline}*")]
+    shown += [blocks.section(_record(one), limit=RECORD_LIMIT) for one in page.records]
+    controls = _controls(page)
+    if controls:
+        shown.append(blocks.actions(controls))
+    plain = "; ".join(_plain(one) for one in page.records)
+    since_text = f", since {utc_time(since)}" if since is not None else ""
+    text = f"Who did what in {of}{since_text}: {plain}"
+    return Message(text=cut_markup(text, blocks.FALLBACK_LIMIT), blocks=tuple(shown))
+
+
+def _controls(page: AuditPage) -> list[blocks.Element]:
+    controls = []
+    if page.has_newer:
+        target = actions.AuditTarget(page.selection, page.records[0].place)
+        controls.append(_button("Newer", actions.AUDIT_NEWER, target))
+    if page.has_older:
+        target = actions.AuditTarget(page.selection, page.records[-1].place)
+        controls.append(_button("Older", actions.AUDIT_OLDER, target))
+    return controls
+
+
+def _button(label: str, action_id: str, target: actions.AuditTarget) -> blocks.Element:
+    return blocks.button(label, action_id=action_id, value=actions.audit_value(target))
+
+
+def _record(record: AuditRecord) -> str:
+    facts = [
+        local_time(record.at),
+        _WHERE[record.origin],
+        _channel(record.channel_id),
+        _group(record),
+        _change(record),
+        f"service: {quote(record.answer, DETAIL_LIMIT)}" if record.answer else "",
+        quote(record.detail, DETAIL_LIMIT) if record.detail and not record.answer else "",
+    ]
+    line = " · ".join(fact for fact in facts if fact)
+    return f"{_RESULTS[record.result]} · *{_who(record)}* {_what(record)}\n{line}"
+
+
+def _plain(record: AuditRecord) -> str:
+    return f"{utc_time(record.at)} {_who(record)} {_what(record)}: {record.result.value}"
+
+
+def _who(record: AuditRecord) -> str:
+    return quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
+
+
+def _what(record: AuditRecord) -> str:
+    reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
+    return f"{_DID[record.action]} {escape(record.repository)}{reason}"
+
+
+def _channel(channel_id: str | None) -> str:
+    """Direct conversations have no name to show."""
+    if channel_id is None or not channel_id.startswith(("C", "G")):
+        return ""
+    return f"in <#{escape(channel_id)}>"
+
+
+def _group(record: AuditRecord) -> str:
+    if record.group is None:
+        return ""
+    return "with all" if record.group == ALL else f"with @{escape(record.group)}"
+
+
+def _change(record: AuditRecord) -> str:
+    if record.heard_after is not None:
+        before, after = record.heard_before or "nothing", record.heard_after or "nothing"
+        return f"heard {quote(before, DETAIL_LIMIT)}, hears {quote(after, DETAIL_LIMIT)}"
+    if record.previous_reason:
+        return f"before: {quote(record.previous_reason, DETAIL_LIMIT)}"
+    return ""
+
+
+def _line(text: str) -> Message:
+    return Message(text=text, blocks=(blocks.section(text),))

@@ -1,0 +1,38 @@
+"""What the use cases need of the store for groups of repositories."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from bot.domain.group_acts import GroupAct, HeldPause, RepositoryResult
+from bot.domain.repository import RepositoryName
+
+
+class GroupActs(Protocol):
+    """Acts on groups, and the pauses that are held for a group."""
+
+    async def add(self, act: GroupAct) -> int:
+        """Store the beginning and return its id."""
+        ...
+
+    async def end(
+        self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime
+    ) -> None: ...
+
+    async def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]: ...
+
+    async def latest(self, group: str) -> GroupAct | None:
+        """The last that was begun."""
+        ...
+
+    async def hold(self, held: HeldPause) -> None:
+        """Insert, or replace the one of the same group and repository."""
+        ...
+
+    async def let_go(self, group: str, repository: RepositoryName) -> None:
+        """Forget that it is held; nothing happens when it is not."""
+        ...
+
+    async def held(self, group: str) -> Sequence[HeldPause]:
+        """By repository."""
+        ...

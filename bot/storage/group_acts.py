@@ -1,0 +1,122 @@
+"""Acts on groups of repositories, and the pauses that are held for a group."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import RowMapping, delete, insert, select, update
+from typing_extensions import override
+
+from bot.domain.audit import Actor
+from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.repository import RepositoryName
+from bot.ports.groups import GroupActs
+from bot.storage.statements import Statements, slices
+from bot.storage.tables import group_acts, group_pauses
+
+_KEY = ("group", "repository")
+
+
+class SqlGroupActs(GroupActs):
+    """Rows; `results` and `repositories` are JSON, since nobody asks for a part of them."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    @override
+    async def add(self, act: GroupAct) -> int:
+        values = asdict(act)
+        actor = values.pop("actor")
+        del values["group_act_id"]
+        added = await self._statements.run(
+            insert(group_acts)
+            .values(
+                **values
+                | {
+                    "user_id": actor["user_id"],
+                    "user_name": actor["name"],
+                    "team_id": actor["team_id"],
+                    "repositories": list(act.repositories),
+                    "results": _written(act.results),
+                }
+            )
+            .returning(group_acts.c.group_act_id)
+        )
+        group_act_id: int = added.scalar_one()
+        return group_act_id
+
+    @override
+    async def end(
+        self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime
+    ) -> None:
+        await self._statements.run(
+            update(group_acts)
+            .where(group_acts.c.group_act_id == group_act_id)
+            .values(results=_written(results), ended_at=at)
+        )
+
+    @override
+    async def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
+        found: dict[int, GroupAct] = {}
+        for some in slices(sorted(set(group_act_ids))):
+            rows = await self._statements.run(
+                select(group_acts).where(group_acts.c.group_act_id.in_(some))
+            )
+            found |= {row["group_act_id"]: _act(row) for row in rows.mappings()}
+        return found
+
+    @override
+    async def latest(self, group: str) -> GroupAct | None:
+        rows = await self._statements.run(
+            select(group_acts)
+            .where(group_acts.c.group == group)
+            .order_by(group_acts.c.group_act_id.desc())
+            .limit(1)
+        )
+        row = rows.mappings().one_or_none()
+        return None if row is None else _act(row)
+
+    @override
+    async def hold(self, held: HeldPause) -> None:
+        insert_or_update = self._statements.insert(group_pauses)
+        changed = {
+            column.name: insert_or_update.excluded[column.name]
+            for column in group_pauses.columns
+            if column.name not in _KEY
+        }
+        await self._statements.run(
+            insert_or_update.on_conflict_do_update(index_elements=_KEY, set_=changed),
+            [asdict(held)],
+        )
+
+    @override
+    async def let_go(self, group: str, repository: RepositoryName) -> None:
+        await self._statements.run(
+            delete(group_pauses).where(
+                group_pauses.c.group == group, group_pauses.c.repository == repository
+            )
+        )
+
+    @override
+    async def held(self, group: str) -> Sequence[HeldPause]:
+        rows = await self._statements.run(
+            select(group_pauses)
+            .where(group_pauses.c.group == group)
+            .order_by(group_pauses.c.repository)
+        )
+        return [HeldPause(**row) for row in rows.mappings()]
+
+
+def _written(results: Sequence[RepositoryResult]) -> list[list[str | None]]:
+    return [[str(one.repository), one.outcome.value, one.who, one.detail] for one in results]
+
+
+def _act(row: RowMapping) -> GroupAct:
+    values = dict(row)
+    actor = Actor(values.pop("user_id"), values.pop("user_name"), values.pop("team_id"))
+    results = tuple(
+        RepositoryResult(RepositoryName(name), GroupOutcome(outcome), who, detail)
+        for name, outcome, who, detail in values.pop("results")
+    )
+    repositories = tuple(RepositoryName(name) for name in values.pop("repositories"))
+    return GroupAct(actor=actor, results=results, repositories=repositories, **values)

@@ -1,0 +1,108 @@
+"""What an act that is part of an act on a group leaves behind besides its own record."""
+
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.group_acts import (
+    GroupAct,
+    GroupOutcome,
+    HeldPause,
+    RepositoryResult,
+    in_order,
+)
+from bot.ports import Transaction
+
+
+async def mark_begun(transaction: Transaction, started: AuditRecord) -> None:
+    """From now on the repository counts as held: the service may pause it before we hear so."""
+    if started.group is not None and started.action is Action.PAUSE:
+        await transaction.group_acts.hold(_held(started))
+
+
+async def mark_done(transaction: Transaction, done: AuditRecord) -> None:
+    """What was paused is held by its time, what was unpaused is held no longer."""
+    if done.group is None:
+        return
+    if done.action is Action.PAUSE:
+        await transaction.group_acts.hold(_held(done))
+    elif done.action is Action.UNPAUSE:
+        await transaction.group_acts.let_go(done.group, done.repository)
+
+
+async def mark_refused(transaction: Transaction, ended: AuditRecord) -> None:
+    """A pause that the service certainly did not make is not held."""
+    if ended.group is not None and ended.action is Action.PAUSE:
+        await transaction.group_acts.let_go(ended.group, ended.repository)
+
+
+def _held(act: AuditRecord) -> HeldPause:
+    return HeldPause(
+        act.group or "",
+        act.repository,
+        act.group_act_id,
+        act.stored_reason or "",
+        act.at,
+        act.paused_at,
+    )
+
+
+async def group_act_of(transaction: Transaction, act: AuditRecord) -> GroupAct | None:
+    if not act.group_act_id:
+        return None
+    found = await transaction.group_acts.get([act.group_act_id])
+    return found.get(act.group_act_id)
+
+
+def subjects(
+    act: AuditRecord, group_act: GroupAct | None, channels: Collection[str]
+) -> Mapping[str, Subject]:
+    """What each channel is told of an act: the act itself, or the one post about its group."""
+    alone = Subject(SubjectKind.ACT, act.repository, act.record_id)
+    if group_act is None:
+        return dict.fromkeys(channels, alone)
+    together = subject_of(group_act)
+    return {each: together if each in group_act.told_together else alone for each in channels}
+
+
+def subject_of(group_act: GroupAct) -> Subject:
+    """The one post about an act on a group, under the name of its first repository."""
+    return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
+
+
+async def tell_together(transaction: Transaction, act: GroupAct) -> None:
+    """Add the one post about an act on a group to every channel that hears of it so."""
+    await transaction.outbox.add(
+        [
+            NewDelivery(uuid.uuid4().hex, channel_id, subject_of(act), due_at=act.at, urgent=True)
+            for channel_id in sorted(act.told_together)
+        ]
+    )
+
+
+async def load_group_acts(
+    transaction: Transaction, subjects_told: Collection[Subject]
+) -> Mapping[int, GroupAct]:
+    """The acts on groups among what is told; one that was cut short with what is known of it."""
+    wanted = [one.subject_id for one in subjects_told if one.kind is SubjectKind.GROUP]
+    if not wanted:
+        return {}
+    found = await transaction.group_acts.get(wanted)
+    return {
+        group_act_id: act if act.ended_at is not None else await _as_known(transaction, act)
+        for group_act_id, act in found.items()
+    }
+
+
+async def _as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
+    """Its results from the audit: what is not on record as done may have been done or not."""
+    done: list[RepositoryResult] = []
+    for repository in act.repositories:
+        records = await transaction.audit.since(repository, act.at)
+        if any(
+            one.group_act_id == act.group_act_id and one.result is ActResult.DONE for one in records
+        ):
+            done.append(RepositoryResult(repository, GroupOutcome.CHANGED))
+    return replace(act, results=in_order(act.repositories, done))

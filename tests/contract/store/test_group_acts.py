@@ -1,0 +1,73 @@
+"""Acts on groups, and the pauses that are held for a group."""
+
+from dataclasses import replace
+
+from bot.domain.audit import Action, Actor, Origin
+from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.ports import Store
+from tests.support.stored import NOW, SHOP, SITE, after
+
+ACT = GroupAct(
+    group="release",
+    action=Action.PAUSE,
+    at=NOW,
+    actor=Actor("U1", "Ada", "T1"),
+    origin=Origin.BUTTON,
+    repositories=(SITE, SHOP),
+    channel_id="C1",
+    asked="30m freeze \N{SNOWMAN}",
+    told_together=frozenset({"C1", "C2"}),
+)
+RESULTS = (
+    RepositoryResult(SITE, GroupOutcome.CHANGED),
+    RepositoryResult(SHOP, GroupOutcome.FAILED, who=None, detail="409 conflict: busy"),
+)
+
+
+def held(group: str = "release", *, seconds: float | None = None) -> HeldPause:
+    paused_at = None if seconds is None else after(seconds)
+    return HeldPause(group, SITE, 1, "freeze (by Ada via Slack)", NOW, paused_at)
+
+
+async def test_an_act_comes_back_before_and_after_its_end(store: Store) -> None:
+    async with store.begin() as transaction:
+        first = await transaction.group_acts.add(ACT)
+        second = await transaction.group_acts.add(replace(ACT, group="docs", channel_id=None))
+        await transaction.group_acts.end(first, RESULTS, after(3))
+    async with store.begin() as transaction:
+        found = await transaction.group_acts.get([first, second, 999])
+        assert await transaction.group_acts.get([]) == {}
+
+    assert first < second
+    assert found == {
+        first: replace(ACT, group_act_id=first, results=RESULTS, ended_at=after(3)),
+        second: replace(ACT, group_act_id=second, group="docs", channel_id=None),
+    }
+
+
+async def test_the_latest_act_of_a_group_is_the_last_that_was_begun(store: Store) -> None:
+    async with store.begin() as transaction:
+        assert await transaction.group_acts.latest("release") is None
+        await transaction.group_acts.add(ACT)
+        later = replace(ACT, action=Action.UNPAUSE, at=after(-60))
+        last = await transaction.group_acts.add(later)
+        await transaction.group_acts.add(replace(ACT, group="docs"))
+    async with store.begin() as transaction:
+        assert await transaction.group_acts.latest("release") == replace(later, group_act_id=last)
+
+
+async def test_a_held_pause_is_one_for_each_group_and_repository(store: Store) -> None:
+    async with store.begin() as transaction:
+        acts = transaction.group_acts
+        await acts.hold(held())
+        await acts.hold(held(seconds=2))
+        await acts.hold(held("docs", seconds=5))
+        await acts.hold(replace(held(), repository=SHOP))
+        await acts.let_go("docs", SHOP)
+    async with store.begin() as transaction:
+        acts = transaction.group_acts
+        assert await acts.held("release") == [replace(held(), repository=SHOP), held(seconds=2)]
+        await acts.let_go("release", SHOP)
+        assert await acts.held("release") == [held(seconds=2)]
+        assert await acts.held("docs") == [held("docs", seconds=5)]
+        assert await acts.held("all") == []

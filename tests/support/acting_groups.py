@@ -1,0 +1,121 @@
+"""Acts on groups on fakes: many repositories, and a service that says how busy it was."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from typing_extensions import override
+
+from bot.domain.audit import Actor, AuditRecord, AuditSelection, Origin
+from bot.domain.group_acts import GroupAct, HeldPause
+from bot.domain.groups import Group
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.ports import Hear
+from bot.usecases.group_work import GroupRequest, GroupWork, Progress, SinceThen
+from bot.usecases.pause_group import PauseGroup
+from bot.usecases.unpause_group import UnpauseGroup
+from tests.support.acting import Acting
+from tests.support.make import ALICE, CHANNEL
+from tests.support.merge_queue import FakeMergeQueue
+
+
+@dataclass
+class BusyMergeQueue(FakeMergeQueue):
+    """Each request takes one round: those in flight together end together.
+
+    `most` is how many were in flight at once, `rounds` how many rounds there were.
+    """
+
+    in_flight: int = 0
+    most: int = 0
+    rounds: int = 0
+    _waiting: list[asyncio.Future[None]] = field(default_factory=list)
+
+    async def _round(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.in_flight += 1
+        self.most = max(self.most, self.in_flight)
+        ended: asyncio.Future[None] = loop.create_future()
+        if not self._waiting:
+            self._end_soon(loop, patience=50)
+        self._waiting.append(ended)
+        await ended
+        self.in_flight -= 1
+
+    def _end_soon(self, loop: asyncio.AbstractEventLoop, patience: int) -> None:
+        """After enough turns of the loop for everybody who is about to ask to have asked."""
+        if patience:
+            loop.call_soon(self._end_soon, loop, patience - 1)
+            return
+        self.rounds += 1
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each.set_result(None)
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        await self._round()
+        return await super().current_pause(repository)
+
+    @override
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    ) -> Pause:
+        await self._round()
+        return await super().pause(repository, reason, hear=hear)
+
+    @override
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+        await self._round()
+        return await super().unpause(repository, hear=hear)
+
+
+@dataclass
+class ActingOnGroups(Acting):
+    """`Acting` on as many repositories as are asked for, all of them in the group `release`."""
+
+    count: int = 3
+    is_busy: bool = False
+    reports: list[Progress] = field(default_factory=list)
+
+    @override
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.names = tuple(RepositoryName(f"acme/repo-{n:02}") for n in range(self.count))
+        kind = BusyMergeQueue if self.is_busy else FakeMergeQueue
+        self.use(kind(repositories=self.names, clock=self.clock))
+        self.group = Group("release", self.names)
+
+    def use(self, merge_queue: FakeMergeQueue) -> None:
+        self.merge_queue = merge_queue
+        self.wire()
+        work = GroupWork(self.acts)
+        self.pausing_group = PauseGroup(self.pausing, work)
+        self.unpausing_group = UnpauseGroup(merge_queue, self.unpausing, work)
+
+    async def report(self, progress: Progress) -> None:
+        self.reports.append(progress)
+
+    def request(
+        self, asked: str = "", actor: Actor = ALICE, *, again: int | None = None
+    ) -> GroupRequest:
+        self.clock.advance(1)
+        return GroupRequest(self.group, actor, Origin.COMMAND, CHANNEL, asked, again)
+
+    async def pause_group(
+        self, asked: str = "freeze", actor: Actor = ALICE, *, again: int | None = None
+    ) -> GroupAct | SinceThen:
+        return await self.pausing_group.run(self.request(asked, actor, again=again), self.report)
+
+    async def unpause_group(
+        self, actor: Actor = ALICE, *, again: int | None = None
+    ) -> GroupAct | SinceThen:
+        return await self.unpausing_group.run(self.request("", actor, again=again), self.report)
+
+    async def held(self) -> list[HeldPause]:
+        async with self.store.begin() as transaction:
+            return list(await transaction.group_acts.held("release"))
+
+    async def whole_audit(self) -> list[AuditRecord]:
+        async with self.store.begin() as transaction:
+            return list(await transaction.audit.oldest(AuditSelection(), 10_000))

@@ -1,0 +1,137 @@
+"""The messages about groups and about the audit, with text from outside wherever it can stand."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.domain.audit import (
+    Action,
+    Actor,
+    ActResult,
+    AuditPage,
+    AuditPlace,
+    AuditRecord,
+    AuditSelection,
+    Origin,
+)
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.groups import ALL, Group
+from bot.domain.message import Message
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.messages import audit, groups
+from tests.support.clock import NOON
+from tests.support.make import make_act
+
+MANY = tuple(RepositoryName(f"{'o' * 39}/{'r' * 96}{number:04}") for number in range(120))
+"""More than a message can name, with names as long as hosts allow."""
+
+
+def make_group_act(
+    *results: RepositoryResult,
+    action: Action = Action.PAUSE,
+    actor: Actor | None = None,
+    asked: str = "freeze for 4.2",
+    ended: bool = True,
+) -> GroupAct:
+    return GroupAct(
+        group="release",
+        action=action,
+        at=NOON,
+        actor=actor or Actor("U0ALICE", "alice", "T0ACME"),
+        origin=Origin.COMMAND,
+        repositories=tuple(one.repository for one in results),
+        channel_id="C0MERGEQ",
+        asked=asked if action is Action.PAUSE else "",
+        results=results,
+        ended_at=NOON + timedelta(seconds=3) if ended else None,
+        group_act_id=7,
+    )
+
+
+def every_outcome(text: str) -> list[RepositoryResult]:
+    """Each outcome for twenty repositories, so that every line is cut."""
+    outcomes = list(GroupOutcome)
+    return [
+        RepositoryResult(name, outcomes[number % len(outcomes)], who=text, detail=text)
+        for number, name in enumerate(MANY)
+    ]
+
+
+def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message]:
+    actor = Actor("U1", text, "T0ACME")
+    many, everything = Group("release", MANY), Group(ALL, MANY)
+    all_failed = [RepositoryResult(name, GroupOutcome.FAILED, detail=text) for name in MANY]
+    all_held = [RepositoryResult(name, GroupOutcome.ALREADY_PAUSED, who=text) for name in MANY]
+    read = [snapshot] * 80 + [*MANY[:40]]
+    reason = text[:255]
+    paused = make_group_act(*_of_pause(text), actor=actor, asked=reason)
+    unpaused = make_group_act(*_of_unpause(text), action=Action.UNPAUSE, actor=actor)
+    return {
+        "group confirm": groups.confirm(many, reason, read),
+        "group confirm of all": groups.confirm(everything, reason, [*MANY]),
+        "group progress": groups.progress("release", Action.PAUSE, 12, 50),
+        "group paused": groups.act(paused),
+        "group unpaused": groups.act(unpaused),
+        "group failed": groups.act(make_group_act(*all_failed, actor=actor, asked=reason)),
+        "group already": groups.answer(
+            make_group_act(*all_held, actor=actor, asked=reason), posted_here=False
+        ),
+        "group cut short": groups.act(
+            make_group_act(*_of_pause(text), actor=actor, asked=reason, ended=False)
+        ),
+        "group since then": groups.since_then("release", unpaused),
+        "group unknown since then": groups.since_then("release", None),
+        "group reason needed": groups.reason_needed(many, "/mq"),
+        "group status": groups.status(many, read),
+    }
+
+
+def _of_pause(text: str) -> list[RepositoryResult]:
+    not_here = {GroupOutcome.NOT_PAUSED, GroupOutcome.NOT_OURS, GroupOutcome.REPLACED}
+    return [one for one in every_outcome(text) if one.outcome not in not_here]
+
+
+def _of_unpause(text: str) -> list[RepositoryResult]:
+    return [one for one in every_outcome(text) if one.outcome is not GroupOutcome.ALREADY_PAUSED]
+
+
+def messages_of_audit(text: str) -> Mapping[str, Message]:
+    actor = Actor("U1", text, "T0ACME")
+    record = replace(
+        make_act(actor=actor, reason=text, repository=MANY[0], previous_reason=text),
+        answer=text,
+        group="release",
+        group_act_id=3,
+        record_id=9,
+    )
+    return {
+        "audit": audit.audit(page(*[record] * 10)),
+        "audit of every kind": audit.audit(page(*every_record(text))),
+        "audit of nothing": audit.audit(page()),
+    }
+
+
+def page(*records: AuditRecord) -> AuditPage:
+    selection = AuditSelection(MANY[0], NOON - timedelta(days=7))
+    return AuditPage(selection, records, has_newer=bool(records), has_older=bool(records))
+
+
+def every_record(text: str) -> list[AuditRecord]:
+    """Each action and each result, from wherever one can act."""
+    actor, origins = Actor("U1", text, "T0ACME"), list(Origin)
+    kinds = [(action, result) for action in Action for result in ActResult]
+    return [
+        replace(
+            make_act(action, result, actor=actor, reason=text),
+            origin=origins[number % len(origins)],
+            heard_before="" if action is Action.SUBSCRIBE else None,
+            heard_after="enter merge" if action is Action.SUBSCRIBE else None,
+            detail=text,
+            record_id=number,
+        )
+        for number, (action, result) in enumerate(kinds)
+    ][:10]
+
+
+PLACE = AuditPlace(NOON, 9)

@@ -1,0 +1,52 @@
+"""The acts on groups of InMemoryStore, and the pauses held for a group."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from typing_extensions import override
+
+from bot.domain.group_acts import GroupAct, HeldPause, RepositoryResult
+from bot.domain.repository import RepositoryName
+from bot.ports.groups import GroupActs
+from tests.support.as_stored import as_stored
+
+
+class InMemoryGroupActs(GroupActs):
+    def __init__(self, acts: dict[int, GroupAct], held: dict[tuple[str, str], HeldPause]) -> None:
+        self._acts = acts
+        self._held = held
+
+    @override
+    async def add(self, act: GroupAct) -> int:
+        group_act_id = len(self._acts) + 1
+        self._acts[group_act_id] = replace(as_stored(act), group_act_id=group_act_id)
+        return group_act_id
+
+    @override
+    async def end(
+        self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime
+    ) -> None:
+        act = self._acts[group_act_id]
+        self._acts[group_act_id] = replace(act, results=tuple(results), ended_at=as_stored(at))
+
+    @override
+    async def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
+        return {each: self._acts[each] for each in group_act_ids if each in self._acts}
+
+    @override
+    async def latest(self, group: str) -> GroupAct | None:
+        ids = [each for each, act in self._acts.items() if act.group == group]
+        return self._acts[max(ids)] if ids else None
+
+    @override
+    async def hold(self, held: HeldPause) -> None:
+        self._held[held.group, held.repository] = as_stored(held)
+
+    @override
+    async def let_go(self, group: str, repository: RepositoryName) -> None:
+        self._held.pop((group, repository), None)
+
+    @override
+    async def held(self, group: str) -> Sequence[HeldPause]:
+        return [self._held[key] for key in sorted(self._held) if key[0] == group]

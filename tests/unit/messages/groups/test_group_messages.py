@@ -1,0 +1,129 @@
+"""What people read about groups and the audit, compared with the JSON files in `snapshots/`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection, Origin
+from bot.domain.group_acts import GroupOutcome, RepositoryResult
+from bot.domain.groups import ALL, Group
+from bot.domain.message import Message
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, audit, blocks, groups
+from tests.support.clock import NOON
+from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
+from tests.support.make import (
+    API,
+    BOB,
+    SITE,
+    make_act,
+    make_batch,
+    make_known_pause,
+    make_queued,
+    make_snapshot,
+    make_status,
+)
+from tests.support.snapshots import Snapshots
+
+DOCS = RepositoryName("acme/docs")
+RELEASE = Group("release", (SITE, API, DOCS))
+BUSY = make_snapshot(
+    make_status(
+        make_batch(make_queued(41), estimated_merge_at=NOON + timedelta(minutes=6)),
+        waiting=[make_queued(42), make_queued(43)],
+    )
+)
+PAUSED = make_snapshot(repository=API, pause=make_known_pause(actor=BOB))
+RESULTS = (
+    RepositoryResult(SITE, GroupOutcome.CHANGED),
+    RepositoryResult(API, GroupOutcome.ALREADY_PAUSED, who="bob"),
+    RepositoryResult(DOCS, GroupOutcome.FAILED, detail="409 conflict: the queue changed"),
+)
+RESTORED = (
+    RepositoryResult(SITE, GroupOutcome.CHANGED),
+    RepositoryResult(API, GroupOutcome.NOT_OURS, who="bob"),
+    RepositoryResult(DOCS, GroupOutcome.REPLACED),
+)
+UNPAUSED = make_group_act(*RESTORED, action=Action.UNPAUSE, actor=BOB)
+
+MESSAGES: Mapping[str, Callable[[], Message]] = {
+    "group_confirm": lambda: groups.confirm(RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]),
+    "group_confirm_all": lambda: groups.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
+    "group_progress": lambda: groups.progress("release", Action.PAUSE, 12, 50),
+    "group_progress_unpause": lambda: groups.progress(ALL, Action.UNPAUSE, 0, 2),
+    "group_paused": lambda: groups.act(make_group_act(*RESULTS)),
+    "group_paused_answer": lambda: groups.answer(make_group_act(*RESULTS), posted_here=True),
+    "group_unpaused": lambda: groups.act(UNPAUSED),
+    "group_cut_short": lambda: groups.act(
+        make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.NOT_TRIED), ended=False)
+    ),
+    "group_since_then": lambda: groups.since_then("release", UNPAUSED),
+    "group_since_then_unknown": lambda: groups.since_then("release", None),
+    "group_reason_needed": lambda: groups.reason_needed(RELEASE, "/mq"),
+    "group_status": lambda: groups.status(RELEASE, [BUSY, PAUSED, DOCS]),
+    "audit": lambda: audit.audit(
+        AuditPage(
+            AuditSelection(None, NOON - timedelta(days=7)),
+            [
+                replace(make_act(), answer="200", group="release", group_act_id=3),
+                replace(
+                    make_act(Action.UNPAUSE, actor=BOB, previous_reason="Night"),
+                    origin=Origin.BUTTON,
+                    answer="204",
+                ),
+                replace(make_act(Action.SUBSCRIBE), heard_before="", heard_after="enter merge"),
+                replace(
+                    make_act(result=ActResult.REFUSED),
+                    origin=Origin.MODAL,
+                    detail="pause: not_listed",
+                ),
+                replace(
+                    make_act(result=ActResult.FAILED), answer="no answer: the connection was lost"
+                ),
+                make_act(result=ActResult.STARTED),
+            ],
+            has_newer=True,
+            has_older=True,
+        )
+    ),
+    "audit_of_nothing": lambda: audit.audit(
+        AuditPage(AuditSelection(SITE), [], has_newer=False, has_older=False)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_the_message_is_as_reviewed(name: str, snapshots: Snapshots) -> None:
+    snapshots.check(name, MESSAGES[name]())
+
+
+@pytest.mark.parametrize("text", ["x" * 300, "&" * 300])
+def test_a_hundred_repositories_fit_whatever_they_are_called(text: str) -> None:
+    for name, message in messages_of_groups(text, BUSY).items():
+        assert len(message.text) <= blocks.FALLBACK_LIMIT, name
+        assert len(message.blocks) <= blocks.MESSAGE_BLOCKS_LIMIT, name
+        assert blocks.text_length(message.blocks) <= blocks.MESSAGE_TEXT_LIMIT, name
+
+
+def test_what_the_buttons_carry_comes_back() -> None:
+    target = actions.GroupTarget("release", 'freeze "for" 4.2 é', 7)
+    assert actions.read_group_target(actions.group_value(target)) == target
+    assert len(actions.group_value(replace(target, asked="é" * 255))) <= blocks.VALUE_LIMIT
+    known = Repositories((SITE,))
+    for selection in (AuditSelection(), AuditSelection(SITE, NOON)):
+        edge = actions.AuditTarget(selection, PLACE)
+        assert actions.read_audit_target(actions.audit_value(edge), known) == edge
+
+
+def test_the_counts_are_those_of_the_table() -> None:
+    many = [RepositoryResult(RepositoryName(f"acme/r{n}"), GroupOutcome.CHANGED) for n in range(48)]
+    done = make_group_act(*many, *RESULTS[1:], actor=Actor("U1", "alice"))
+    assert groups.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
+    assert "@release: 48 of 50 queues paused" in groups.act(done).text
+
+
+def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
+    snapshots.check_names(MESSAGES)

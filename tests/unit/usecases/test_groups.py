@@ -1,0 +1,344 @@
+"""Pausing and unpausing groups: what is done, remembered, told and put on record."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.deliveries import SubjectKind
+from bot.domain.errors import (
+    InvalidReason,
+    MergeQueueUnavailable,
+    PermissionDenied,
+    StateConflict,
+)
+from bot.domain.group_acts import AT_MOST, CUT_SHORT, GroupAct, GroupOutcome
+from bot.domain.pauses import Paused
+from bot.domain.queue import Pause
+from bot.usecases.group_work import AT_ONCE, SinceThen
+from bot.usecases.pause_queue import PauseRequest
+from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
+from tests.support.directories import make_person
+from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_act, make_subscription
+from tests.support.reading import Reading
+
+CHANGED, FAILED = GroupOutcome.CHANGED, GroupOutcome.FAILED
+
+
+class ProcessDied(BaseException):
+    """The process ends here and now."""
+
+
+def outcomes(act: GroupAct | SinceThen) -> list[GroupOutcome]:
+    assert isinstance(act, GroupAct)
+    return [one.outcome for one in act.results]
+
+
+async def test_a_group_is_paused_and_restored_exactly() -> None:
+    bot = ActingOnGroups()
+
+    paused = await bot.pause_group("freeze for 4.2")
+
+    assert outcomes(paused) == [CHANGED] * 3
+    assert {one.reason for one in bot.merge_queue.pauses.values()} == {
+        "freeze for 4.2 (by alice via Slack)"
+    }
+    held = await bot.held()
+    assert [(one.repository, one.paused_at) for one in held] == [
+        (name, bot.merge_queue.pauses[name].paused_at) for name in bot.names
+    ]
+
+    unpaused = await bot.unpause_group(BOB)
+
+    assert outcomes(unpaused) == [CHANGED] * 3
+    assert bot.merge_queue.pauses == {}
+    assert await bot.held() == []
+
+
+async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> None:
+    bot = ActingOnGroups(count=5)
+    before, replaced, lifted, mine, other = bot.names
+    bot.merge_queue.pauses[before] = Pause(reason="by hand", paused_at=bot.clock.now())
+
+    paused = await bot.pause_group()
+
+    assert outcomes(paused) == [GroupOutcome.ALREADY_PAUSED, *[CHANGED] * 4]
+    bot.clock.advance(60)
+    bot.merge_queue.pauses[replaced] = Pause(reason="anew", paused_at=bot.clock.now())
+    del bot.merge_queue.pauses[lifted]
+
+    unpaused = await bot.unpause_group(BOB)
+
+    assert outcomes(unpaused) == [
+        GroupOutcome.NOT_OURS,
+        GroupOutcome.REPLACED,
+        GroupOutcome.NOT_PAUSED,
+        CHANGED,
+        CHANGED,
+    ]
+    assert set(bot.merge_queue.pauses) == {before, replaced}
+    assert await bot.held() == []
+    assert {call.repository for call in bot.merge_queue.called("unpause")} == {mine, other}
+
+
+async def test_who_paused_what_was_found_is_told() -> None:
+    bot = ActingOnGroups(count=2)
+    await bot.pause_group("first", BOB)
+
+    again = await bot.pause_group("second")
+
+    assert isinstance(again, GroupAct)
+    told = [(one.outcome, one.who) for one in again.results]
+    assert told == [(GroupOutcome.ALREADY_PAUSED, "bob")] * 2
+    # What Bob's pause of the group holds is restored all the same.
+    assert outcomes(await bot.unpause_group()) == [CHANGED] * 2
+
+
+async def test_what_left_the_group_meanwhile_is_restored_too() -> None:
+    bot = ActingOnGroups()
+    await bot.pause_group()
+    bot.group = type(bot.group)("release", bot.names[:1])
+
+    unpaused = await bot.unpause_group()
+
+    assert outcomes(unpaused) == [CHANGED] * 3
+    assert bot.merge_queue.pauses == {}
+
+
+async def test_a_failure_is_told_by_repository_and_only_the_rest_is_tried_again() -> None:
+    bot = ActingOnGroups(count=4)
+    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
+    bot.merge_queue.fail_next(MergeQueueUnavailable("no connection"), method="current_pause")
+
+    first = await bot.pause_group()
+
+    assert isinstance(first, GroupAct)
+    failed = {one.repository: one.detail for one in first.of(FAILED)}
+    assert sorted(str(why) for why in failed.values()) == [
+        "409 conflict: busy",
+        "no answer: no connection",
+    ]
+    assert [one.repository for one in await bot.held()] == [
+        name for name in bot.names if name not in failed
+    ]
+
+    again = await bot.pause_group(again=first.group_act_id)
+
+    assert isinstance(again, GroupAct)
+    assert set(again.repositories) == set(failed)
+    assert outcomes(again) == [CHANGED] * 2
+    assert len(await bot.held()) == 4
+
+
+async def test_trying_again_when_something_happened_since_changes_nothing() -> None:
+    bot = ActingOnGroups()
+    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
+    first = await bot.pause_group()
+    assert isinstance(first, GroupAct)
+    unpaused = await bot.unpause_group(BOB)
+    assert isinstance(unpaused, GroupAct)
+
+    stale = await bot.pause_group(again=first.group_act_id)
+
+    assert stale == SinceThen(unpaused)
+    assert bot.merge_queue.pauses == {}
+
+
+async def test_a_double_click_on_trying_again_pauses_once() -> None:
+    bot = ActingOnGroups(is_busy=True)
+    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
+    first = await bot.pause_group()
+    assert isinstance(first, GroupAct)
+    before = len(bot.merge_queue.called("pause"))
+
+    await asyncio.gather(
+        bot.pause_group(again=first.group_act_id), bot.pause_group(again=first.group_act_id)
+    )
+
+    assert len(bot.merge_queue.called("pause")) == before + 1
+    assert len(bot.merge_queue.pauses) == 3
+
+
+async def test_a_pause_that_was_cut_short_by_a_crash_is_restored_exactly() -> None:
+    """The service paused, and the process died before it heard so."""
+    bot = ActingOnGroups()
+    lost = bot.names[1]
+    bot.merge_queue.fail_next(ProcessDied(), method="pause", after=True)
+    with pytest.raises(BaseExceptionGroup):
+        await bot.pause_group()
+    paused = set(bot.merge_queue.pauses)
+    assert paused
+    started = [one for one in await bot.whole_audit() if one.result is ActResult.STARTED]
+    assert {one.repository for one in started} >= paused
+    bot.merge_queue.pauses.setdefault(lost, Pause(reason="by hand", paused_at=bot.clock.now()))
+
+    restarted = ActingOnGroups(store=bot.store, clock=bot.clock)
+    restarted.use(bot.merge_queue)
+    unpaused = await restarted.unpause_group(BOB)
+
+    assert isinstance(unpaused, GroupAct)
+    assert {one.repository for one in unpaused.of(CHANGED)} == paused
+    assert set(bot.merge_queue.pauses) <= {lost}
+
+
+async def test_each_act_is_on_record_with_its_group() -> None:
+    bot = ActingOnGroups(count=2)
+    act = await bot.pause_group("freeze")
+    assert isinstance(act, GroupAct)
+
+    records = await bot.whole_audit()
+
+    assert Counter(one.result for one in records) == {ActResult.STARTED: 2, ActResult.DONE: 2}
+    assert {(one.group, one.group_act_id) for one in records} == {("release", act.group_act_id)}
+    assert {one.answer for one in records if one.result is ActResult.DONE} == {"200"}
+
+
+async def test_one_who_may_not_is_refused_and_each_repository_has_it_on_record() -> None:
+    bot = ActingOnGroups()
+    bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
+
+    for act in (bot.pause_group("x", BOB), bot.unpause_group(BOB)):
+        with pytest.raises(PermissionDenied):
+            await act
+
+    records = await bot.whole_audit()
+    assert {one.result for one in records} == {ActResult.REFUSED}
+    assert Counter(one.action for one in records) == {Action.PAUSE: 3, Action.UNPAUSE: 3}
+    assert bot.merge_queue.calls == []
+
+
+async def test_a_blank_reason_is_refused_before_anything_is_done() -> None:
+    bot = ActingOnGroups()
+    with pytest.raises(InvalidReason):
+        await bot.pause_group("  ")
+    assert bot.merge_queue.calls == []
+
+
+async def test_a_channel_that_hears_of_several_gets_one_post() -> None:
+    bot = ActingOnGroups()
+    first, second, third = bot.names
+    for name in bot.names:
+        await bot.subscribe(make_subscription("pause", channel_id="C2", repository=name))
+    await bot.subscribe(make_subscription("pause", channel_id="C3", repository=third))
+    await bot.subscribe(make_subscription("merge", channel_id="C4", repository=first))
+    await bot.subscribe(make_subscription("merge", channel_id="C4", repository=second))
+
+    await bot.pause_group()
+
+    told = sorted((one.channel_id, one.subject.kind) for one in bot.deliveries())
+    assert told == [
+        (CHANNEL, SubjectKind.GROUP),
+        ("C2", SubjectKind.GROUP),
+        ("C3", SubjectKind.ACT),
+    ]
+
+
+async def test_a_group_in_which_nothing_changes_is_not_posted() -> None:
+    bot = ActingOnGroups()
+    assert outcomes(await bot.unpause_group()) == [GroupOutcome.NOT_PAUSED] * 3
+    assert bot.deliveries() == []
+
+
+async def test_fifty_repositories_take_thirteen_rounds_of_eight_requests() -> None:
+    """Two requests each: at the service's 200 ms a request, 2.6 seconds of its time."""
+    bot = ActingOnGroups(count=50, is_busy=True)
+
+    paused = await bot.pause_group()
+
+    assert outcomes(paused) == [CHANGED] * 50
+    assert isinstance(bot.merge_queue, BusyMergeQueue)
+    assert bot.merge_queue.most == AT_ONCE == 8
+    assert len(bot.merge_queue.calls) == 100
+    assert bot.merge_queue.rounds <= 15
+    assert [one.done for one in bot.reports] == list(range(1, 51))
+
+
+async def test_what_was_not_begun_in_time_is_told_and_can_be_tried_again() -> None:
+    bot = ActingOnGroups(count=20)
+
+    class Slow(type(bot.merge_queue)):  # type: ignore[misc]  # the fake's own class, made slow
+        async def pause(self, *given: object, **named: object) -> Pause:
+            bot.clock.advance(AT_MOST.total_seconds() / 4)
+            return await super().pause(*given, **named)  # type: ignore[no-any-return]
+
+    bot.use(Slow(repositories=bot.names, clock=bot.clock))
+
+    paused = await bot.pause_group()
+
+    assert isinstance(paused, GroupAct)
+    done, left = len(paused.of(CHANGED)), paused.of(GroupOutcome.NOT_TRIED)
+    assert left
+    assert done + len(left) == 20
+    assert paused.left_to_try == tuple(one.repository for one in left)
+    assert AT_MOST < CUT_SHORT
+
+
+async def test_one_person_in_a_hurry_changes_one_repository_of_the_group() -> None:
+    """A single pause meanwhile is not held for the group, and the group leaves it alone."""
+    bot = ActingOnGroups(is_busy=True)
+    bot.merge_queue.pauses.clear()
+    single = bot.pausing
+
+    async def alone() -> object:
+        request = bot.request()
+        return await single.run(
+            PauseRequest(bot.names[0], "alone", BOB, request.origin, request.channel_id)
+        )
+
+    mine, group = await asyncio.gather(alone(), bot.pause_group("freeze", ALICE))
+
+    assert isinstance(mine, Paused)
+    assert outcomes(group) == [GroupOutcome.ALREADY_PAUSED, CHANGED, CHANGED]
+    await bot.unpause_group()
+    assert [one.reason for one in bot.merge_queue.pauses.values()] == ["alone (by bob via Slack)"]
+
+
+async def group_in_the_log(reading: Reading) -> int:
+    """An act on a group of two queues that has no end, and what the service's log tells of it."""
+    now = reading.clock.now()
+    act = GroupAct(
+        group="release",
+        action=Action.PAUSE,
+        at=now,
+        actor=ALICE,
+        origin=Origin.COMMAND,
+        repositories=(SITE, API),
+        channel_id="C9",
+        asked="freeze",
+        told_together=frozenset({"C1", "C9"}),
+    )
+    async with reading.store.begin() as transaction:
+        group_act_id = await transaction.group_acts.add(act)
+        started = replace(
+            make_act(result=ActResult.STARTED, at=now, paused_at=None, channel_id="C9"),
+            group="release",
+            group_act_id=group_act_id,
+        )
+        await transaction.audit.add(started)
+    reading.tell("queue.pause.create", reason="CI runners are down (by alice via Slack)")
+    return group_act_id
+
+
+async def test_the_log_tells_a_group_that_was_cut_short_in_one_post_for_each_channel() -> None:
+    reading = await Reading().start("pause")
+    await reading.subscribe("pause", channel_id="C2")
+    group_act_id = await group_in_the_log(reading)
+    reading.clock.advance(CUT_SHORT.total_seconds())
+
+    await reading.poll()
+
+    assert reading.told("C1") == [("group", group_act_id)]
+    assert reading.told("C9") == [("group", group_act_id)]
+    assert [kind for kind, _ in reading.told("C2")] == ["act"]
+
+
+async def test_the_log_waits_while_a_group_is_under_way() -> None:
+    reading = await Reading().start("pause")
+    await group_in_the_log(reading)
+    reading.clock.advance(40)
+
+    await reading.poll()
+
+    assert reading.told("C1") == []
