@@ -13,6 +13,7 @@ class Action(StrEnum):
 
     PAUSE = "pause"
     UNPAUSE = "unpause"
+    EXTEND = "extend"
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
 
@@ -65,6 +66,8 @@ class AuditRecord:
     it was not asked, or had not answered yet. `heard_before` and `heard_after` are the topics of
     a channel's subscription around a change of it, empty for none. `group` is the name of the
     group that the act was a part of, `group_act_id` the id of the act on the group, 0 for none.
+    a channel's subscription around a change of it, empty for none. `lifts_at` is when a timed
+    pause is to lift itself.
     """
 
     at: datetime
@@ -85,6 +88,7 @@ class AuditRecord:
     heard_after: str | None = None
     group: str | None = None
     group_act_id: int = 0
+    lifts_at: datetime | None = None
     act_id: int = 0
     record_id: int = 0
 

@@ -6,7 +6,8 @@ BotError
 │   ├── RepositoryNotAllowed
 │   ├── RepositoryNotChosen
 │   ├── PermissionDenied
-│   └── InvalidReason
+│   ├── InvalidReason
+│   └── InvalidDuration
 ├── MergeQueueError
 │   ├── MergeQueueUnavailable    no usable answer now: try again later
 │   ├── MergeQueueRefused        the service said no
@@ -96,6 +97,15 @@ class InvalidReason(UserError):
         self.problem = problem
         self.length = length
         self.limit = limit
+
+
+class InvalidDuration(UserError):
+    """A pause cannot last so: `problem` says why, `shown` is what the person wrote."""
+
+    def __init__(self, problem: str, shown: str) -> None:
+        super().__init__(problem, shown)
+        self.problem = problem
+        self.shown = shown
 
 
 class MergeQueueError(BotError):

@@ -2,9 +2,11 @@
 
 from functools import singledispatch
 
+from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
+    InvalidDuration,
     InvalidReason,
     InvalidRequest,
     MergeQueueProtocolError,
@@ -98,6 +100,29 @@ def _(error: PermissionDenied, _command: str, _repository: str) -> str:
 @_say.register
 def _(error: InvalidReason, _command: str, _repository: str) -> str:
     return invalid_reason(error)
+
+
+_DURATIONS = {
+    DurationProblem.UNREADABLE: (
+        "I cannot read that duration; write it like 45m, 2h, 1h30m, 2d, until 15:00 "
+        "or until 2026-11-25 09:00."
+    ),
+    DurationProblem.TOO_SHORT: "A pause lasts at least one minute, for example 45m or 2h.",
+    DurationProblem.TOO_LONG: "A timed pause lasts at most 30 days; without a duration it stays.",
+    DurationProblem.PAST: "That time has passed already.",
+    DurationProblem.NO_SUCH_TIME: "There is no such time; write it like until 15:00.",
+    DurationProblem.SKIPPED: "The clocks go forward over that time on that day; take another.",
+}
+
+
+@_say.register
+def _(error: InvalidDuration, _command: str, _repository: str) -> str:
+    return invalid_duration(error)
+
+
+def invalid_duration(error: InvalidDuration) -> str:
+    """Names what was written, and the mend."""
+    return f"{code(error.shown, 60)}: {_DURATIONS[DurationProblem(error.problem)]}"
 
 
 def invalid_reason(error: InvalidReason) -> str:

@@ -14,6 +14,7 @@ from bot.domain.subscriptions import Subscription
 from bot.ports.audit import Audit
 from bot.ports.groups import GroupActs
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
+from bot.ports.timers import Timers
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +277,8 @@ class Transaction(Protocol):
     def accounts(self) -> Accounts: ...
     @property
     def group_acts(self) -> GroupActs: ...
+    @property
+    def timers(self) -> Timers: ...
     @property
     def cards(self) -> Cards: ...
     @property

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    text,
 )
 
 from bot.domain.audit import Action, ActResult, Origin
@@ -20,6 +21,7 @@ from bot.domain.cards import CardKind
 from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.domain.pause_records import PauseEnding
 from bot.domain.subscriptions import SubscriptionSource
+from bot.domain.timers import TimerState
 from bot.storage.column_types import (
     CompactJson,
     OutsideText,
@@ -226,6 +228,7 @@ audit = Table(
     Column("heard_after", OutsideText),
     Column("group_act_id", BigInteger, nullable=False, server_default="0"),
     Column("group", Text),
+    Column("lifts_at", UtcTime),
     Index("ix_audit_latest", "repository", "action", "result", "at"),
     Index("ix_audit_repository_at", "repository", "at"),
     Index("ix_audit_at", "at"),
@@ -367,3 +370,22 @@ group_pauses = Table(
     Column("paused_at", UtcTime),
 )
 """What the bot paused for a group and has not restored; `paused_at` is None until it is heard."""
+pause_timers = Table(
+    "pause_timers",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("paused_at", UtcTime, primary_key=True),
+    Column("lifts_at", UtcTime, nullable=False),
+    Column("due_at", UtcTime, nullable=False),
+    Column("set_by", Text, nullable=False),
+    Column("set_by_name", OutsideText, nullable=False),
+    Column("channel_id", Text),
+    Column("state", Word(TimerState), nullable=False),
+    Column("failures", Integer, nullable=False),
+)
+Index(
+    "ix_pause_timers_due",
+    pause_timers.c.due_at,
+    sqlite_where=text("state = 'running'"),
+    postgresql_where=text("state = 'running'"),
+)

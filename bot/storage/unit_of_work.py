@@ -25,6 +25,7 @@ from bot.storage.resume_watchers import SqlResumeWatchers
 from bot.storage.seen_requests import SqlSeenRequests
 from bot.storage.statements import Statements
 from bot.storage.subscriptions import SqlSubscriptions
+from bot.storage.timers import SqlTimers
 from bot.storage.uncancelled import to_its_end
 
 
@@ -46,6 +47,7 @@ class SqlTransaction(ports.Transaction):
         self._polls = SqlPolls(statements)
         self._accounts = SqlAccounts(statements)
         self._group_acts = SqlGroupActs(statements)
+        self._timers = SqlTimers(statements)
 
     @property
     @override
@@ -116,6 +118,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def group_acts(self) -> SqlGroupActs:
         return self._group_acts
+
+    @property
+    @override
+    def timers(self) -> SqlTimers:
+        return self._timers
 
 
 class SqlStore(ports.Store):

@@ -19,8 +19,10 @@ from bot.domain.group_acts import GroupAct, HeldPause
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
+from bot.domain.timers import Timer
 from bot.ports import Lease, ParkedChannel
 from tests.support.as_stored import as_stored
+from tests.support.store_asides import InMemoryAccounts, InMemoryPolls, InMemoryTimers
 from tests.support.store_audit import InMemoryAudit
 from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
@@ -55,6 +57,7 @@ class Contents:
     accounts: dict[str, str] = field(default_factory=dict)
     group_acts: dict[int, GroupAct] = field(default_factory=dict)
     group_pauses: dict[tuple[str, str], HeldPause] = field(default_factory=dict)
+    timers: dict[tuple[RepositoryName, datetime], Timer] = field(default_factory=dict)
 
     def snapshot(self) -> "Contents":
         return Contents(**{each.name: dict(getattr(self, each.name)) for each in fields(self)})
@@ -295,38 +298,6 @@ class InMemorySeenRequests(ports.SeenRequests):
         return is_new
 
 
-class InMemoryPolls(ports.Polls):
-    def __init__(self, contents: Contents) -> None:
-        self._polls = contents.polls
-
-    @override
-    async def save(self, polled: Mapping[RepositoryName, datetime]) -> None:
-        self._polls.update(as_stored(dict(polled)))
-
-    @override
-    async def latest(
-        self, repositories: Sequence[RepositoryName]
-    ) -> Mapping[RepositoryName, datetime]:
-        return {each: self._polls[each] for each in repositories if each in self._polls}
-
-
-class InMemoryAccounts(ports.Accounts):
-    def __init__(self, contents: Contents) -> None:
-        self._logins = contents.accounts
-
-    @override
-    async def link(self, user_id: str, login: str, at: datetime) -> None:
-        self._logins[user_id] = login
-
-    @override
-    async def unlink(self, user_id: str) -> bool:
-        return self._logins.pop(user_id, None) is not None
-
-    @override
-    async def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
-        return {each: self._logins[each] for each in user_ids if each in self._logins}
-
-
 class InMemoryTransaction(ports.Transaction):
     def __init__(self, contents: Contents) -> None:
         self._leases = InMemoryLeases(contents)
@@ -342,9 +313,10 @@ class InMemoryTransaction(ports.Transaction):
         self._cards = InMemoryCards(contents.cards, contents.cards_changed_at)
         self._pauses = InMemoryPauses(contents.pauses, contents.cards, contents.resume_watchers)
         self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers)
-        self._polls = InMemoryPolls(contents)
-        self._accounts = InMemoryAccounts(contents)
         self._group_acts = InMemoryGroupActs(contents.group_acts, contents.group_pauses)
+        self._polls = InMemoryPolls(contents.polls)
+        self._accounts = InMemoryAccounts(contents.accounts)
+        self._timers = InMemoryTimers(contents.timers)
 
     @property
     @override
@@ -415,3 +387,8 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def group_acts(self) -> InMemoryGroupActs:
         return self._group_acts
+
+    @property
+    @override
+    def timers(self) -> InMemoryTimers:
+        return self._timers

@@ -1,0 +1,45 @@
+"""A pause that lifts itself: one timer for one pause."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.domain.repository import RepositoryName
+
+LATE = timedelta(minutes=1)
+"""Later than this is worth saying."""
+
+EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
+"""What *Extend* offers."""
+
+
+class TimerState(StrEnum):
+    """`RUNNING` until it has lifted its pause (`FIRED`) or finds that there is nothing to lift."""
+
+    RUNNING = "running"
+    FIRED = "fired"
+    VOID = "void"
+    """The pause was lifted, or replaced, by somebody before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """When the pause that began at `paused_at` is lifted, and on whose word.
+
+    `due_at` is when that is tried next: `lifts_at`, or later while the service does not answer.
+    """
+
+    repository: RepositoryName
+    paused_at: datetime
+    lifts_at: datetime
+    due_at: datetime
+    set_by: str
+    set_by_name: str
+    channel_id: str | None = None
+    state: TimerState = TimerState.RUNNING
+    failures: int = 0
+
+
+def extended(timer_lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
+    """The new end: later than the one there is, or from now on when there is none."""
+    return max(timer_lifts_at or now, now) + by

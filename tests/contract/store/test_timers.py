@@ -1,0 +1,59 @@
+"""Timers: one a pause, found by their time, and by the pause they are to lift."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.domain.timers import Timer, TimerState
+from bot.ports import Store
+from tests.support.databases import TestDatabase
+from tests.support.stored import NOW, SHOP, SITE, after
+
+TIMER = Timer(SITE, NOW, after(3600), after(3600), "U0ALICE", "alice", "C1")
+
+
+async def save(store: Store, *timers: Timer) -> None:
+    async with store.begin() as transaction:
+        for timer in timers:
+            await transaction.timers.save(timer)
+
+
+async def test_a_timer_is_found_by_its_pause_whatever_the_precision(
+    database: TestDatabase,
+) -> None:
+    await save(database.open_store(), TIMER)
+
+    async with database.open_store().begin() as transaction:
+        assert await transaction.timers.of(SITE, NOW + timedelta(milliseconds=400)) == TIMER
+        assert await transaction.timers.of(SITE, after(1)) is None
+        assert await transaction.timers.of(SHOP, NOW) is None
+
+
+async def test_a_pause_has_one_timer(store: Store) -> None:
+    later = replace(TIMER, lifts_at=after(7200), due_at=after(7200), set_by_name="bob")
+    await save(store, TIMER, later)
+
+    async with store.begin() as transaction:
+        assert await transaction.timers.of(SITE, NOW) == later
+        assert await transaction.timers.running([SITE, SHOP]) == [later]
+
+
+async def test_only_running_timers_come_due_the_longest_due_first(store: Store) -> None:
+    other = replace(TIMER, repository=SHOP, lifts_at=after(60), due_at=after(60))
+    fired = replace(TIMER, paused_at=after(5), state=TimerState.FIRED)
+    await save(store, TIMER, other, fired)
+
+    async with store.begin() as transaction:
+        assert await transaction.timers.due(after(59), 10) == []
+        assert await transaction.timers.due(after(3600), 10) == [other, TIMER]
+        assert await transaction.timers.due(after(3600), 1) == [other]
+        assert await transaction.timers.running([SITE]) == [TIMER]
+
+
+async def test_a_timer_that_runs_is_never_deleted(store: Store) -> None:
+    void = replace(TIMER, repository=SHOP, state=TimerState.VOID)
+    await save(store, TIMER, void)
+
+    async with store.begin() as transaction:
+        assert await transaction.timers.delete_before(after(3600)) == 0
+        assert await transaction.timers.delete_before(after(9999)) == 1
+        assert await transaction.timers.of(SITE, NOW) == TIMER

@@ -1,0 +1,86 @@
+"""The ports of polls, accounts and timers, in dictionaries."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from typing_extensions import override
+
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import SAME_PAUSE
+from bot.domain.timers import Timer, TimerState
+from bot.ports import Accounts, Polls
+from bot.ports.timers import Timers
+from tests.support.as_stored import as_stored
+
+
+class InMemoryPolls(Polls):
+    def __init__(self, polls: dict[RepositoryName, datetime]) -> None:
+        self._polls = polls
+
+    @override
+    async def save(self, polled: Mapping[RepositoryName, datetime]) -> None:
+        self._polls.update(as_stored(dict(polled)))
+
+    @override
+    async def latest(
+        self, repositories: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, datetime]:
+        return {each: self._polls[each] for each in repositories if each in self._polls}
+
+
+class InMemoryAccounts(Accounts):
+    def __init__(self, logins: dict[str, str]) -> None:
+        self._logins = logins
+
+    @override
+    async def link(self, user_id: str, login: str, at: datetime) -> None:
+        self._logins[user_id] = login
+
+    @override
+    async def unlink(self, user_id: str) -> bool:
+        return self._logins.pop(user_id, None) is not None
+
+    @override
+    async def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
+        return {each: self._logins[each] for each in user_ids if each in self._logins}
+
+
+class InMemoryTimers(Timers):
+    def __init__(self, timers: dict[tuple[RepositoryName, datetime], Timer]) -> None:
+        self._timers = timers
+
+    @override
+    async def save(self, timer: Timer) -> None:
+        stored = as_stored(timer)
+        self._timers[stored.repository, stored.paused_at] = stored
+
+    @override
+    async def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        for (name, at), timer in self._timers.items():
+            if name == repository and abs(at - paused_at) < SAME_PAUSE:
+                return timer
+        return None
+
+    @override
+    async def due(self, now: datetime, limit: int) -> Sequence[Timer]:
+        due = [one for one in self._running() if one.due_at <= now]
+        return sorted(due, key=lambda one: (one.due_at, one.repository))[:limit]
+
+    @override
+    async def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
+        found = [one for one in self._running() if one.repository in repositories]
+        return sorted(found, key=lambda one: (one.lifts_at, one.repository))
+
+    def _running(self) -> list[Timer]:
+        return [one for one in self._timers.values() if one.state is TimerState.RUNNING]
+
+    @override
+    async def delete_before(self, lifts_before: datetime) -> int:
+        old = [
+            key
+            for key, one in self._timers.items()
+            if one.state is not TimerState.RUNNING and one.lifts_at < lifts_before
+        ]
+        for key in old:
+            del self._timers[key]
+        return len(old)

@@ -1,0 +1,138 @@
+"""How long a pause is to last, as people write it."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.domain.durations import (
+    DurationProblem,
+    For,
+    Lasting,
+    Until,
+    lifts_at,
+    read_lasting,
+)
+from bot.domain.errors import InvalidDuration
+
+BERLIN = ZoneInfo("Europe/Berlin")
+MONDAY = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
+"""14:00 in Berlin."""
+
+
+def minutes(number: float) -> For:
+    return For(timedelta(minutes=number))
+
+
+@pytest.mark.parametrize(
+    ("typed", "lasting", "words"),
+    [
+        ("45m CI is down", minutes(45), 1),
+        ("45min", minutes(45), 1),
+        ("2h", minutes(120), 1),
+        ("1h30m deploying", minutes(90), 1),
+        ("90M", minutes(90), 1),
+        ("1d", minutes(24 * 60), 1),
+        ("1d2h3m", minutes(24 * 60 + 123), 1),
+        ("30d", minutes(30 * 24 * 60), 1),
+        ("until 15:00 freeze", Until(time(15)), 2),
+        ("UNTIL 3pm", Until(time(15)), 2),
+        ("until 12am", Until(time(0)), 2),
+        ("until 12:30pm", Until(time(12, 30)), 2),
+        ("until 2026-11-25 09:00 release", Until(time(9), date(2026, 11, 25)), 3),
+        ("", None, 0),
+        ("deploying", None, 0),
+        ("2hot to merge", None, 0),
+        ("4.2 is released", None, 0),
+        ("5 tests fail", None, 0),
+        ("until fixed", None, 0),
+        ("until", None, 0),
+        ("m", None, 0),
+        ("h2", None, 0),
+    ],
+)
+def test_a_duration_stands_before_the_reason(
+    typed: str, lasting: Lasting | None, words: int
+) -> None:
+    assert read_lasting(typed.split()) == (lasting, words)
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ("0m", DurationProblem.TOO_SHORT),
+        ("0h0m", DurationProblem.TOO_SHORT),
+        ("31d", DurationProblem.TOO_LONG),
+        ("30d1m", DurationProblem.TOO_LONG),
+        ("99999999h", DurationProblem.TOO_LONG),
+        ("9" * 5000 + "h", DurationProblem.TOO_LONG),
+        ("-5m", DurationProblem.UNREADABLE),
+        ("1.5h", DurationProblem.UNREADABLE),
+        ("30s", DurationProblem.UNREADABLE),
+        ("2weeks", DurationProblem.UNREADABLE),
+        ("30m2h", DurationProblem.UNREADABLE),
+        ("until 25:00", DurationProblem.NO_SUCH_TIME),
+        ("until 13pm", DurationProblem.NO_SUCH_TIME),
+        ("until 0am", DurationProblem.NO_SUCH_TIME),
+        ("until 12:60", DurationProblem.NO_SUCH_TIME),
+        ("until 2026-02-30 09:00", DurationProblem.NO_SUCH_TIME),
+        ("until 2026-11-25", DurationProblem.UNREADABLE),
+        ("until 2026-11-25 soon", DurationProblem.UNREADABLE),
+    ],
+)
+def test_what_looks_like_a_duration_and_is_none_is_refused(
+    typed: str, problem: DurationProblem
+) -> None:
+    with pytest.raises(InvalidDuration) as refused:
+        read_lasting(typed.split())
+    assert refused.value.problem == problem
+
+
+def test_a_length_counts_from_now() -> None:
+    assert lifts_at(minutes(90), MONDAY, BERLIN) == MONDAY + timedelta(minutes=90)
+
+
+def test_a_time_of_day_is_the_persons_own() -> None:
+    assert lifts_at(Until(time(15)), MONDAY, BERLIN) == MONDAY + timedelta(hours=1)
+
+
+@pytest.mark.parametrize("clock", [time(14, 0), time(9, 30)])
+def test_a_time_that_has_passed_today_is_tomorrows(clock: time) -> None:
+    at = lifts_at(Until(clock), MONDAY, BERLIN).astimezone(BERLIN)
+    assert (at.date(), at.time()) == (date(2026, 7, 21), clock)
+
+
+@pytest.mark.parametrize(
+    ("until", "problem"),
+    [
+        (Until(time(13), date(2026, 7, 20)), DurationProblem.PAST),
+        (Until(time(9), date(2025, 1, 1)), DurationProblem.PAST),
+        (Until(time(9), date(2026, 9, 1)), DurationProblem.TOO_LONG),
+        (Until(time(9), date(9999, 12, 31)), DurationProblem.TOO_LONG),
+    ],
+)
+def test_a_date_that_is_past_or_far_away_is_refused(until: Until, problem: str) -> None:
+    with pytest.raises(InvalidDuration) as refused:
+        lifts_at(until, MONDAY, BERLIN)
+    assert refused.value.problem == problem
+
+
+def test_a_time_that_the_clocks_go_forward_over_is_refused() -> None:
+    saturday = datetime(2026, 3, 28, 20, 0, tzinfo=UTC)
+    with pytest.raises(InvalidDuration) as refused:
+        lifts_at(Until(time(2, 30)), saturday, BERLIN)
+    assert refused.value.problem == DurationProblem.SKIPPED
+
+
+def test_a_time_that_comes_twice_is_the_next_of_the_two() -> None:
+    before = datetime(2026, 10, 24, 23, 0, tzinfo=UTC)
+    between = datetime(2026, 10, 25, 0, 45, tzinfo=UTC)
+    assert lifts_at(Until(time(2, 30)), before, BERLIN) == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    assert lifts_at(Until(time(2, 30)), between, BERLIN) == datetime(
+        2026, 10, 25, 1, 30, tzinfo=UTC
+    )
+
+
+def test_a_length_over_a_change_of_the_clocks_is_that_long() -> None:
+    saturday = datetime(2026, 3, 28, 22, 0, tzinfo=UTC)
+    assert lifts_at(minutes(12 * 60), saturday, BERLIN) - saturday == timedelta(hours=12)
