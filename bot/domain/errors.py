@@ -5,6 +5,7 @@ BotError
 │   ├── CommandSyntaxError
 │   ├── RepositoryNotAllowed
 │   ├── RepositoryNotChosen
+│   ├── UnknownGroup
 │   ├── PermissionDenied
 │   ├── InvalidReason
 │   └── InvalidDuration
@@ -69,6 +70,16 @@ class RepositoryNotChosen(UserError):
     def __init__(self, candidates: tuple[str, ...]) -> None:
         super().__init__("repository")
         self.candidates = candidates
+
+
+class UnknownGroup(UserError):
+    """A word that starts with `@` and is no group's name; `known` are the names there are."""
+
+    def __init__(self, word: str, known: tuple[str, ...], nearest: str | None) -> None:
+        super().__init__(word)
+        self.word = word
+        self.known = known
+        self.nearest = nearest
 
 
 class PermissionDenied(UserError):

@@ -1,11 +1,10 @@
 """Groups of repositories: how they are configured, and what a person may call them."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from bot.domain.errors import InvalidRequest, UserError
+from bot.domain.errors import InvalidRequest, UnknownGroup
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 
@@ -18,17 +17,6 @@ _NAME = re.compile(rf"[a-z0-9][a-z0-9_\-]{{0,{NAME_LENGTH - 1}}}")
 
 class GroupsProblem(ValueError):
     """Groups that cannot be used: a sentence that says what is wrong and what mends it."""
-
-
-class UnknownGroup(UserError):
-    """A word that starts with `@` and is no group's name; `known` are the names there are."""
-
-    def __init__(self, word: str, known: Sequence[str]) -> None:
-        super().__init__(word)
-        self.word = word
-        self.known = tuple(known)
-        nearest = get_close_matches(word.lstrip("@").lower(), self.known, n=1, cutoff=0.5)
-        self.nearest = nearest[0] if nearest else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +118,19 @@ class Groups:
             return Group(ALL, self.repositories.names)
         found = next((group for group in self.groups if group.name == name), None)
         if found is None and is_marked:
-            raise UnknownGroup(word, self.names)
+            raise self._unknown(word)
         return None if found is None else self._with_known_names(found)
 
     def named(self, name: str) -> Group:
         """The group of that exact name, as a button carries it; raises UnknownGroup."""
         found = self.find(f"@{name}")
         if found is None:
-            raise UnknownGroup(f"@{name}", self.names)
+            raise self._unknown(f"@{name}")
         return found
+
+    def _unknown(self, word: str) -> UnknownGroup:
+        nearest = get_close_matches(word.lstrip("@").lower(), self.names, n=1, cutoff=0.5)
+        return UnknownGroup(word, self.names, nearest[0] if nearest else None)
 
     def _with_known_names(self, group: Group) -> Group:
         """The repositories as MQBOT_REPOSITORIES spells them."""

@@ -19,7 +19,9 @@ from bot.domain.errors import (
     SlackRefused,
     StateConflict,
     StoreUnavailable,
+    UnknownGroup,
 )
+from bot.domain.groups import ALL
 from bot.domain.message import Message
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
@@ -82,6 +84,16 @@ def not_allowed(error: RepositoryNotAllowed) -> str:
 @_say.register
 def _(error: RepositoryNotChosen, _command: str, _repository: str) -> str:
     return f"Which repository? {_known(error.candidates)}"
+
+
+@_say.register
+def _(error: UnknownGroup, _command: str, _repository: str) -> str:
+    mentions = [one if one == ALL else f"@{one}" for one in error.known]
+    nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
+    left = len(mentions) - LISTED
+    more = f" and {left} more" if left > 0 else ""
+    listed = ", ".join(escape(one) for one in mentions[:LISTED])
+    return f"There is no group {code(error.word, 60)}.{nearest} I know {listed}{more}."
 
 
 def _known(names: tuple[str, ...]) -> str:

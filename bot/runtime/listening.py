@@ -4,16 +4,21 @@ from collections import ChainMap
 from dataclasses import dataclass
 
 from bot.config import Settings
+from bot.domain.groups import Groups
 from bot.domain.permissions import Policy
 from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
 from bot.slack.actions import ActionListeners
 from bot.slack.actions.asking import CommandActions, StatusActions
+from bot.slack.actions.auditing import AuditActions
 from bot.slack.actions.click import ClickRoom
+from bot.slack.actions.grouping import GroupActions
 from bot.slack.actions.pausing import PauseActions
 from bot.slack.answers import Answers
 from bot.slack.answers.asking import StatusAnswers
+from bot.slack.answers.auditing import AuditAnswers
+from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.help import HelpAnswers
 from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.answers.people import AccountAnswers
@@ -31,11 +36,16 @@ from bot.slack.views import ViewListeners
 from bot.usecases import UseCases
 from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.group_work import GroupWork
 from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
+from bot.usecases.pause_group import PauseGroup
 from bot.usecases.pause_queue import PauseQueue
+from bot.usecases.show_audit import ShowAudit
+from bot.usecases.show_group import ShowGroup
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_status import ShowStatus
+from bot.usecases.unpause_group import UnpauseGroup
 from bot.usecases.unpause_queue import UnpauseQueue
 
 
@@ -53,6 +63,7 @@ def build_listeners(
     """The Bolt app with all listeners; what they hand over waits in `inbox`."""
     slack = ports.slack
     repositories = Repositories(settings.repositories)
+    groups = Groups(settings.groups, repositories)
     use_cases = _use_cases(settings, ports, nudge)
     boundary = ErrorBoundary(settings.command)
     modal = PauseModal(use_cases.pause_queue, use_cases.show_status, repositories)
@@ -62,16 +73,26 @@ def build_listeners(
         settings.command,
         slack.identity.name,
     )
+    grouping = GroupAnswers(
+        use_cases.pause_group,
+        use_cases.unpause_group,
+        use_cases.show_group,
+        ports.clock,
+        settings.command,
+    )
     rooms: tuple[Room, ...] = (StatusAnswers(use_cases.show_status), pausing, subscribing)
     general: tuple[GeneralRoom, ...] = (
         HelpAnswers(settings.command),
         AccountAnswers(use_cases.link_account, settings.command),
         subscribing,
+        grouping,
+        AuditAnswers(use_cases.show_audit, ports.clock),
     )
     answers = Answers(
         check_permission=use_cases.check_permission,
         manage_subscriptions=use_cases.manage_subscriptions,
         repositories=repositories,
+        groups=groups,
         general=dict(ChainMap(*(dict(room.general()) for room in general))),
         answers=dict(ChainMap(*(dict(room.answers()) for room in rooms))),
     )
@@ -91,6 +112,8 @@ def build_listeners(
         StatusActions(use_cases.show_status, answers, repositories),
         CommandActions(answers),
         PauseActions(pausing, use_cases.show_status, use_cases.check_permission, repositories),
+        GroupActions(grouping, groups),
+        AuditActions(use_cases.show_audit, use_cases.check_permission, repositories),
     )
     actions = ActionListeners(
         acts=dict(ChainMap(*(dict(room.acts()) for room in clicks))),
@@ -123,12 +146,19 @@ def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         nudge=nudge,
     )
     show_status = ShowStatus(ports.merge_queue, ports.store, ports.clock)
+    pause_queue = PauseQueue(ports.merge_queue, acts)
+    unpause_queue = UnpauseQueue(ports.merge_queue, acts)
+    work = GroupWork(acts)
     return UseCases(
         check_permission=check,
         show_status=show_status,
         show_home=ShowHome(show_status, ports.store, ports.clock),
-        pause_queue=PauseQueue(ports.merge_queue, acts),
-        unpause_queue=UnpauseQueue(ports.merge_queue, acts),
+        pause_queue=pause_queue,
+        unpause_queue=unpause_queue,
+        pause_group=PauseGroup(pause_queue, work),
+        unpause_group=UnpauseGroup(ports.merge_queue, unpause_queue, work),
+        show_group=ShowGroup(show_status),
+        show_audit=ShowAudit(ports.store),
         manage_subscriptions=ManageSubscriptions(acts),
         link_account=LinkAccount(ports.store, ports.clock),
     )

@@ -28,6 +28,16 @@ class Conversation:
     view_id: str | None = None
     in_channel_message: bool = False
 
+    @property
+    def on_private_message(self) -> bool:
+        """Whether a button was pressed in a message that nobody else sees, to be replaced."""
+        return (
+            self.origin is Origin.BUTTON
+            and self.response_url is not None
+            and self.view_id is None
+            and not self.in_channel_message
+        )
+
     async def tell_actor(self, message: Message) -> None:
         """Only the actor sees it: here, in their modal, or else in a direct message."""
         if self.view_id is not None:

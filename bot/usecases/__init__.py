@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
+from bot.usecases.pause_group import PauseGroup
 from bot.usecases.pause_queue import PauseQueue
+from bot.usecases.show_audit import ShowAudit
+from bot.usecases.show_group import ShowGroup
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_status import ShowStatus
+from bot.usecases.unpause_group import UnpauseGroup
 from bot.usecases.unpause_queue import UnpauseQueue
 
 
@@ -20,5 +24,9 @@ class UseCases:
     show_home: ShowHome
     pause_queue: PauseQueue
     unpause_queue: UnpauseQueue
+    pause_group: PauseGroup
+    unpause_group: UnpauseGroup
+    show_group: ShowGroup
+    show_audit: ShowAudit
     manage_subscriptions: ManageSubscriptions
     link_account: LinkAccount

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bot.domain.commands.verbs import Verb
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.domain.groups import Group, Groups
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 
@@ -17,6 +18,7 @@ class Arguments:
     words: list[str]
     text: str
     repositories: Repositories
+    groups: Groups
 
     def repository(self) -> tuple[RepositoryName | None, list[str]]:
         """The repository, if the first word is one, and the other words.
@@ -32,6 +34,14 @@ class Arguments:
         if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", self.words[0], re.ASCII):
             raise RepositoryNotAllowed(self.words[0], self.repositories.names)
         return None, self.words
+
+    def group(self) -> tuple[Group | None, list[str]]:
+        """The group of repositories, if the first word is one, and the other words.
+
+        Raises UnknownGroup for a word with an `@` that is none.
+        """
+        found = self.groups.find(self.words[0]) if self.words else None
+        return (None, self.words) if found is None else (found, self.words[1:])
 
     def problem(self, sentence: str) -> CommandSyntaxError:
         return CommandSyntaxError(sentence, usage=self.verb.usage)

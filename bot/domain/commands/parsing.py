@@ -5,20 +5,28 @@ from difflib import get_close_matches
 
 from bot.domain.commands.arguments import Arguments
 from bot.domain.commands.asking import read_status
+from bot.domain.commands.grouping import (
+    read_audit,
+    read_group_status,
+    read_pause_group,
+    read_unpause_group,
+)
 from bot.domain.commands.pausing import read_pause, read_unpause
 from bot.domain.commands.people import read_link, read_me
 from bot.domain.commands.subscribing import read_subscribe, read_subscriptions, read_unsubscribe
 from bot.domain.commands.values import Command, HelpCommand, StatusCommand
 from bot.domain.commands.verbs import VERB_BY_WORD, VERBS
 from bot.domain.errors import CommandSyntaxError
+from bot.domain.groups import Groups
 from bot.domain.repositories import Repositories
 
 
-def parse_command(text: str, repositories: Repositories) -> Command:
+def parse_command(text: str, repositories: Repositories, groups: Groups | None = None) -> Command:
     """Read the text after the slash command; nothing typed asks for the status.
 
     Raises CommandSyntaxError for an unknown verb or a malformed option, RepositoryNotAllowed
-    when a repository is typed that this bot is not configured for.
+    when a repository is typed that this bot is not configured for, UnknownGroup for a group that
+    there is not. Without `groups` there is only the one of all repositories.
     """
     words = text.split()
     if not words:
@@ -26,7 +34,14 @@ def parse_command(text: str, repositories: Repositories) -> Command:
     verb = VERB_BY_WORD.get(words[0].lower())
     if verb is None:
         raise _unknown_verb(words[0])
-    return _READERS[verb.name](Arguments(verb, words[1:], text, repositories))
+    known = groups or Groups((), repositories)
+    arguments = Arguments(verb, words[1:], text, repositories, known)
+    of_group = _GROUP_READERS.get(verb.name, _no_group)(arguments)
+    return of_group or _READERS[verb.name](arguments)
+
+
+def _no_group(_arguments: Arguments) -> None:
+    """The verb is about one repository at a time."""
 
 
 def _unknown_verb(word: str) -> CommandSyntaxError:
@@ -55,7 +70,14 @@ _READERS: dict[str, Callable[[Arguments], Command]] = {
     "subscribe": read_subscribe,
     "unsubscribe": read_unsubscribe,
     "subscriptions": read_subscriptions,
+    "audit": read_audit,
     "link": read_link,
     "me": read_me,
     "help": _read_help,
+}
+
+_GROUP_READERS: dict[str, Callable[[Arguments], Command | None]] = {
+    "status": read_group_status,
+    "pause": read_pause_group,
+    "unpause": read_unpause_group,
 }

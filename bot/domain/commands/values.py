@@ -1,12 +1,18 @@
 """One value for each thing a person can ask for."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
+from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS
 
 BRANCH_LIMIT = 255
 """Longer than hosts allow, and short enough to be carried by a button."""
+
+
+AUDIT_LOOKBACK = timedelta(days=7)
+"""How far back the audit is shown when nothing is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,36 @@ class SubscriptionsCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class PauseGroupCommand:
+    """`asked` is what was typed behind the group's name; empty when nothing was."""
+
+    group: Group
+    asked: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnpauseGroupCommand:
+    """Restore what was paused for the group."""
+
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStatusCommand:
+    """A line for each queue of the group."""
+
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCommand:
+    """Who did what, in all repositories when `repository` is None."""
+
+    repository: RepositoryName | None = None
+    lookback: timedelta = AUDIT_LOOKBACK
+
+
+@dataclass(frozen=True, slots=True)
 class LinkCommand:
     """Connect the person with their login of the code host; None ends the connection."""
 
@@ -77,6 +113,15 @@ RepositoryCommand = (
 )
 """Those that are about one repository, which may be left out."""
 
-GeneralCommand = SubscriptionsCommand | LinkCommand | MeCommand | HelpCommand
+GeneralCommand = (
+    SubscriptionsCommand
+    | PauseGroupCommand
+    | UnpauseGroupCommand
+    | GroupStatusCommand
+    | AuditCommand
+    | LinkCommand
+    | MeCommand
+    | HelpCommand
+)
 
 Command = RepositoryCommand | GeneralCommand

@@ -17,22 +17,32 @@ class Verb:
 VERBS = (
     Verb(
         "status",
-        "status [owner/name] [branch:NAME]",
+        "status [owner/name|@group|all] [branch:NAME]",
         "See the live queue",
         ("status", "status acme/site branch:main"),
     ),
     Verb(
         "pause",
-        "pause [owner/name] [reason]",
+        "pause [owner/name|@group|all] [reason]",
         "Pause the queue; without a reason a form asks for it",
-        ("pause CI runners are down", "pause acme/site database migration"),
+        (
+            "pause CI runners are down",
+            "pause acme/site database migration",
+            "pause all CI runners are down",
+        ),
     ),
     Verb(
         "unpause",
-        "unpause [owner/name]",
+        "unpause [owner/name|@group|all]",
         "Let the queue go on",
         ("unpause", "unpause acme/site"),
         aliases=("resume",),
+    ),
+    Verb(
+        "audit",
+        "audit [owner/name] [since:7d]",
+        "See who did what, and what came of it",
+        ("audit", "audit acme/site since:24h"),
     ),
     Verb(
         "subscribe",

@@ -8,14 +8,17 @@ from bot.domain.commands import (
     Command,
     GeneralCommand,
     PauseCommand,
+    PauseGroupCommand,
     RepositoryCommand,
     SubscribeCommand,
     UnpauseCommand,
+    UnpauseGroupCommand,
     UnsubscribeCommand,
     parse_command,
 )
 from bot.domain.denials import Right
 from bot.domain.errors import RepositoryNotChosen, UserError
+from bot.domain.groups import Groups
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import choice
@@ -24,7 +27,14 @@ from bot.slack.conversation import Conversation
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 
-_ACTS = (PauseCommand, UnpauseCommand, SubscribeCommand, UnsubscribeCommand)
+_ACTS = (
+    PauseCommand,
+    UnpauseCommand,
+    PauseGroupCommand,
+    UnpauseGroupCommand,
+    SubscribeCommand,
+    UnsubscribeCommand,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,7 @@ class Answers:
     check_permission: CheckPermission
     manage_subscriptions: ManageSubscriptions
     repositories: Repositories
+    groups: Groups
     general: Mapping[type[GeneralCommand], GeneralAnswer]
     answers: Mapping[type[RepositoryCommand], RepositoryAnswer]
 
@@ -59,7 +70,7 @@ class Answers:
     async def _parse(self, typed: str, conversation: Conversation) -> Command:
         """For an act the permission is asked for, and put on record, where it is carried out."""
         try:
-            command = parse_command(typed, self.repositories)
+            command = parse_command(typed, self.repositories, self.groups)
         except UserError:
             await self.admit(conversation)
             raise

@@ -3,7 +3,8 @@
 import pytest
 
 from bot.config import ConfigurationError, load_settings
-from bot.domain.groups import ALL, Groups, UnknownGroup, read_groups
+from bot.domain.errors import UnknownGroup
+from bot.domain.groups import ALL, Groups, read_groups
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 

@@ -1,0 +1,39 @@
+"""Clicks that act on a group of repositories: each acts on the state now, and says what is true."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.domain.groups import Groups
+from bot.messages import actions
+from bot.slack.actions.click import Act
+from bot.slack.answers.grouping import GroupAnswers
+from bot.slack.conversation import Conversation
+from bot.slack.payloads import BlockActions
+from bot.usecases.group_work import GroupRequest
+
+
+@dataclass(frozen=True, slots=True)
+class GroupActions:
+    """*Pause 50 queues*, *Unpause @release* and *Try the rest again*."""
+
+    answers: GroupAnswers
+    groups: Groups
+
+    def acts(self) -> Mapping[str, Act]:
+        return {
+            actions.PAUSE_GROUP: self._pause,
+            actions.AGAIN_PAUSE_GROUP: self._pause,
+            actions.UNPAUSE_GROUP: self._unpause,
+            actions.AGAIN_UNPAUSE_GROUP: self._unpause,
+        }
+
+    async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.answers.pause(self._request(click, conversation), conversation)
+
+    async def _unpause(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.answers.unpause(self._request(click, conversation), conversation)
+
+    def _request(self, click: BlockActions, conversation: Conversation) -> GroupRequest:
+        target = actions.read_group_target(click.action.chosen)
+        group = self.groups.named(target.group)
+        return self.answers.request(group, conversation, target.asked, target.again)

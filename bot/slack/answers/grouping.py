@@ -1,0 +1,113 @@
+"""Answers to those who pause, unpause and look at a group of repositories."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.domain.audit import Action
+from bot.domain.commands import (
+    GeneralCommand,
+    GroupStatusCommand,
+    PauseGroupCommand,
+    UnpauseGroupCommand,
+)
+from bot.domain.group_acts import GroupAct
+from bot.domain.groups import Group
+from bot.domain.pauses import check_reason
+from bot.messages import groups
+from bot.messages.text import clean
+from bot.ports import Clock
+from bot.slack.answers.pausing import REASON_KEPT
+from bot.slack.answers.room import GeneralAnswer
+from bot.slack.conversation import Conversation
+from bot.slack.progress import ProgressLine
+from bot.usecases.group_work import GroupRequest, SinceThen
+from bot.usecases.pause_group import PauseGroup
+from bot.usecases.show_group import ShowGroup
+from bot.usecases.unpause_group import UnpauseGroup
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAnswers:
+    """Pausing a group is asked back with its impact; unpausing restores, and is done at once."""
+
+    pause_group: PauseGroup
+    unpause_group: UnpauseGroup
+    show_group: ShowGroup
+    clock: Clock
+    command: str
+
+    def general(self) -> Mapping[type[GeneralCommand], GeneralAnswer]:
+        return {
+            PauseGroupCommand: self._confirm,
+            UnpauseGroupCommand: self._unpause_typed,
+            GroupStatusCommand: self._status,
+        }
+
+    async def _confirm(self, command: PauseGroupCommand, conversation: Conversation) -> None:
+        """Raises PermissionDenied and InvalidReason before anything is read."""
+        group, asked = command.group, clean(command.asked, REASON_KEPT)
+        await self.pause_group.permit(self.request(group, conversation, asked))
+        if not command.asked:
+            await conversation.tell_actor(groups.reason_needed(group, self.command))
+            return
+        check_reason(asked)
+        read = await self.show_group.run(group)
+        await conversation.tell_actor(groups.confirm(group, asked, read))
+
+    async def _unpause_typed(
+        self, command: UnpauseGroupCommand, conversation: Conversation
+    ) -> None:
+        await self.unpause(self.request(command.group, conversation), conversation)
+
+    async def _status(self, command: GroupStatusCommand, conversation: Conversation) -> None:
+        read = await self.show_group.run(command.group)
+        await conversation.tell_actor(groups.status(command.group, read))
+
+    async def pause(self, request: GroupRequest, conversation: Conversation) -> None:
+        """Acts, and shows how far it has come and how it ended."""
+        await self._begin(request, Action.PAUSE, conversation)
+        line = ProgressLine(conversation, self.clock)
+        await self._end(await self.pause_group.run(request, line), request.group, conversation)
+
+    async def unpause(self, request: GroupRequest, conversation: Conversation) -> None:
+        """Acts, and shows how far it has come and how it ended."""
+        await self._begin(request, Action.UNPAUSE, conversation)
+        line = ProgressLine(conversation, self.clock)
+        await self._end(await self.unpause_group.run(request, line), request.group, conversation)
+
+    def request(
+        self,
+        group: Group,
+        conversation: Conversation,
+        asked: str = "",
+        again: int | None = None,
+    ) -> GroupRequest:
+        return GroupRequest(
+            group,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            asked,
+            again,
+        )
+
+    async def _begin(
+        self, request: GroupRequest, action: Action, conversation: Conversation
+    ) -> None:
+        """A button that was pressed is gone before anything is done."""
+        if conversation.on_private_message:
+            total = len(request.group.repositories)
+            await conversation.put_in_place(groups.progress(request.group.name, action, 0, total))
+
+    async def _end(
+        self, ended: GroupAct | SinceThen, group: Group, conversation: Conversation
+    ) -> None:
+        if isinstance(ended, SinceThen):
+            message = groups.since_then(group.name, ended.latest)
+        else:
+            posted_here = ended.is_posted_in(conversation.channel_id)
+            message = groups.answer(ended, posted_here=posted_here)
+        if conversation.on_private_message:
+            await conversation.put_in_place(message)
+        else:
+            await conversation.tell_actor(message)

@@ -1,0 +1,249 @@
+"""Groups of repositories: asked back, paused together, restored exactly, told in one post."""
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+NAMES = ("acme/site", "acme/api", "acme/docs")
+TWO = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
+
+
+@pytest.fixture
+async def three(start_bot: StartBot) -> BotTester:
+    """Three quiet repositories, two of them in the group `release`; nobody hears of anything."""
+    return await start_bot(
+        repositories=dict.fromkeys(NAMES, "quiet"),
+        channels="acme/docs=C0RELEASE:freeze",
+        environment=TWO,
+    )
+
+
+def reasons(bot: BotTester) -> list[str | None]:
+    return [bot.pause_reason(name) for name in NAMES]
+
+
+async def another_look(bot: BotTester, name: str) -> None:
+    """Wait until the bot has read the repository's event log once more, from now on."""
+
+    def looks() -> int:
+        paths = [one.path for one in bot.merge_queue.requests if one.status]
+        return sum(f"/{name}/" in path and "/logs" in path for path in paths)
+
+    # The first of the two may have begun before.
+    wanted = looks() + 2
+    await until(lambda: looks() >= wanted, f"another look at the log of {name}")
+
+
+async def paused_group(bot: BotTester, typed: str, label: str) -> None:
+    question = await bot.ask(typed)
+    await bot.click(question, label)
+
+
+async def test_a_group_is_asked_back_then_paused_and_told_in_one_post(three: BotTester) -> None:
+    question = await three.ask("/mq pause @release freeze for 4.2")
+    assert "*Pause 2 queues of @release?* Reason: freeze for 4.2" in question
+    assert "0 pull requests in the queues, 0 running batches will stop." in question
+    assert question.labels == ["Pause 2 queues", "Leave it"]
+    assert reasons(three) == [None, None, None]
+
+    await three.click(question, "Pause 2 queues")
+
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    assert post.words.startswith(
+        ":double_vertical_bar: *@release: 2 of 2 queues paused*: freeze for 4.2\n"
+        "*2 paused:* acme/site, acme/api\nby alice · since"
+    )
+    assert post.labels == ["Unpause @release"]
+    ended = await three.wait_for_change(question, "2 of 2 queues paused")
+    assert ended.labels == []
+    signed = "freeze for 4.2 (by alice via Slack)"
+    assert reasons(three) == [signed, signed, None]
+    assert len(three.posts()) == 1
+
+
+async def test_unpausing_restores_what_was_paused_and_says_what_is_left_alone(
+    three: BotTester,
+) -> None:
+    three.merge_queue.pause("acme/api", "Night", by="carol")
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    post = await three.wait_for_post("@release: 1 of 2 queues paused")
+    assert "*1 already paused:* acme/api" in post
+
+    await three.type("/mq resume @release", by=BOB)
+
+    post = await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    assert "*1 unpaused:* acme/site" in post
+    assert "*1 paused apart from the group (left alone):* acme/api" in post
+    answer = await three.wait_for_reply("@release: 1 of 2 queues unpaused", by=BOB)
+    assert answer.labels == []
+    assert reasons(three) == [None, "Night", None]
+    # The replies of the first act.
+    assert len(three.replies()) == 1
+
+
+async def test_the_posts_button_restores_and_pressed_again_says_what_is_true(
+    three: BotTester,
+) -> None:
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    post = await three.wait_for_post("2 of 2 queues paused")
+    await three.click(post, "Unpause @release", by=BOB)
+    await three.wait_for_post("2 of 2 queues unpaused")
+    await three.wait_for_reply("2 of 2 queues unpaused", by=BOB)
+
+    await three.click(post, "Unpause @release", by=BOB)
+
+    answer = await three.wait_for_reply("0 of 2 queues unpaused", by=BOB)
+    assert "*2 not paused:* acme/site, acme/api" in answer
+    assert len(three.posts()) == 2
+    assert len(three.replies()) == 1
+
+
+async def test_all_means_every_repository(three: BotTester) -> None:
+    question = await three.ask("/mq pause all CI runners are down")
+    assert "*Pause all 3 queues?* Reason: CI runners are down" in question
+    await three.click(question, "Pause 3 queues")
+    await three.wait_for_post("all: 3 of 3 queues paused")
+    await three.wait_for_change(question, "all: 3 of 3 queues paused")
+
+    await three.type("/mq unpause all")
+
+    await three.wait_for_post("all: 3 of 3 queues unpaused")
+    await three.wait_for_reply("all: 3 of 3 queues unpaused")
+    assert reasons(three) == [None, None, None]
+
+
+async def test_leaving_it_changes_nothing(three: BotTester) -> None:
+    question = await three.ask("/mq pause release freeze")
+    await three.click(question, "Leave it")
+    await three.wait_until_gone(question)
+    assert reasons(three) == [None, None, None]
+
+
+async def test_what_failed_is_named_and_only_that_is_tried_again(three: BotTester) -> None:
+    three.break_service("error", path="/acme/api/merge-queue/pause", method="PUT", status=409)
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    post = await three.wait_for_post("@release: 1 of 2 queues paused")
+    assert "acme/api: 409 conflict" in post
+    assert post.labels == ["Unpause @release", "Try the rest again"]
+    three.mend_service()
+
+    await three.click(post, "Try the rest again", by=BOB)
+
+    again = await three.wait_for_post("@release: 1 of 1 queue paused")
+    assert "*1 paused:* acme/api" in again
+    await three.wait_for_reply("1 of 1 queue paused", by=BOB)
+    signed = ["freeze (by alice via Slack)", "freeze (by bob via Slack)", None]
+    assert reasons(three) == signed
+
+    await three.click(post, "Try the rest again")
+
+    stale = await three.wait_for_reply("Nothing was changed")
+    assert "bob paused @release last" in stale
+    assert reasons(three) == signed
+    assert len(three.replies()) == 2
+
+
+async def test_a_channel_that_hears_of_several_hears_once_others_as_of_a_single_pause(
+    three: BotTester,
+) -> None:
+    for name in ("acme/site", "acme/api"):
+        await three.type(f"/mq subscribe {name} pause", channel=RELEASES)
+        await three.wait_for_post(f"hears about {name}", RELEASES)
+    await three.type("/mq subscribe acme/api pause", channel=GENERAL)
+    await three.wait_for_post("hears about acme/api", GENERAL)
+
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+
+    await three.wait_for_post("@release: 2 of 2 queues paused")
+    await three.wait_for_post("@release: 2 of 2 queues paused", RELEASES)
+    await three.wait_for_post("Queue paused* acme/api: freeze", GENERAL)
+    # The service's log tells of both pauses as well, and adds nothing.
+    for name in ("acme/site", "acme/api"):
+        await three.happens("queue.pause.create", repository=name)
+        await another_look(three, name)
+    assert [len(three.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [1, 3, 2]
+    assert len(three.replies()) == 1
+
+
+async def test_an_unknown_group_is_refused_with_the_nearest_name(three: BotTester) -> None:
+    answer = await three.ask("/mq pause @relaese freeze")
+    assert answer.words == (
+        ":warning: There is no group `@relaese`. Did you mean `@release`? "
+        "I know @release, @papers, all."
+    )
+
+
+async def test_a_group_needs_a_reason(three: BotTester) -> None:
+    answer = await three.ask("/mq pause @release")
+    assert "Say why 2 queues of @release are to stop" in answer
+
+
+async def test_the_status_of_a_group_has_a_line_for_each_queue(three: BotTester) -> None:
+    three.merge_queue.pause("acme/api", "Night", by="carol")
+    answer = await three.ask("/mq status @release")
+    assert answer.words == (
+        "*@release: 1 of 2 queues paused*\n"
+        "• *acme/site* running · 0 pull requests in the queue\n"
+        "• *acme/api* paused: Night · 0 pull requests in the queue"
+    )
+
+
+async def test_who_may_not_pause_is_refused_at_the_question_and_at_its_button(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        repositories=dict.fromkeys(NAMES, "quiet"),
+        channels="acme/docs=C0RELEASE:freeze",
+        environment={**TWO, "MQBOT_WHO_MAY_PAUSE": "U0ALICE"},
+    )
+    refused = await bot.ask("/mq pause @release freeze", by=BOB)
+    assert "You may not pause a queue" in refused
+    question = await bot.ask("/mq pause @release freeze")
+    await bot.click(question, "Pause 2 queues")
+    post = await bot.wait_for_post("2 of 2 queues paused")
+    await bot.wait_for_change(question, "2 of 2 queues paused")
+
+    await bot.click(post, "Unpause @release", by=BOB)
+
+    answer = await bot.wait_for_reply("You may not unpause a queue", by=BOB)
+    assert "alice" in answer
+    assert reasons(bot)[0] == "freeze (by alice via Slack)"
+
+
+async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
+    for number in range(6):
+        await bot.type(f"/mq pause reason {number}")
+        await bot.wait_for_post("Queue paused")
+        await bot.type("/mq unpause", by=BOB)
+        await bot.wait_for_post("Queue unpaused")
+
+    shown = await bot.ask("/mq audit acme/site since:1h", by=BOB)
+
+    assert shown.words.count(":white_check_mark: done") == 10
+    assert "reason 5" in shown
+    assert "reason 0" not in shown
+    assert "· by command ·" in shown
+    assert "· service: 200" in shown
+    assert shown.labels == ["Older"]
+    await bot.click(shown, "Older", by=BOB)
+    older = await bot.wait_for_change(shown, "reason 0", by=BOB)
+    assert older.words.count(":white_check_mark: done") == 2
+    assert older.labels == ["Newer"]
+    await bot.click(older, "Newer", by=BOB)
+    newer = await bot.wait_for_change(older, "reason 5", by=BOB)
+    assert newer.labels == ["Older"]
+
+
+async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> None:
+    bot = await start_bot(environment={"MQBOT_WHO_MAY_PAUSE": "U0ALICE"})
+    await bot.type("/mq subscribe merge")
+    await bot.wait_for_post("now hears about acme/site")
+    await bot.ask("/mq pause now", by=BOB)
+    answer = await bot.ask("/mq audit")
+    assert "*alice* subscribed a channel to acme/site" in answer
+    assert "heard nothing, hears merge" in answer
+    assert ":no_entry: refused · *bob* paused acme/site: now" in answer
