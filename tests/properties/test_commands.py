@@ -4,8 +4,15 @@ import re
 
 from hypothesis import given, strategies as st
 
-from bot.domain.commands import VERBS, HelpCommand, PauseCommand, StatusCommand, parse_command
-from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.domain.commands import (
+    VERBS,
+    HelpCommand,
+    PauseCommand,
+    PauseGroupCommand,
+    StatusCommand,
+    parse_command,
+)
+from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import errors
@@ -14,7 +21,18 @@ from tests.support.make import API, SITE
 
 REPOSITORIES = Repositories((SITE, API))
 WORDS = [word for verb in VERBS for word in (verb.name, *verb.aliases)]
-ARGUMENTS = ["acme/site", "acme/other", "site", "branch:main", "branch:", "all", "enter,", "CI/CD"]
+ARGUMENTS = [
+    "acme/site",
+    "acme/other",
+    "site",
+    "branch:main",
+    "branch:",
+    "all",
+    "enter,",
+    "CI/CD",
+    "@all",
+    "@nobody",
+]
 
 words = st.one_of(st.sampled_from([*WORDS, *ARGUMENTS]), st.text(max_size=12))
 spaces = st.text(alphabet=" \t\n\u00a0\u2003\x1c", min_size=1, max_size=3)
@@ -27,10 +45,10 @@ def typed_texts(draw: st.DrawFn) -> str:
 
 
 @given(st.one_of(st.text(), typed_texts()))
-def test_only_the_two_refusals_ever_escape_and_both_are_explained(typed: str) -> None:
+def test_only_the_three_refusals_ever_escape_and_both_are_explained(typed: str) -> None:
     try:
         parse_command(typed, REPOSITORIES)
-    except (CommandSyntaxError, RepositoryNotAllowed) as refused:
+    except (CommandSyntaxError, RepositoryNotAllowed, UnknownGroup) as refused:
         told = errors.explain(refused, command="/mq", incident="0", repository=None, retry=None)
         assert "incident" not in told.text
 
@@ -57,9 +75,8 @@ def test_what_help_prints_is_parsed(verb: object, command: str) -> None:
     for line in copied:
         assert line.startswith(command)
         parsed = parse_command(line.removeprefix(command), REPOSITORIES)
-        assert type(parsed) is type(parse_command(verb.examples[0], REPOSITORIES)) or isinstance(
-            parsed, HelpCommand
-        )
+        first = parse_command(verb.examples[0], REPOSITORIES)
+        assert type(parsed) is type(first) or isinstance(parsed, (HelpCommand, PauseGroupCommand))
 
 
 @given(st.lists(st.sampled_from(["acme", "umbrella"]), min_size=1, max_size=4), st.text(max_size=9))
