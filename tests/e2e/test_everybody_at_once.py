@@ -1,0 +1,213 @@
+"""Twenty people press everything at once: what is answered, recorded and done agrees."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import pytest
+
+from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import ALICE, MERGE_QUEUE, BotTester
+from tests.support.shown import Shown
+
+pytestmark = pytest.mark.e2e
+
+HOW_MANY = 20
+
+
+@dataclass(frozen=True)
+class InForce:
+    """A pause as the audit tells of it."""
+
+    who: str
+    reason: str
+    paused_at: datetime
+
+
+class Crowd:
+    """Twenty people in one channel, and what is on record of what they did."""
+
+    def __init__(self, bot: BotTester) -> None:
+        self.bot = bot
+        self.names: dict[str, str] = {ALICE: "alice"}
+        for number in range(1, HOW_MANY):
+            name = f"person{number:02}"
+            user_id = str(bot.slack.arrangement.add_user(name)["user"])
+            bot.slack.arrangement.set_member(MERGE_QUEUE, user_id, is_member=True)
+            self.names[user_id] = name
+
+    @property
+    def people(self) -> list[str]:
+        return list(self.names)
+
+    async def records(self) -> Sequence[AuditRecord]:
+        store = SqlStore(create_engine(self.bot.database_url))
+        try:
+            async with store.begin() as transaction:
+                return await transaction.audit.oldest(AuditSelection(), 10_000)
+        finally:
+            await store.close()
+
+    async def until_settled(self, ends: int) -> Sequence[AuditRecord]:
+        """The whole audit, once so many acts have ended and all posts are posted."""
+        found: Sequence[AuditRecord] = []
+        for _ in range(600):
+            found = await self.records()
+            if len(ends_of(found)) >= ends and await self.is_posted():
+                return found
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"{len(ends_of(found))} of {ends} acts have ended")
+
+    async def is_posted(self) -> bool:
+        store = SqlStore(create_engine(self.bot.database_url))
+        try:
+            async with store.begin() as transaction:
+                left = await transaction.outbox.summary()
+        finally:
+            await store.close()
+        return not (left.pending or left.sending or left.in_doubt)
+
+    def answers(self) -> Mapping[str, list[Shown]]:
+        """What each of them alone sees."""
+        return {who: self.bot.replies(by=who) for who in self.people}
+
+
+def ends_of(records: Sequence[AuditRecord]) -> list[AuditRecord]:
+    return [one for one in records if one.result is not ActResult.STARTED]
+
+
+def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int, InForce | None]]:
+    """The pause that the audit says is in force at the end, and at each end of an act.
+
+    What an act says stood before must be what the act before it left.
+    """
+    state: InForce | None = None
+    at: dict[int, InForce | None] = {}
+    for one in ends_of(records):
+        if one.result is ActResult.DONE:
+            before = None if state is None else (state.reason, state.paused_at)
+            said = (one.previous_reason, one.previous_paused_at)
+            assert said == (before or (None, None)), one
+            if one.action is Action.PAUSE:
+                assert one.paused_at is not None
+                state = InForce(one.actor.name, one.reason or "", one.paused_at)
+            else:
+                state = None
+        at[one.record_id] = state
+    return state, at
+
+
+def true_answer(one: AuditRecord, state: InForce | None) -> str:
+    """What somebody must have been told who changed nothing."""
+    assert one.result is ActResult.UNCHANGED, one
+    if state is None:
+        return "acme/site is not paused. Nothing to do."
+    paused = f"paused by {state.who}"
+    return f"already {paused}: {state.reason}" if one.action is Action.PAUSE else f"now {paused}"
+
+
+async def all_pause_at_once(crowd: Crowd, people: Sequence[str]) -> tuple[Shown, dict[str, Shown]]:
+    """One of them pauses, the others are told so; the post, and the others' questions."""
+    bot = crowd.bot
+    await asyncio.gather(*(bot.type(f"/mq pause first {who}", by=who) for who in people))
+    records = await crowd.until_settled(len(people))
+    state, at = replay(records)
+    assert Counter(one.result for one in ends_of(records)) == {
+        ActResult.DONE: 1,
+        ActResult.UNCHANGED: len(people) - 1,
+    }
+    assert state is not None
+    post = await bot.wait_for_post(state.reason)
+    assert f"by {state.who}" in post
+    asked: dict[str, Shown] = {}
+    for one in ends_of(records):
+        if one.result is ActResult.UNCHANGED:
+            wanted = true_answer(one, at[one.record_id])
+            asked[one.actor.user_id] = await bot.wait_for_reply(wanted, by=one.actor.user_id)
+    return post, asked
+
+
+async def test_twenty_people_press_everything_at_once(start_bot: StartBot) -> None:
+    bot = await start_bot(channels="acme/site=C0RELEASE:freeze")
+    crowd = Crowd(bot)
+    # Some look at the queue first, so that they have something to refresh.
+    lookers, others = crowd.people[:4], crowd.people[4:]
+    looks = {who: await bot.ask("/mq status", by=who) for who in lookers}
+    post, asked = await all_pause_at_once(crowd, others)
+    before = {who: len(shown) for who, shown in crowd.answers().items()}
+    assert before == {who: int(who in asked or who in looks) for who in crowd.people}
+
+    replacers = list(asked)[:5]
+    rest = [who for who in others if who not in replacers]
+    resumers, pausers, unpausers = rest[:4], rest[4:8], rest[8:]
+    await asyncio.gather(
+        *(bot.click(looks[who], "Refresh", by=who) for who in lookers),
+        *(bot.click(asked[who], "Replace reason", by=who) for who in replacers),
+        *(bot.click(post, "Resume queue", by=who) for who in resumers),
+        *(bot.type(f"/mq pause second {who}", by=who) for who in pausers),
+        *(bot.type("/mq unpause", by=who) for who in unpausers),
+    )
+    records = await crowd.until_settled(2 * len(others))
+
+    state, at = replay(records)
+    ends = ends_of(records)[len(others) :]
+    # One end on record for each of them: nobody acted twice, nobody not at all.
+    assert Counter(one.actor.user_id for one in ends) == dict.fromkeys(others, 1)
+    signed = None if state is None else f"{state.reason} (by {state.who} via Slack)"
+    assert bot.pause_reason() == signed
+    await everybody_is_answered_truly(
+        crowd, ends, at, {who: asked[who] for who in replacers}, before
+    )
+    await lookers_see_a_state_there_was(bot, looks, records)
+    told = [f"{one.line} {one.words}" for one in bot.posts()]
+    for one in ends:
+        if one.result is ActResult.DONE:
+            assert any(f"by {one.actor.name}" in each for each in told), one
+
+
+async def everybody_is_answered_truly(
+    crowd: Crowd,
+    ends: Sequence[AuditRecord],
+    at: Mapping[int, InForce | None],
+    questions: Mapping[str, Shown],
+    before: Mapping[str, int],
+) -> None:
+    """Who changed nothing has one answer, which was true; who did is named in the channel.
+
+    The question of whoever replaces a reason becomes the answer itself.
+    """
+    bot = crowd.bot
+    answered: set[str] = set()
+    for one in ends:
+        who = one.actor.user_id
+        if who in questions:
+            replaced = one.result is ActResult.DONE
+            wanted = "acme/site is paused" if replaced else true_answer(one, at[one.record_id])
+            await bot.wait_for_change(questions[who], wanted, by=who)
+        elif one.result is ActResult.UNCHANGED:
+            answered.add(who)
+            await bot.wait_for_reply(true_answer(one, at[one.record_id]), by=who)
+    after = {who: len(shown) for who, shown in crowd.answers().items()}
+    assert after == {who: count + int(who in answered) for who, count in before.items()}
+
+
+async def lookers_see_a_state_there_was(
+    bot: BotTester, looks: Mapping[str, Shown], records: Sequence[AuditRecord]
+) -> None:
+    """Running, or paused by one of those who paused, for that person's reason."""
+    pauses = {
+        (one.actor.name, one.reason or "")
+        for one in records
+        if one.result is ActResult.DONE and one.action is Action.PAUSE
+    }
+    for who, shown in looks.items():
+        now = bot.now(shown, by=who)
+        assert now is not None
+        is_paused = "Resume queue" in now.labels
+        seen = {(name, reason) for name, reason in pauses if name in now and reason in now}
+        assert len(seen) == int(is_paused), now.words
