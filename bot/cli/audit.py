@@ -82,7 +82,11 @@ async def _print(
 
 
 def as_json(record: AuditRecord) -> str:
-    """One record with every fact that is kept; `act` is the record of its beginning, if any."""
+    """One record with every fact that is kept.
+
+    `act` is the record of its beginning, `group_act` the same for all records of one act on a
+    group; both are null when there is none.
+    """
     body = {
         "record": record.record_id,
         "act": record.act_id or None,
@@ -94,6 +98,8 @@ def as_json(record: AuditRecord) -> str:
         "where": record.origin,
         "channel": record.channel_id,
         "repository": record.repository,
+        "group": record.group,
+        "group_act": record.group_act_id or None,
         "result": record.result,
         "reason": record.reason,
         "before": {
@@ -116,6 +122,7 @@ def as_line(record: AuditRecord) -> str:
     """One record for the eye; nothing in it can steer a terminal."""
     what = [
         record.reason,
+        f"group: {record.group}" if record.group else None,
         f"before: {record.previous_reason}" if record.previous_reason else None,
         f"hears: {record.heard_after or 'nothing'}" if record.heard_after is not None else None,
         f"answer: {record.answer}" if record.answer else None,

@@ -41,7 +41,7 @@ async def add(url: str, records: Iterable[AuditRecord]) -> None:
 def three_records() -> list[AuditRecord]:
     now = SystemClock().now()
     return [
-        replace(make_record(at=now - 50 * HOUR), answer="200"),
+        replace(make_record(at=now - 50 * HOUR), answer="200", group="release", group_act_id=7),
         replace(
             make_record(at=now - 2 * HOUR, repository=SHOP),
             action=Action.SUBSCRIBE,
@@ -84,6 +84,8 @@ async def test_json_has_one_object_a_line_oldest_first(sql_database: TestDatabas
         "where": "modal",
         "channel": "C1",
         "repository": "acme/site",
+        "group": "release",
+        "group_act": 7,
         "result": "done",
         "reason": "deploying 4.2",
         "before": {"reason": None, "paused_at": None, "heard": None},
