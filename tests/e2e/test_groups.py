@@ -4,6 +4,7 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.clock import MovedClock
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -247,3 +248,51 @@ async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> 
     assert "*alice* subscribed a channel to acme/site" in answer
     assert "heard nothing, hears merge" in answer
     assert ":no_entry: refused · *bob* paused acme/site: now" in answer
+
+
+async def test_a_group_that_a_restart_cut_short_is_told_and_restored_exactly(
+    three: BotTester, clock: MovedClock
+) -> None:
+    """The bot is stopped while the service has paused one of two queues."""
+    three.break_service("slow", path="/acme/api/merge-queue/pause", method="PUT", seconds=3600)
+    question = await three.ask("/mq pause @release freeze")
+    await three.click(question, "Pause 2 queues")
+    await until(lambda: three.pause_reason("acme/site") is not None, "the first of the pauses")
+    await three.wait_for_change(question, "Pausing @release")
+    await three.stop_bot()
+    three.mend_service()
+    await three.start_bot()
+    three.merge_queue.pause("acme/api", "Night", by="carol")
+    clock.advance(180)
+
+    post = await three.wait_for_post("@release: 1 of 2 queues paused")
+    assert "*1 paused:* acme/site" in post
+    assert "*1 not done as far as I know:* acme/api" in post
+    assert "cut short by a restart of the bot" in post
+
+    await three.click(post, "Unpause @release", by=BOB)
+    await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    answer = await three.wait_for_reply("@release: 1 of 2 queues unpaused", by=BOB)
+    assert "acme/api" in answer
+    assert reasons(three) == [None, "Night", None]
+
+
+async def test_forty_five_queues_fit_into_what_slack_takes(start_bot: StartBot) -> None:
+    names = [f"acme/a-rather-long-name-of-a-repository-{number:02}" for number in range(45)]
+    bot = await start_bot(
+        repositories=dict.fromkeys(names, "quiet"),
+        channels=f"{names[0]}=C0RELEASE:freeze",
+        environment={"MQBOT_POLL_SECONDS": "3600"},
+    )
+    question = await bot.ask("/mq pause all CI runners are down")
+    assert "Pause all 45 queues?" in question
+
+    await bot.click(question, "Pause 45 queues")
+
+    post = await bot.wait_for_post("all: 45 of 45 queues paused")
+    assert names[0] in post
+    assert "and " in post
+    assert "more" in post
+    await bot.wait_for_change(question, "all: 45 of 45 queues paused")
+    assert all(bot.pause_reason(name) for name in names)
+    assert (await bot.ask("/mq status all")).words.count("paused by alice") == 45
