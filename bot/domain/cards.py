@@ -15,6 +15,11 @@ class CardKind(StrEnum):
 
     PAUSE = "pause"
 
+    @property
+    def is_urgent(self) -> bool:
+        """Whether its first post goes into a channel's urgent line."""
+        return self is CardKind.PAUSE
+
 
 @dataclass(frozen=True, slots=True)
 class CardName:

@@ -205,9 +205,14 @@ class PostError(BotError):
 
 
 class Refusal(StrEnum):
-    """What a refused post says about: this message, this channel, or our credential."""
+    """What a refusal is about.
+
+    This message, any edit of it, this channel, the person written to, or our credential.
+    """
 
     MESSAGE = "message"
+    EDIT = "edit"
+    PERSON = "person"
     CHANNEL = "channel"
     CREDENTIAL = "credential"
 

@@ -9,7 +9,7 @@ from bot.domain.audit import Action, Actor, Origin
 from bot.domain.pauses import SAME_ACT
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import SAME_PAUSE
+from bot.domain.snapshots import same_moment
 
 AT_MOST = timedelta(seconds=90)
 """How long an act on a group goes on; what is not begun by then is not tried."""
@@ -105,7 +105,7 @@ class HeldPause:
         Without its time it is known by the signed reason that the service was given.
         """
         if self.paused_at is not None:
-            return abs(pause.paused_at - self.paused_at) < SAME_PAUSE
+            return same_moment(pause.paused_at, self.paused_at)
         same_words = pause.reason.strip() == self.stored_reason.strip()
         return same_words and pause.paused_at > self.started_at - SAME_ACT
 

@@ -14,6 +14,7 @@ PER_SECOND = 1.0
 class Pace:
     """A token bucket per channel, and waits that Slack asked for."""
 
+    per_second: float = PER_SECOND
     tokens: dict[str, tuple[float, datetime]] = field(default_factory=dict)
     workspace_until: datetime | None = None
 
@@ -25,10 +26,10 @@ class Pace:
         if self.workspace_until is not None and now < self.workspace_until:
             return self.workspace_until - now
         tokens, at = self.tokens.get(channel_id, (float(BURST), now))
-        tokens = min(BURST, tokens + (now - at).total_seconds() * PER_SECOND)
+        tokens = min(BURST, tokens + (now - at).total_seconds() * self.per_second)
         if tokens < 1 and not (urgent and tokens > -BURST):
             self.tokens[channel_id] = (tokens, now)
-            return timedelta(seconds=(1 - tokens) / PER_SECOND)
+            return timedelta(seconds=(1 - tokens) / self.per_second)
         self.tokens[channel_id] = (tokens - 1, now)
         return timedelta()
 

@@ -1,11 +1,18 @@
 """What is known of each pause from its beginning to its end, whoever made and lifted it."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import SAME_PAUSE
+from bot.domain.snapshots import same_moment
+
+NEAR = timedelta(minutes=10)
+"""How far the service's record of a pause may lie from the time it gives the pause itself."""
+
+JUST_ENDED = timedelta(minutes=1)
+"""How long after its end a pause is still what an event may be about."""
 
 
 class PauseEnding(StrEnum):
@@ -66,4 +73,112 @@ class PauseRecord:
 
     def is_of(self, paused_at: datetime | None) -> bool:
         """Whether this is the pause that the service says began at `paused_at`."""
-        return paused_at is not None and abs(self.paused_at - paused_at) < SAME_PAUSE
+        return paused_at is not None and same_moment(self.paused_at, paused_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A pause as one source tells of it: the answer to an act, an event, a look at the service.
+
+    `paused_at` is the time of the event unless `is_exact`. `reason` and `by` are None when the
+    source does not tell. `is_update`: the event says that a pause in force was changed.
+    """
+
+    paused_at: datetime
+    stored_reason: str
+    is_exact: bool = True
+    reason: str | None = None
+    by: Who | None = None
+    event_id: int | None = None
+    is_update: bool = False
+
+
+def same_pause(known: Sequence[PauseRecord], seen: Sighting) -> PauseRecord | None:
+    """The one of `known` that the sighting is of; whatever the order in which sources tell."""
+    if seen.event_id is not None:
+        for one in known:
+            if one.event_id == seen.event_id:
+                return one
+    same = [one for one in known if _is_same(one, seen)]
+    return min(same, key=lambda one: abs(one.paused_at - seen.paused_at), default=None)
+
+
+def _is_same(one: PauseRecord, seen: Sighting) -> bool:
+    says_the_same = one.stored_reason == seen.stored_reason
+    if seen.is_exact and one.is_exact:
+        if one.paused_at == seen.paused_at:
+            return True
+        return one.is_of(seen.paused_at) and (one.is_open or says_the_same)
+    if not says_the_same or (seen.event_id is not None and one.event_id is not None):
+        return False
+    if one.ended_at is not None and seen.paused_at > one.ended_at + JUST_ENDED:
+        return False
+    is_near = abs(one.paused_at - seen.paused_at) <= NEAR
+    # A service may keep the time of a pause whose reason is changed long after.
+    return is_near or (seen.is_update and one.is_open)
+
+
+def with_sighting(record: PauseRecord, seen: Sighting) -> PauseRecord:
+    """What is known of a pause after one more source has told of it."""
+    if seen.is_exact and not record.is_exact:
+        record = replace(record, paused_at=seen.paused_at, is_exact=True)
+    if record.stored_reason != seen.stored_reason:
+        return replace(
+            record,
+            stored_reason=seen.stored_reason,
+            reason=seen.reason or seen.stored_reason,
+            by=seen.by,
+            event_id=seen.event_id,
+            previous_reason=record.reason,
+        )
+    return replace(
+        record,
+        reason=seen.reason or record.reason,
+        by=better_known(record.by, seen.by),
+        event_id=record.event_id if seen.event_id is None else seen.event_id,
+    )
+
+
+def better_known(one: Who | None, other: Who | None) -> Who | None:
+    """A person of this workspace rather than a name, a name rather than nobody."""
+    if one is None or (one.user_id is None and other is not None and other.user_id is not None):
+        return other
+    return one
+
+
+def lifted_by_act(
+    known: Sequence[PauseRecord], paused_at: datetime | None, at: datetime
+) -> PauseRecord | None:
+    """The one of `known` that an act lifted which had read `paused_at` just before.
+
+    A pause known from an event alone has that event's time, close by.
+    """
+    exact = [one for one in known if one.is_of(paused_at)]
+    near = [
+        one
+        for one in known
+        if not one.is_exact
+        and (one.ended_at is None or one.ended_at >= at - JUST_ENDED)
+        and (paused_at is None or abs(one.paused_at - paused_at) <= NEAR)
+    ]
+    return next(iter([*exact, *near]), None)
+
+
+def lifted_by_event(known: Sequence[PauseRecord], at: datetime) -> PauseRecord | None:
+    """The one of `known`, latest first, that ended with an event received at `at`."""
+    for one in known:
+        if one.is_open and (one.event_id is not None or one.paused_at <= at):
+            return one
+    for one in known:
+        was_thought_replaced = (
+            one.ending is PauseEnding.REPLACED
+            and one.ended_at is not None
+            and one.paused_at <= at < one.ended_at
+        )
+        if was_thought_replaced:
+            return one
+    for one in known:
+        is_over = one.ended_at is not None and abs(one.ended_at - at) <= NEAR
+        if is_over and one.ending is not PauseEnding.REPLACED and one.ended_by is None:
+            return one
+    return None

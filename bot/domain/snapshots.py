@@ -8,23 +8,48 @@ from bot.domain.queue import Pause, QueuedPullRequest, QueueStatus
 from bot.domain.repository import RepositoryName
 
 SAME_PAUSE = timedelta(seconds=1)
-"""A service may tell one pause's time with another precision when it is read again."""
+"""Two tellings of one pause's time lie less than this apart; `same_moment` looks closer."""
+
+_PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(microseconds=1))
+
+
+def same_moment(one: datetime, other: datetime) -> bool:
+    """Whether both tell the same time of a pause, each as precisely as it was told.
+
+    A service may tell one pause's time with another precision when it is read again; times that
+    are told to the microsecond are of two pauses when they differ, however little.
+    """
+    return abs(one - other) < max(_precision(one), _precision(other))
+
+
+def _precision(at: datetime) -> timedelta:
+    within = timedelta(microseconds=at.microsecond)
+    return next(unit for unit in _PRECISIONS if not within % unit)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPause:
-    """A pause in force and, when it was made through this bot, the act that made it."""
+    """A pause in force and, when it was made through this bot, the act that made it.
+
+    `credited` is the name that the event log gives for one made elsewhere.
+    """
 
     pause: Pause
     act: AuditRecord | None = None
+    credited: str | None = None
 
     @property
     def actor(self) -> Actor | None:
         return self.act.actor if self.act is not None else None
 
+    @property
+    def by(self) -> str | None:
+        """The name of whoever paused, when it is known."""
+        return self.act.actor.name if self.act is not None else self.credited
+
     def is_of(self, paused_at: datetime | None) -> bool:
         """Whether this is the pause that began at `paused_at`, and no later one."""
-        return paused_at is not None and abs(self.pause.paused_at - paused_at) < SAME_PAUSE
+        return paused_at is not None and same_moment(self.pause.paused_at, paused_at)
 
     @property
     def reason(self) -> str:
@@ -56,12 +81,21 @@ class Snapshot:
 
     def queued_in_batches(self) -> list[QueuedPullRequest]:
         """Each pull request that is in a batch, once, in queue order."""
-        found = {
-            pull_request.number: pull_request
-            for batch in self.status.batches
-            for pull_request in batch.pull_requests
-        }
-        return list(found.values())
+        return _in_batches(self.status)
+
+
+def _in_batches(status: QueueStatus) -> list[QueuedPullRequest]:
+    found = {
+        pull_request.number: pull_request
+        for batch in status.batches
+        for pull_request in batch.pull_requests
+    }
+    return list(found.values())
+
+
+def queued_in(status: QueueStatus) -> list[QueuedPullRequest]:
+    """Each pull request of a queue, in a batch or in line."""
+    return [*_in_batches(status), *status.waiting_pull_requests]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +106,8 @@ class Impact:
     in_batches: int
     running_batches: int
     next_merge_at: datetime | None
+
+    @property
+    def queued(self) -> int:
+        """Pull requests in batches and in line."""
+        return self.waiting + self.in_batches

@@ -18,6 +18,7 @@ SHARE = "mq:share"
 MORE = "mq:more"
 RETRY = "mq:retry"
 CHOOSE = "mq:choose"
+WATCH = "mq:watch"
 PAUSE_REPOSITORY = "mq:pause_repository"
 
 PAUSE_GROUP = "mq:pause_group"

@@ -133,7 +133,7 @@ def other_pause(repository: RepositoryName, known: KnownPause) -> Message:
 
 
 def _by(known: KnownPause) -> str:
-    return f" by {quote(known.actor.name, NAME_LIMIT)}" if known.actor is not None else ""
+    return f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
 
 
 def _reply(text: str) -> Message:
@@ -162,7 +162,7 @@ def impact_note(snapshot: Snapshot) -> str:
 
 def _impact_text(impact: Impact) -> str:
     parts = [
-        f"{plural(impact.waiting + impact.in_batches, 'pull request')} in the queue",
+        f"{plural(impact.queued, 'pull request')} in the queue",
         f"{plural(impact.running_batches, 'running batch', 'running batches')} will stop",
     ]
     if impact.next_merge_at is not None:

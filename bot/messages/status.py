@@ -101,7 +101,7 @@ def status_text(snapshot: Snapshot) -> str:
     parts = [f"{snapshot.repository}: {_word(snapshot)}"]
     if snapshot.pause is not None:
         known = snapshot.pause
-        by = f" by {quote(known.actor.name, NAME_LIMIT)}" if known.actor else ""
+        by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
         parts.append(
             f"paused{by} since {utc_time(known.pause.paused_at)}: "
             f"{quote(known.reason, REASON_LIMIT)}"
@@ -147,7 +147,7 @@ def _facts(snapshot: Snapshot) -> list[str]:
 def _pause_blocks(known: KnownPause | None) -> list[Block]:
     if known is None:
         return []
-    by = f" by {quote(known.actor.name, NAME_LIMIT)}" if known.actor else ""
+    by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
     return [
         blocks.section(f"*Reason:* {quote(known.reason, REASON_LIMIT)}"),
         blocks.context(f"Paused{by} since {local_time(known.pause.paused_at)}"),
@@ -203,7 +203,11 @@ def pull_request_link(pull_request: QueuedPullRequest) -> str:
 def _buttons(snapshot: Snapshot) -> Block:
     repository = snapshot.repository
     known = snapshot.pause
-    state = resume_button(repository, known.pause.paused_at) if known else _pause_button(repository)
+    state = (
+        resume_button(repository, known.pause.paused_at, snapshot.impact().queued)
+        if known
+        else _pause_button(repository)
+    )
     value = _view_value(snapshot)
     buttons = [
         state,
@@ -219,8 +223,14 @@ def _pause_button(repository: RepositoryName) -> blocks.Element:
     return blocks.button("Pause queue…", action_id=PAUSE, value=repository, style="danger")
 
 
-def resume_button(repository: RepositoryName, paused_at: datetime) -> blocks.Element:
-    """*Resume queue*, with the question asked first; it lifts this very pause and no other."""
+def resume_button(
+    repository: RepositoryName, paused_at: datetime, queued: int | None = None
+) -> blocks.Element:
+    """*Resume queue*, with the question asked first; it lifts this very pause and no other.
+
+    `queued` pull requests go on then, when it is known how many.
+    """
+    impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
     return blocks.button(
         "Resume queue",
         action_id=UNPAUSE,
@@ -228,7 +238,7 @@ def resume_button(repository: RepositoryName, paused_at: datetime) -> blocks.Ele
         style="primary",
         confirm=blocks.confirmation(
             "Resume the queue?",
-            f"The merge queue of {clean(repository, 150)} goes on: checks start afresh.",
+            f"The merge queue of {clean(repository, 150)} goes on: checks start afresh.{impact}",
             confirm="Resume",
             deny="Keep it paused",
             style="primary",

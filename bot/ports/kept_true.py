@@ -13,7 +13,13 @@ class Cards(Protocol):
     """Messages that are posted once and then edited; unique by (name, channel, generation)."""
 
     async def add(
-        self, name: CardName, channel_id: str, *, now: datetime, generation: int = 1
+        self,
+        name: CardName,
+        channel_id: str,
+        *,
+        now: datetime,
+        generation: int = 1,
+        closed: bool = False,
     ) -> int | None:
         """A card with no message yet; its id, or None when there is one already."""
         ...

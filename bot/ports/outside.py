@@ -74,7 +74,10 @@ class MergeQueue(Protocol):
 
 
 class ChannelPoster(Protocol):
-    """Posts to Slack channels. Every method raises only PostError."""
+    """Posts to Slack channels. Every method raises only PostError.
+
+    A person's id in place of a channel's means the bot's direct messages with that person.
+    """
 
     async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
         """Send at most one request; return the message's `ts`."""
@@ -82,6 +85,13 @@ class ChannelPoster(Protocol):
 
     async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
         """The `ts` of the message that carries `delivery_id`, or None if history lacks it."""
+        ...
+
+    async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
+        """Let a message of ours say something else; the same again changes nothing.
+
+        PostRefused with Refusal.EDIT: that message can be edited no more.
+        """
         ...
 
 

@@ -18,6 +18,8 @@ from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_deliveries import PostDeliveries
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
+from bot.usecases.refresh_cards import RefreshCards
+from bot.usecases.watch_pauses import WatchPauses
 
 logger = logging.getLogger(__name__)
 
@@ -40,25 +42,53 @@ class Jobs:
         holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._settings = settings
         self._scheduler = JobScheduler()
+        slack = ports.slack
+        self._poster = SlackPoster(slack.client, slack.channels, slack.identity.bot_id)
         self._posts = self._posting(ports, holder)
         self._post = Job("post deliveries", self._posts.run)
+        self._edits = self._editing(ports, holder)
+        self._edit = Job("edit cards", self._edits.run)
         self._polls = self._polling(ports, holder)
+        self._watches = self._watching(ports, holder)
+        self._watch = Job("watch pauses", self._watches.run)
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
         channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
         self._scheduler.every(POST_SECONDS, self._post)
+        self._scheduler.every(POST_SECONDS, self._edit)
+        self._scheduler.every(POST_SECONDS, self._watch)
         self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self._polls.run))
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
 
     def _posting(self, ports: Ports, holder: str) -> PostDeliveries:
-        slack = ports.slack
         return PostDeliveries(
             store=ports.store,
-            poster=SlackPoster(slack.client, slack.channels, slack.identity.bot_id),
+            poster=self._poster,
             clock=ports.clock,
             nudge=self.nudge,
             holder=holder,
             jitter=SystemRandom().random,
+        )
+
+    def _editing(self, ports: Ports, holder: str) -> RefreshCards:
+        return RefreshCards(
+            store=ports.store,
+            poster=self._poster,
+            clock=ports.clock,
+            nudge=self.nudge_edits,
+            holder=holder,
+            jitter=SystemRandom().random,
+        )
+
+    def _watching(self, ports: Ports, holder: str) -> WatchPauses:
+        return WatchPauses(
+            store=ports.store,
+            merge_queue=ports.merge_queue,
+            clock=ports.clock,
+            nudge=self.nudge,
+            repositories=self._settings.repositories,
+            interval=timedelta(seconds=self._settings.poll_seconds),
+            holder=holder,
         )
 
     def _polling(self, ports: Ports, holder: str) -> PollDueRepositories:
@@ -88,6 +118,14 @@ class Jobs:
 
     def nudge(self, after: float = 0.0) -> None:
         self._post.nudge(after)
+        if not after:
+            self._edit.nudge()
+            self._watch.nudge()
+
+    def nudge_edits(self, after: float = 0.0) -> None:
+        """A card that is posted anew is a delivery, so posting is told as well."""
+        self._edit.nudge(after)
+        self._post.nudge(after)
 
     def stop_firing(self) -> None:
         self._scheduler.stop_firing()
@@ -96,10 +134,13 @@ class Jobs:
         """Finish the polls and posts under way, and leave both to whoever comes next."""
         await self._scheduler.drain()
         await self._polls.drain()
+        await self._watches.drain()
         await self._scheduler.drain()
         try:
             await self._polls.release()
             await self._posts.release()
+            await self._edits.release()
+            await self._watches.release()
         except StoreUnavailable as error:
             # Leases that cannot be given back end by themselves.
             logger.warning(

@@ -15,6 +15,7 @@ from bot.slack.actions.auditing import AuditActions
 from bot.slack.actions.click import ClickRoom
 from bot.slack.actions.grouping import GroupActions
 from bot.slack.actions.pausing import PauseActions
+from bot.slack.actions.watching import WatchActions
 from bot.slack.answers import Answers
 from bot.slack.answers.asking import StatusAnswers
 from bot.slack.answers.auditing import AuditAnswers
@@ -47,6 +48,7 @@ from bot.usecases.show_home import ShowHome
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.unpause_group import UnpauseGroup
 from bot.usecases.unpause_queue import UnpauseQueue
+from bot.usecases.watch_resume import WatchResume
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def build_listeners(
         PauseActions(pausing, use_cases.show_status, use_cases.check_permission, repositories),
         GroupActions(grouping, groups),
         AuditActions(use_cases.show_audit, use_cases.check_permission, repositories),
+        WatchActions(use_cases.watch_resume, repositories),
     )
     actions = ActionListeners(
         acts=dict(ChainMap(*(dict(room.acts()) for room in clicks))),
@@ -161,4 +164,5 @@ def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         show_audit=ShowAudit(ports.store),
         manage_subscriptions=ManageSubscriptions(acts),
         link_account=LinkAccount(ports.store, ports.clock),
+        watch_resume=WatchResume(ports.store, ports.clock, check),
     )

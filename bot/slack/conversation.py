@@ -64,10 +64,6 @@ class Conversation:
         else:
             await self._direct(message)
 
-    async def tell_person(self, user_id: str, message: Message) -> None:
-        """A direct message to somebody else."""
-        await self._direct(message, user_id)
-
     async def take_away(self) -> None:
         """The message that the actor acted on goes; a modal, which only they can close, says so."""
         if self.view_id is not None:
@@ -88,10 +84,10 @@ class Conversation:
         view = pause.result_modal(message, self.channel_id)
         await self.client.views_update(view_id=self.view_id, view=dict(view.view))
 
-    async def _direct(self, message: Message, user_id: str | None = None) -> None:
+    async def _direct(self, message: Message) -> None:
         blocks = [dict(block) for block in message.blocks] or None
         await self.client.chat_postMessage(
-            channel=user_id or self.actor.user_id,
+            channel=self.actor.user_id,
             text=message.text,
             blocks=blocks,
             unfurl_links=False,

@@ -18,6 +18,7 @@ CHANNEL_CODES = frozenset(
         "channel_not_found",
         "channel_type_not_supported",
         "is_archived",
+        "is_inactive",
         "not_in_channel",
         "posting_to_general_channel_denied",
         "restricted_action",
@@ -50,6 +51,20 @@ CREDENTIAL_CODES = frozenset(
         "two_factor_setup_required",
     }
 )
+
+PERSON_CODES = frozenset({"cannot_dm_bot", "user_disabled", "user_not_found", "user_not_visible"})
+"""Somebody who cannot be written to (docs.slack.dev/reference/methods/conversations.open)."""
+
+EDIT_CODES = frozenset(
+    {
+        "block_mismatch",
+        "cant_update_message",
+        "edit_window_closed",
+        "message_not_found",
+        "streaming_state_conflict",
+    }
+)
+"""The message is not there, not ours, or too old (docs.slack.dev/reference/methods/chat.update)."""
 
 MESSAGE_CODES = frozenset(
     {
@@ -130,5 +145,7 @@ def post_error(error: Exception) -> PostError:
 _REFUSALS = (
     (CHANNEL_CODES, Refusal.CHANNEL),
     (CREDENTIAL_CODES, Refusal.CREDENTIAL),
+    (EDIT_CODES, Refusal.EDIT),
+    (PERSON_CODES, Refusal.PERSON),
     (MESSAGE_CODES, Refusal.MESSAGE),
 )

@@ -12,6 +12,7 @@ from bot.domain.errors import PostInDoubt
 from bot.domain.message import Message
 from bot.ports import ChannelPoster
 from bot.slack.channels import SlackChannels
+from bot.slack.directs import DirectChannels
 from bot.slack.failures import FAILURES, post_error, read_failure
 from bot.slack.shared_channels import fit_for_channel
 
@@ -32,14 +33,15 @@ class SlackPoster(ChannelPoster):
     def __init__(self, client: AsyncWebClient, channels: SlackChannels, bot_id: str) -> None:
         self._client = client
         self._channels = channels
+        self._directs = DirectChannels(client)
         self._bot_id = bot_id
 
     @override
     async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
-        message = await fit_for_channel(message, channel_id, self._channels)
+        channel, message = await self._addressed(channel_id, message)
         try:
             answer = await self._client.chat_postMessage(
-                channel=channel_id,
+                channel=channel,
                 text=message.text,
                 blocks=_marked(message, delivery_id),
                 metadata={
@@ -59,6 +61,7 @@ class SlackPoster(ChannelPoster):
     @override
     async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
         """Raises PostError when the history cannot be read; joins a public channel for that."""
+        channel_id = await self._directs.channel(channel_id)
         oldest = f"{(since - CLOCK_ALLOWANCE).timestamp():.6f}"
         cursor: str | None = None
         for _ in range(PAGES):
@@ -70,6 +73,30 @@ class SlackPoster(ChannelPoster):
             if not cursor:
                 return None
         raise PostInDoubt("history_too_long")
+
+    @override
+    async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
+        """The metadata stays; `parse` has to be said, chat.update would link names by itself."""
+        channel, message = await self._addressed(channel_id, message)
+        try:
+            await self._client.chat_update(
+                channel=channel,
+                ts=message_ts,
+                text=message.text,
+                blocks=[dict(block) for block in message.blocks],
+                parse="none",
+                link_names=False,
+            )
+        except FAILURES as error:
+            raise post_error(error) from error
+
+    async def _addressed(self, channel_id: str, message: Message) -> tuple[str, Message]:
+        """The channel to post to, with what is fit for it."""
+        direct = await self._directs.channel(channel_id)
+        if direct != channel_id:
+            # Nobody but the person themselves reads the bot's messages to them.
+            return direct, message
+        return channel_id, await fit_for_channel(message, channel_id, self._channels)
 
     async def _history(self, channel_id: str, oldest: str, cursor: str | None) -> Mapping[str, Any]:
         try:

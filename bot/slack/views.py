@@ -98,8 +98,6 @@ class ViewListeners:
             )
         )
         await conversation.put_in_place(_result(repository, outcome))
-        if isinstance(outcome, Paused):
-            await self.answers.tell_replaced(outcome, conversation)
 
 
 def _result(repository: RepositoryName, outcome: Paused | AlreadyPaused) -> Message:

@@ -22,7 +22,13 @@ class SqlCards(Cards):
 
     @override
     async def add(
-        self, name: CardName, channel_id: str, *, now: datetime, generation: int = 1
+        self,
+        name: CardName,
+        channel_id: str,
+        *,
+        now: datetime,
+        generation: int = 1,
+        closed: bool = False,
     ) -> int | None:
         added = await self._statements.run(
             self._statements.insert(cards)
@@ -36,7 +42,7 @@ class SqlCards(Cards):
                 shown=0,
                 due_at=now,
                 failures=0,
-                closed=False,
+                closed=closed,
                 is_lost=False,
                 created_at=now,
                 changed_at=now,

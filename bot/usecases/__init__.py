@@ -13,6 +13,7 @@ from bot.usecases.show_home import ShowHome
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.unpause_group import UnpauseGroup
 from bot.usecases.unpause_queue import UnpauseQueue
+from bot.usecases.watch_resume import WatchResume
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +31,4 @@ class UseCases:
     show_audit: ShowAudit
     manage_subscriptions: ManageSubscriptions
     link_account: LinkAccount
+    watch_resume: WatchResume

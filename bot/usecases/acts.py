@@ -1,27 +1,22 @@
 """What every act on a queue leaves behind: its audit records and the posts that tell of it."""
 
-import uuid
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.channels import ChannelAccess
-from bot.domain.deliveries import NewDelivery, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueRefused, PermissionDenied
 from bot.domain.pauses import Told
 from bot.domain.permissions import right_of
 from bot.domain.service_answers import answer_of
-from bot.domain.subscriptions import Topic
 from bot.ports import ChannelDirectory, Clock, Nudge, Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.group_marks import (
-    group_act_of,
     mark_begun,
     mark_done,
     mark_refused,
-    subjects,
 )
+from bot.usecases.tell_acts import announce
 from bot.usecases.turns import Turns
 
 ACT_MEMORY = timedelta(hours=1)
@@ -74,7 +69,7 @@ class ActLog:
         async with self.store.begin() as transaction:
             record = await end_act(transaction, done)
             await mark_done(transaction, replace(record, paused_at=done.paused_at))
-            await announce(transaction, record, here)
+            await announce(transaction, record, here, self.clock.now(), paused_at=started.paused_at)
         self.nudge()
         return Told(record, posted_here=bool(here))
 
@@ -117,22 +112,3 @@ async def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
             return record
     record_id = await transaction.audit.add(done)
     return replace(done, record_id=record_id)
-
-
-async def announce(
-    transaction: Transaction, record: AuditRecord, channels: Collection[str]
-) -> None:
-    """Add a delivery of the act to `channels` and to every channel subscribed to pauses.
-
-    Channels that hear of the act's whole group in one post get that, once the group's act ends.
-    """
-    subscriptions = await transaction.subscriptions.of_repository(record.repository)
-    hearing = {one.channel_id for one in subscriptions if Topic.PAUSE in one.topics}
-    told = subjects(record, await group_act_of(transaction, record), hearing.union(channels))
-    await transaction.outbox.add(
-        [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=record.at, urgent=True)
-            for channel_id, subject in sorted(told.items())
-            if subject.kind is SubjectKind.ACT
-        ]
-    )

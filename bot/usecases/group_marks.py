@@ -56,17 +56,6 @@ async def group_act_of(transaction: Transaction, act: AuditRecord) -> GroupAct |
     return found.get(act.group_act_id)
 
 
-def subjects(
-    act: AuditRecord, group_act: GroupAct | None, channels: Collection[str]
-) -> Mapping[str, Subject]:
-    """What each channel is told of an act: the act itself, or the one post about its group."""
-    alone = Subject(SubjectKind.ACT, act.repository, act.record_id)
-    if group_act is None:
-        return dict.fromkeys(channels, alone)
-    together = subject_of(group_act)
-    return {each: together if each in group_act.told_together else alone for each in channels}
-
-
 def subject_of(group_act: GroupAct) -> Subject:
     """The one post about an act on a group, under the name of its first repository."""
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)

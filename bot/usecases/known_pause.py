@@ -1,6 +1,7 @@
 """Who made the pause that is in force, when it was made through this bot."""
 
 from bot.domain.audit import Action
+from bot.domain.pause_records import Sighting, same_pause
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
@@ -12,11 +13,19 @@ LOOKED_AT = 5
 async def know_pause(
     store: Store, repository: RepositoryName, pause: Pause | None
 ) -> KnownPause | None:
-    """The service knows no author of a pause; our record of the act with its very time does."""
+    """The service knows no author of a pause.
+
+    Our record of the act with its very time does, else what the event log told of it.
+    """
     if pause is None:
         return None
     async with store.begin() as transaction:
         acts = await transaction.audit.latest(repository, Action.PAUSE, LOOKED_AT)
+        open_pauses = await transaction.pauses.open([repository])
     unknown = KnownPause(pause)
     same = (act for act in acts if unknown.is_of(act.paused_at))
-    return KnownPause(pause, next(same, None))
+    seen = Sighting(pause.paused_at, pause.reason)
+    record = same_pause(open_pauses, seen)
+    is_it = record is not None and record.stored_reason == pause.reason
+    credited = record.by if record is not None and is_it else None
+    return KnownPause(pause, next(same, None), credited.name if credited is not None else None)

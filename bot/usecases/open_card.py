@@ -15,14 +15,18 @@ async def open_cards(
     channels: Iterable[str],
     now: datetime,
     *,
-    urgent: bool = False,
     generation: int = 1,
+    closed: bool = False,
 ) -> int:
     """One card of that name for each channel that has none; return how many were opened."""
     opened: list[NewDelivery] = []
     for channel_id in sorted(set(channels)):
-        card_id = await transaction.cards.add(name, channel_id, now=now, generation=generation)
+        card_id = await transaction.cards.add(
+            name, channel_id, now=now, generation=generation, closed=closed
+        )
         if card_id is not None:
             subject = Subject(SubjectKind.CARD, name.repository, card_id)
-            opened.append(NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=urgent))
+            opened.append(
+                NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=name.kind.is_urgent)
+            )
     return await transaction.outbox.add(opened)

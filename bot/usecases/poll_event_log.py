@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.classification import PAUSE_TYPES, event_types_for
+from bot.domain.classification import PAUSE_TYPES, EventKind, classify, event_types_for
 from bot.domain.errors import (
     InvalidRequest,
     MergeQueueError,
@@ -28,6 +28,7 @@ from bot.domain.event_log import (
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.events import EventPage
 from bot.domain.keeping import keep
+from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
@@ -201,10 +202,11 @@ class PollEventLog:
         if not records and not reader.waiting and position == before:
             return
         pull_requests = await self._pull_requests(before.repository, records)
+        observed = await self._observed(before.repository, records)
         async with self.store.begin() as transaction:
             await self._keep(transaction, lease, position, records)
             await transaction.pull_requests.save(pull_requests)
-            routed = await route_events(transaction, before.repository, self.clock.now())
+            routed = await route_events(transaction, before.repository, self.clock.now(), observed)
         reader.position = position
         reader.remember(records, self.overlap)
         while routed.more:
@@ -227,6 +229,18 @@ class PollEventLog:
         if records:
             await transaction.events.add_new(records)
         await transaction.positions.save(position)
+
+    async def _observed(
+        self, repository: RepositoryName, records: Sequence[EventRecord]
+    ) -> Pause | None:
+        """An event says that a pause was changed, not whether that made it a new one."""
+        if not any(classify(record) is EventKind.PAUSE_UPDATE for record in records):
+            return None
+        try:
+            return await self.merge_queue.current_pause(repository)
+        except MergeQueueError as error:
+            logger.info("pause not read", extra=_fields("pause_not_read", repository, error))
+            return None
 
     async def _pull_requests(
         self, repository: RepositoryName, records: Sequence[EventRecord]

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from bot.domain import deliveries as states
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import Delivery, DeliveryState
+from bot.domain.deliveries import Delivery, DeliveryState, SubjectKind
 from bot.domain.errors import (
     LeaseLost,
     PostError,
@@ -20,7 +20,7 @@ from bot.domain.errors import (
 )
 from bot.domain.message import Message
 from bot.domain.pacing import Pace
-from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store
+from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store, Transaction
 from bot.usecases.render_deliveries import load_messages
 
 logger = logging.getLogger(__name__)
@@ -47,10 +47,14 @@ PARKED_RETRY = timedelta(minutes=2)
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """What was claimed together: under which lease, and until when it may be sent."""
+    """What was claimed together: under which lease, and until when it may be sent.
+
+    `revisions`: which state of its card a card's first post says, by the delivery's id.
+    """
 
     lease: Lease
     messages: Mapping[str, Message]
+    revisions: Mapping[str, int]
     send_until: datetime
 
 
@@ -83,8 +87,10 @@ class PostDeliveries:
                 channels=CHANNELS_AT_ONCE,
                 per_channel=PER_CHANNEL,
             )
-            messages = await load_messages(transaction, claimed)
-        batch = _Batch(leases["post"], messages, send_until=now + LAST_SEND)
+            rendered = await load_messages(transaction, claimed)
+        batch = _Batch(
+            leases["post"], rendered.messages, rendered.revisions, send_until=now + LAST_SEND
+        )
         lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent))
         runs = [list(run) for _, run in lines]
         await asyncio.gather(*(self._channel(run, batch) for run in runs))
@@ -111,7 +117,7 @@ class PostDeliveries:
                     else [_given_back(one, self.clock.now()) for one in run[index + 1 :]]
                 )
                 following = run[index + 1] if after.state.is_settled and run[index + 1 :] else None
-                await self._record(batch.lease, [after, *behind], parked, following)
+                await self._record(batch, [after, *behind], parked, following)
             except LeaseLost:
                 logger.warning(
                     "lease lost while posting",
@@ -195,7 +201,7 @@ class PostDeliveries:
     ) -> tuple[Delivery, ParkedChannel | None]:
         now = self.clock.now()
         logger.error("post refused", extra=_fields("post_refused", delivery, error))
-        if error.refusal is Refusal.MESSAGE:
+        if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
             return states.failed(delivery, error.code, now), None
         retry_at = now + PARKED_RETRY
         kept = states.postponed(
@@ -205,7 +211,7 @@ class PostDeliveries:
 
     async def _record(
         self,
-        lease: Lease,
+        batch: _Batch,
         after: Sequence[Delivery],
         parked: ParkedChannel | None,
         following: Delivery | None,
@@ -213,7 +219,9 @@ class PostDeliveries:
         """Store the outcomes, and in the same transaction that `following` is sent next."""
         now = self.clock.now()
         async with self.store.begin() as transaction:
-            await transaction.leases.require(lease, now)
+            await transaction.leases.require(batch.lease, now)
+            # Whoever changes a card and its line takes them in this order.
+            await _record_card(transaction, after[0], batch)
             await transaction.outbox.record(after)
             if following is not None:
                 await transaction.outbox.attempt(following, now)
@@ -221,6 +229,15 @@ class PostDeliveries:
                 await transaction.outbox.park(parked)
             elif after[0].state is DeliveryState.DELIVERED:
                 await transaction.outbox.unpark(after[0].channel_id)
+
+
+async def _record_card(transaction: Transaction, delivery: Delivery, batch: _Batch) -> None:
+    if delivery.message_ts is not None and delivery.subject.kind is SubjectKind.CARD:
+        # One that was found says what was true when it was sent, whenever that was: an edit too
+        # many is harmless, one too few is not.
+        was_sent_now = delivery.attempted_at is None
+        shown = batch.revisions.get(delivery.delivery_id, 0) if was_sent_now else 0
+        await transaction.cards.posted(delivery.subject.subject_id, delivery.message_ts, shown)
 
 
 def _given_back(delivery: Delivery, due_at: datetime) -> Delivery:

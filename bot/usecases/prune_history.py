@@ -23,4 +23,6 @@ class PruneHistory:
                 settled = await transaction.outbox.delete_settled_before(before)
                 events = await transaction.events.delete_before(before)
                 seen = await transaction.pull_requests.delete_before(before)
-            more = bool(settled or events or seen)
+                cards = await transaction.cards.delete_before(before)
+                pauses = await transaction.pauses.delete_before(before)
+            more = bool(settled or events or seen or cards or pauses)

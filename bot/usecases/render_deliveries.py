@@ -2,44 +2,111 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
-from bot.messages import events, groups, pause, summary
+from bot.messages import events, groups, pause, pause_card, summary
 from bot.ports import Transaction
 from bot.usecases.group_marks import load_group_acts
+from bot.usecases.render_cards import load_cards
 
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
 
-async def load_messages(
-    transaction: Transaction, deliveries: Sequence[Delivery]
-) -> Mapping[str, Message]:
-    """A message for each delivery, by its id; none where what it refers to is gone."""
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A message for each delivery, by its id; none where what it refers to is gone.
+
+    `revisions`: which state of its card a card's first post says.
+    """
+
+    messages: Mapping[str, Message]
+    revisions: Mapping[str, int]
+
+
+async def load_messages(transaction: Transaction, deliveries: Sequence[Delivery]) -> Rendered:
+    """What the deliveries say now."""
     single = [one for one in deliveries if not one.folded]
-    records = await _records(transaction, [one.subject for one in single])
-    seen = await _pull_requests(transaction, list(records.values()))
-    acts = [one.subject.subject_id for one in single if one.subject.kind is SubjectKind.ACT]
-    audit = await transaction.audit.get(acts) if acts else {}
-    group_acts = await load_group_acts(transaction, [one.subject for one in single])
-    messages: dict[str, Message] = {}
+    by_kind: dict[SubjectKind, list[Delivery]] = defaultdict(list)
     for one in single:
+        by_kind[one.subject.kind].append(one)
+    messages = await _event_messages(transaction, by_kind[SubjectKind.EVENT])
+    messages |= await _act_messages(transaction, single)
+    messages |= await _group_messages(transaction, by_kind[SubjectKind.GROUP])
+    messages |= await _pause_messages(transaction, single)
+    cards = await transaction.cards.get(_ids(by_kind[SubjectKind.CARD]))
+    shown = await load_cards(transaction, list(cards.values()))
+    revisions: dict[str, int] = {}
+    for one in by_kind[SubjectKind.CARD]:
+        if one.subject.subject_id in shown:
+            messages[one.delivery_id] = shown[one.subject.subject_id]
+            revisions[one.delivery_id] = cards[one.subject.subject_id].wanted
+    for one in deliveries:
+        if one.folded:
+            messages[one.delivery_id] = await _summary(transaction, one)
+    return Rendered(messages, revisions)
+
+
+def _ids(deliveries: Sequence[Delivery]) -> list[int]:
+    return [one.subject.subject_id for one in deliveries]
+
+
+async def _event_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    records = await _records(transaction, [one.subject for one in deliveries])
+    seen = await _pull_requests(transaction, list(records.values()))
+    messages: dict[str, Message] = {}
+    for one in deliveries:
         record = records.get(one.subject)
         if record is not None:
             pull_request = seen.get((record.repository, record.pull_request))
             kind = EventKind(one.kind) if one.kind in set(EventKind) else None
             messages[one.delivery_id] = events.event(record, pull_request, kind)
-        elif one.subject.kind is SubjectKind.GROUP and one.subject.subject_id in group_acts:
-            messages[one.delivery_id] = groups.act(group_acts[one.subject.subject_id])
-        elif one.subject.kind is SubjectKind.ACT and one.subject.subject_id in audit:
-            messages[one.delivery_id] = pause.act(audit[one.subject.subject_id])
-    for one in deliveries:
-        if one.folded:
-            messages[one.delivery_id] = await _summary(transaction, one)
     return messages
+
+
+_OF_ACTS = {SubjectKind.ACT: pause.act, SubjectKind.REPLACED: pause.replaced}
+_OF_PAUSES = {SubjectKind.PAUSE_END: pause_card.ended, SubjectKind.RESUMED: pause_card.resumed}
+
+
+async def _act_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    telling = [one for one in deliveries if one.subject.kind in _OF_ACTS]
+    acts = await transaction.audit.get(_ids(telling)) if telling else {}
+    return {
+        one.delivery_id: _OF_ACTS[one.subject.kind](acts[one.subject.subject_id])
+        for one in telling
+        if one.subject.subject_id in acts
+    }
+
+
+async def _group_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    acts = await load_group_acts(transaction, [one.subject for one in deliveries])
+    return {
+        one.delivery_id: groups.act(acts[one.subject.subject_id])
+        for one in deliveries
+        if one.subject.subject_id in acts
+    }
+
+
+async def _pause_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    telling = [one for one in deliveries if one.subject.kind in _OF_PAUSES]
+    pauses = await transaction.pauses.get(_ids(telling)) if telling else {}
+    return {
+        one.delivery_id: _OF_PAUSES[one.subject.kind](pauses[one.subject.subject_id])
+        for one in telling
+        if one.subject.subject_id in pauses
+    }
 
 
 async def _summary(transaction: Transaction, delivery: Delivery) -> Message:

@@ -2,10 +2,10 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.audit import AuditRecord
 from bot.domain.classification import (
     PAUSE_TYPES,
     SETTLING,
@@ -17,11 +17,12 @@ from bot.domain.classification import (
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
+from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.ports import Transaction
-from bot.usecases.acts import end_act
-from bot.usecases.group_marks import group_act_of, subjects, tell_together
+from bot.usecases.group_marks import group_act_of
+from bot.usecases.route_pauses import route_act, route_pause
 
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -29,7 +30,7 @@ SLICE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """Deliveries added, events that have to wait, and whether there is more to route at once."""
+    """What was added to tell, events that have to wait, whether there is more to route at once."""
 
     added: int
     waiting: int
@@ -37,9 +38,14 @@ class Routed:
 
 
 async def route_events(
-    transaction: Transaction, repository: RepositoryName, now: datetime
+    transaction: Transaction,
+    repository: RepositoryName,
+    now: datetime,
+    observed: Pause | None = None,
 ) -> Routed:
     """Route the oldest events, as far as they can be judged, at most SLICE of them.
+
+    `observed` is the pause in force that was read after them, if it was read.
 
     Order per channel is the order of the events, so an event that has to wait holds those
     behind it.
@@ -50,7 +56,12 @@ async def route_events(
     subscriptions = await transaction.subscriptions.of_repository(repository)
     judged = settled(unrouted, now)
     routes = _Routes(
-        transaction, repository, subscriptions, kinds(judged), await _seen(transaction, judged)
+        transaction,
+        repository,
+        subscriptions,
+        kinds(judged),
+        await _seen(transaction, judged),
+        observed,
     )
     acts = await _acts(transaction, repository, judged)
     routed: list[EventRecord] = []
@@ -62,6 +73,7 @@ async def route_events(
         deliveries += await routes.of(record, act, now)
         routed.append(record)
     added = await transaction.outbox.add(deliveries)
+    added += sum(record.type in PAUSE_TYPES for record in routed)
     await transaction.events.mark_routed(repository, [record.event_id for record in routed])
     waiting = len(unrouted) - len(routed) + behind
     return Routed(added, waiting, more=bool(behind and routed))
@@ -121,33 +133,24 @@ class _Routes:
     subscriptions: Sequence[Subscription]
     kinds: Mapping[int, EventKind]
     seen: Mapping[int, PullRequestRecord]
+    observed: Pause | None
 
     async def of(
         self, record: EventRecord, act: AuditRecord | None, now: datetime
     ) -> list[NewDelivery]:
         hearing = [one for one in self.subscriptions if self._wants(one, record)]
         channels = dict.fromkeys(one.channel_id for one in hearing)
-        subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         if act is not None:
-            # The service's record of an act made through this bot: told as that act, which the
-            # outbox knows already unless a crash cut it short.
-            ended = await self._end_of(act, record)
-            if ended.channel_id is not None and ended is not act:
-                channels.setdefault(ended.channel_id)
-            group_act = await group_act_of(self.transaction, ended)
-            if group_act is not None:
-                await tell_together(self.transaction, group_act)
-            return self._deliveries(subjects(ended, group_act, channels), record, now)
-        return self._deliveries(dict.fromkeys(channels, subject), record, now)
-
-    def _deliveries(
-        self, told: Mapping[str, Subject], record: EventRecord, now: datetime
-    ) -> list[NewDelivery]:
+            await route_act(self.transaction, record, act, channels, now)
+            return []
+        if record.type in PAUSE_TYPES:
+            await route_pause(self.transaction, record, channels, now, self.observed)
+            return []
+        subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         kind = self.kinds[record.event_id]
-        urgent = record.type in PAUSE_TYPES
         return [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=urgent, kind=kind)
-            for channel_id, subject in told.items()
+            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind)
+            for channel_id in channels
         ]
 
     def _wants(self, subscription: Subscription, record: EventRecord) -> bool:
@@ -159,17 +162,3 @@ class _Routes:
             event_type=record.type,
             branch=record.base_ref,
         )
-
-    async def _end_of(self, act: AuditRecord, record: EventRecord) -> AuditRecord:
-        if act.result is ActResult.DONE:
-            return act
-        paused_at = record.received_at if record.details.get("reason") is not None else None
-        done = replace(
-            act,
-            result=ActResult.DONE,
-            paused_at=paused_at,
-            detail="known from the event log",
-            act_id=act.act_id or act.record_id,
-            record_id=0,
-        )
-        return await end_act(self.transaction, done)

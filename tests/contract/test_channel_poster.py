@@ -50,6 +50,14 @@ class World(ABC):
         """The next look into a channel fails."""
 
     @abstractmethod
+    def refuse_edit(self, code: str) -> None:
+        """The next edit is refused so."""
+
+    @abstractmethod
+    def delete(self, channel_id: str, ts: str) -> None:
+        """Somebody deletes the message."""
+
+    @abstractmethod
     def archive(self, channel_id: str) -> None: ...
 
     @abstractmethod
@@ -85,6 +93,14 @@ class FakeWorld(World):
     @override
     def hide_history(self) -> None:
         self.fake.fail_next(PostInDoubt("http_500"), method="find")
+
+    @override
+    def refuse_edit(self, code: str) -> None:
+        self.fake.fail_next(PostRefused(code, Refusal.EDIT), method="update")
+
+    @override
+    def delete(self, channel_id: str, ts: str) -> None:
+        self.fake.deleted.add(ts)
 
     @override
     def archive(self, channel_id: str) -> None:
@@ -128,12 +144,28 @@ class SlackWorld(World):
         self.arm("html_500", method="conversations.history")
 
     @override
+    def refuse_edit(self, code: str) -> None:
+        self.arm("refuse", method="chat.update", code=code)
+
+    @override
+    def delete(self, channel_id: str, ts: str) -> None:
+        workspace = self.sandbox.installation.workspace
+        message = workspace.channels[channel_id].messages.get(ts)
+        assert message is not None
+        workspace.delete(message)
+
+    @override
     def archive(self, channel_id: str) -> None:
         self.sandbox.arrangement.change_channel(channel_id, {"is_archived": True})
 
     @override
     def shown(self, channel_id: str) -> list[str]:
-        messages = self.sandbox.sight.messages("U0ALICE", channel_id, None, 100)["messages"]
+        viewer = "U0ALICE"
+        if channel_id.startswith("U"):
+            installation = self.sandbox.installation
+            viewer, workspace = channel_id, installation.workspace
+            channel_id = workspace.direct_channel(installation.bot_user_id, viewer).id
+        messages = self.sandbox.sight.messages(viewer, channel_id, None, 100)["messages"]
         return [one["text"] for one in messages if one["is_bot"]]
 
     @override
@@ -262,6 +294,64 @@ async def test_a_history_that_cannot_be_read_is_no_absence(world: World) -> None
     assert await world.poster.find(HERE, "d-1", LONG_AGO) is not None
 
 
+async def test_an_edit_changes_what_a_message_says_and_may_be_repeated(world: World) -> None:
+    ts = await world.poster.post(HERE, HELLO, "d-1")
+    for _ in range(2):
+        await world.poster.update(HERE, ts, PLAIN)
+
+    assert world.shown(HERE) == [PLAIN.text]
+    assert await world.poster.find(HERE, "d-1", LONG_AGO) == ts
+
+
+async def test_a_deleted_message_can_be_edited_no_more(world: World) -> None:
+    ts = await world.poster.post(HERE, HELLO, "d-1")
+    world.delete(HERE, ts)
+
+    with pytest.raises(PostRefused) as refused:
+        await world.poster.update(HERE, ts, PLAIN)
+
+    assert (refused.value.code, refused.value.refusal) == ("message_not_found", Refusal.EDIT)
+
+
+@pytest.mark.parametrize("code", ["edit_window_closed", "cant_update_message", "block_mismatch"])
+async def test_a_message_that_slack_lets_nobody_edit_is_told_apart(world: World, code: str) -> None:
+    ts = await world.poster.post(HERE, HELLO, "d-1")
+    world.refuse_edit(code)
+
+    with pytest.raises(PostRefused) as refused:
+        await world.poster.update(HERE, ts, PLAIN)
+
+    assert (refused.value.code, refused.value.refusal) == (code, Refusal.EDIT)
+    assert world.shown(HERE) == [HELLO.text]
+
+
+async def test_an_edit_with_refused_blocks_is_about_the_message(world: World) -> None:
+    ts = await world.poster.post(HERE, HELLO, "d-1")
+
+    with pytest.raises(PostRefused) as refused:
+        await world.poster.update(HERE, ts, BROKEN)
+
+    assert (refused.value.code, refused.value.refusal) == ("invalid_blocks", Refusal.MESSAGE)
+
+
+async def test_an_edit_in_an_archived_channel_is_about_the_channel(world: World) -> None:
+    ts = await world.poster.post(HERE, HELLO, "d-1")
+    world.archive(HERE)
+
+    with pytest.raises(PostRefused) as refused:
+        await world.poster.update(HERE, ts, PLAIN)
+
+    assert refused.value.refusal is Refusal.CHANNEL
+
+
+async def test_what_is_addressed_to_a_person_is_found_and_edited_there(world: World) -> None:
+    ts = await world.poster.post("U0BOB", HELLO, "d-1")
+
+    assert await world.poster.find("U0BOB", "d-1", LONG_AGO) == ts
+    await world.poster.update("U0BOB", ts, PLAIN)
+    assert world.shown("U0BOB") == [PLAIN.text]
+
+
 @pytest.mark.parametrize(
     ("fault", "is_posted"),
     [
@@ -320,3 +410,52 @@ async def test_a_refused_token_is_about_our_credential(slack: SlackWorld) -> Non
             await slack.poster_over(session, "xoxb-unknown").post(HERE, HELLO, "d-1")
 
     assert (refused.value.code, refused.value.refusal) == ("invalid_auth", Refusal.CREDENTIAL)
+
+
+async def test_somebody_elses_message_is_not_edited(slack: SlackWorld) -> None:
+    slack.sandbox.people.message("U0ALICE", HERE, "chatter")
+    (written,) = slack.sandbox.sight.messages("U0ALICE", HERE, None, 100)["messages"]
+
+    with pytest.raises(PostRefused) as refused:
+        await slack.poster.update(HERE, written["ts"], PLAIN)
+
+    assert (refused.value.code, refused.value.refusal) == ("cant_update_message", Refusal.EDIT)
+
+
+async def test_an_edit_links_no_names(slack: SlackWorld) -> None:
+    """chat.update would parse a text as a person's words unless it is told otherwise."""
+    ts = await slack.poster.post(HERE, HELLO, "d-1")
+    await slack.poster.update(HERE, ts, Message("@here #mergeq"))
+
+    assert slack.shown(HERE) == ["@here #mergeq"]
+
+
+async def test_a_conversation_is_opened_once_and_its_buttons_stay(slack: SlackWorld) -> None:
+    button = blocks.button("Snooze", action_id="mq:x", value="1")
+    asking = Message("Still paused", (blocks.actions([button]),))
+    for number in range(3):
+        await slack.poster.post("U0BOB", asking, f"d-{number}")
+
+    called = [call["method"] for call in slack.sandbox.calls.since(0)]
+    assert called.count("conversations.open") == 1
+    assert "conversations.info" not in called
+
+
+async def test_somebody_who_has_left_is_not_waited_for(slack: SlackWorld) -> None:
+    with pytest.raises(PostRefused) as refused:
+        await slack.poster.post("U0GONE", HELLO, "d-1")
+
+    assert refused.value.refusal is Refusal.PERSON
+
+
+async def test_a_conversation_that_cannot_be_opened_now_leaves_nothing_in_doubt(
+    slack: SlackWorld,
+) -> None:
+    slack.arm("html_500", method="conversations.open")
+
+    with pytest.raises(PostPostponed):
+        await slack.poster.post("U0BOB", HELLO, "d-1")
+
+    assert slack.posts_asked() == 0
+    await slack.poster.post("U0BOB", HELLO, "d-1")
+    assert slack.shown("U0BOB") == [HELLO.text]

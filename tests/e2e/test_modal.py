@@ -78,7 +78,7 @@ async def test_the_form_says_when_the_queue_is_paused_already(bot: BotTester) ->
     assert question.labels == ["Replace reason", "Leave it"]
     await bot.click(question, "Replace reason")
     await bot.modal("acme/site is paused")
-    await bot.wait_for_post("Pause reason changed")
+    await bot.wait_for_post("Queue paused")
     await bot.wait_for_direct_message("alice replaced your pause", by=BOB)
 
 

@@ -25,7 +25,7 @@ async def test_a_pause_with_a_reason_is_told_to_the_channel(bot: BotTester) -> N
     assert post.words.startswith(
         ":double_vertical_bar: *Queue paused* acme/site: CI runners are down\nby alice · since"
     )
-    assert post.labels == ["Resume queue"]
+    assert post.labels == ["Resume queue", "Tell me when it resumes"]
     assert "by alice" in post.line
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert bot.replies() == []
@@ -69,10 +69,14 @@ async def test_replacing_the_reason_tells_the_channel_and_the_first_pauser(bot: 
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
     answer = await bot.ask("/mq pause Deploying 4.2", by=BOB)
+    first = bot.posts()[0]
     await bot.click(answer, "Replace reason", by=BOB)
-    post = await bot.wait_for_post("Pause reason changed")
+    post = await bot.wait_for_post("Queue paused")
     assert "Deploying 4.2\nby bob" in post
     assert "before: CI runners are down" in post
+    over = await bot.wait_for_change(first, "*Pause replaced* acme/site: CI runners are down")
+    assert "paused by alice · replaced by bob after" in over
+    assert over.labels == []
     await bot.wait_for_change(answer, "acme/site is paused", by=BOB)
     told = await bot.wait_for_direct_message("bob replaced your pause of acme/site")
     assert "It now says: Deploying 4.2 (before: CI runners are down)" in told
@@ -168,7 +172,7 @@ async def test_an_own_pause_is_told_once_although_the_event_log_tells_of_it_too(
     number = bot.enqueue()
     await bot.wait_for_post(f"#{number}")
     told = [post.line.split(":")[0].split(" #")[0] for post in bot.posts()]
-    assert told == ["Queue paused", "Queue unpaused", "Queued"]
+    assert told == ["Was paused", "Queue unpaused", "Queued"]
 
 
 async def test_a_pause_typed_elsewhere_is_told_there_and_to_who_listens(

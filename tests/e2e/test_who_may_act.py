@@ -75,7 +75,7 @@ async def test_a_guest_gets_nothing_by_command(bot: BotTester, kind: str, typed:
 
 
 async def test_a_guest_and_an_external_person_get_nothing_by_button(bot: BotTester) -> None:
-    post = await paused_post(bot)
+    post = await bot.wait_for_change(await paused_post(bot), "0 pull requests queued")
     guest, eve = add_person(bot, "guy", "guest"), add_person(bot, "eve", "external", OTHER_TEAM)
     await bot.click(post, "Resume queue", by=guest)
     assert GUEST in await bot.wait_for_reply(by=guest)

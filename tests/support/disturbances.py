@@ -13,9 +13,9 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.event_log import Window
 from bot.domain.events import EventPage
 from bot.domain.message import Message
-from bot.domain.queue import QueueStatus
+from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.ports import ChannelPoster, Store, Transaction
+from bot.ports import ChannelPoster, Hear, Store, Transaction
 from tests.support.merge_queue import FakeMergeQueue
 
 Kind = Literal["crash", "freeze", "store fails"]
@@ -30,8 +30,9 @@ class Crash(BaseException):
 class Disturbance:
     """What happens at step `at`, counted from the moment it is armed, or at the next it fits.
 
-    With a `place` it fits only there: "post", "posted", "find", "found", "ask", "answered", and, in
-    the transactions of a store named so, "NAME begin", "NAME inside", "NAME committed".
+    With a `place` it fits only there: "post", "posted", "find", "found", "edit", "edited", "ask",
+    "answered", and, in the transactions of a store named so, "NAME begin", "NAME inside",
+    "NAME committed".
     A freeze does `meanwhile` before the process goes on. `short` ones fit everywhere outside a
     transaction; others not between the decision to send a post and the sending: that moment is
     the one that no lease can guard.
@@ -174,9 +175,15 @@ class DisturbedPoster(ChannelPoster):
         await self._steps.step("found")
         return found
 
+    @override
+    async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
+        await self._steps.step("edit")
+        await self._poster.update(channel_id, message_ts, message)
+        await self._steps.step("edited")
+
 
 class DisturbedMergeQueue(FakeMergeQueue):
-    """What polling asks of a service, as one of several processes asks it."""
+    """What one of several processes asks of a service."""
 
     def __init__(self, service: FakeMergeQueue, steps: Steps) -> None:
         super().__init__(service.repositories)
@@ -201,3 +208,26 @@ class DisturbedMergeQueue(FakeMergeQueue):
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
         await self._steps.step("ask")
         return await self._service.status(repository, branch)
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        await self._steps.step("ask")
+        pause = await self._service.current_pause(repository)
+        await self._steps.step("answered")
+        return pause
+
+    @override
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    ) -> Pause:
+        await self._steps.step("ask")
+        pause = await self._service.pause(repository, reason, hear=hear)
+        await self._steps.step("answered")
+        return pause
+
+    @override
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+        await self._steps.step("ask")
+        lifted = await self._service.unpause(repository, hear=hear)
+        await self._steps.step("answered")
+        return lifted

@@ -1,6 +1,7 @@
 """Every message and view there is, with text from outside put wherever such text can stand."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.audit import Action, Actor
@@ -27,6 +28,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.message import Message, View
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
@@ -38,11 +40,13 @@ from bot.messages import (
     help as help_messages,
     home,
     pause,
+    pause_card,
     people,
     status,
     subscriptions,
     summary,
 )
+from bot.messages.pause_card import PauseView
 from tests.support.clock import NOON
 from tests.support.group_messages import messages_of_audit, messages_of_groups
 from tests.support.make import (
@@ -101,6 +105,7 @@ def every_message(text: str, url: str) -> Rendered:
         **_pauses(text, snapshot),
         **messages_of_groups(text, snapshot),
         **messages_of_audit(text),
+        **_pause_cards(text),
         **_subscriptions(text),
         **_errors(text),
         **_events(text, url),
@@ -175,6 +180,31 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "working modal": pause.working_modal(LONG_NAME),
         "result modal": pause.result_modal(already, "C1"),
     }
+
+
+def _pause_cards(text: str) -> Rendered:
+    record = PauseRecord(
+        repository=LONG_NAME,
+        paused_at=NOON,
+        stored_reason=text,
+        reason=text,
+        by=Who(text, "U1"),
+        previous_reason=text,
+        queued_at_start=400,
+        queued_now=412,
+        joined=frozenset(range(12)),
+    )
+    found: dict[str, Message | View] = {
+        "pause card": pause_card.card(PauseView(record, lifts_at=NOON)),
+        "told when it resumes": pause_card.will_tell(LONG_NAME, is_new=True),
+        "told already": pause_card.will_tell(LONG_NAME, is_new=False),
+    }
+    for ending in PauseEnding:
+        over = replace(record, ended_at=NOON, ended_by=Who(text), ending=ending)
+        found[f"pause card {ending}"] = pause_card.card(PauseView(over))
+        found[f"pause end {ending}"] = pause_card.ended(over)
+        found[f"resumed {ending}"] = pause_card.resumed(over)
+    return found
 
 
 def _subscriptions(text: str) -> Rendered:

@@ -1,7 +1,7 @@
 """RecordingPoster: the ChannelPoster port in lists, with scripted failures."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from typing_extensions import override
@@ -23,7 +23,10 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of the port: `method` is "post" or "find"."""
+    """One call of the port: `method` is "post", "find" or "update".
+
+    For an update `delivery_id` is the message's `ts`.
+    """
 
     method: str
     channel_id: str
@@ -46,13 +49,16 @@ class RecordingPoster(ChannelPoster):
 
     `closed` channels refuse posts with the code given. `blocks_refused`: messages with blocks
     are refused as `invalid_blocks`; `refused_blocks`: those with these very blocks are.
-    `shows_late`: a post is not found at so many looks.
+    `shows_late`: a post is not found at so many looks. `deleted` messages, by their `ts`, are gone
+    from the channel; `locked` ones refuse edits with the code given.
     """
 
     closed: dict[str, str] = field(default_factory=dict)
     blocks_refused: bool = False
     refused_blocks: tuple[Block, ...] = ()
     shows_late: int = 0
+    deleted: set[str] = field(default_factory=set)
+    locked: dict[str, str] = field(default_factory=dict)
     history: list[Posted] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     _failures: list[PlannedFailure] = field(default_factory=list)
@@ -71,7 +77,11 @@ class RecordingPoster(ChannelPoster):
 
     def shown(self, channel_id: str) -> list[str]:
         """The texts in the channel, oldest first."""
-        return [one.message.text for one in self.history if one.channel_id == channel_id]
+        return [
+            one.message.text
+            for one in self.history
+            if one.channel_id == channel_id and one.ts not in self.deleted
+        ]
 
     def called(self, method: str) -> list[Call]:
         return [call for call in self.calls if call.method == method]
@@ -109,6 +119,26 @@ class RecordingPoster(ChannelPoster):
             for one in self.history
             if (one.channel_id, one.delivery_id) == (channel_id, delivery_id)
         )
+
+    @override
+    async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
+        self.calls.append(Call("update", channel_id, message_ts))
+        planned = self._next_failure("update", channel_id)
+        if planned is not None and not planned.after:
+            raise planned.error
+        if channel_id in self.closed:
+            raise PostRefused(self.closed[channel_id], Refusal.CHANNEL)
+        places = [place for place, one in enumerate(self.history) if one.ts == message_ts]
+        if not places or message_ts in self.deleted:
+            raise PostRefused("message_not_found", Refusal.EDIT)
+        if message_ts in self.locked:
+            raise PostRefused(self.locked[message_ts], Refusal.EDIT)
+        refused = self.blocks_refused or message.blocks == self.refused_blocks
+        if message.blocks and refused:
+            raise PostRefused("invalid_blocks", Refusal.MESSAGE)
+        self.history[places[0]] = replace(self.history[places[0]], message=message)
+        if planned is not None:
+            raise planned.error
 
     def _first_shown(self, posts: Iterable[Posted]) -> str | None:
         shown = None

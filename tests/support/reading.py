@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from bot.domain.audit import AuditRecord
 from bot.domain.event_log import Position
 from bot.domain.events import QueueEvent
+from bot.domain.pause_records import PauseRecord
 from bot.domain.subscriptions import Subscription
 from bot.ports import Lease
 from bot.usecases.poll_event_log import LogReader, PollEventLog
@@ -110,6 +111,9 @@ class Reading:
         ]
         found.sort(key=lambda one: (one.urgent, one.sequence))
         return [(one.subject.kind.value, one.subject.subject_id) for one in found]
+
+    def pauses(self) -> list[PauseRecord]:
+        return list(self.store.database.contents.pauses.values())
 
     def position(self) -> Position:
         return self.store.database.contents.positions[SITE]

@@ -23,7 +23,13 @@ class InMemoryCards(Cards):
 
     @override
     async def add(
-        self, name: CardName, channel_id: str, *, now: datetime, generation: int = 1
+        self,
+        name: CardName,
+        channel_id: str,
+        *,
+        now: datetime,
+        generation: int = 1,
+        closed: bool = False,
     ) -> int | None:
         key = (name, channel_id, generation)
         if key in {(one.name, one.channel_id, one.generation) for one in self._cards.values()}:
@@ -39,7 +45,7 @@ class InMemoryCards(Cards):
             shown=0,
             due_at=as_stored(now),
             failures=0,
-            closed=False,
+            closed=closed,
             is_lost=False,
             created_at=as_stored(now),
         )

@@ -23,7 +23,7 @@ SCOPES = {
     "chat_postEphemeral": ("chat:write",),
     "chat_postMessage": ("chat:write", "chat:write.public"),
     "chat_update": ("chat:write",),
-    "conversations_history": ("channels:history", "groups:history"),
+    "conversations_history": ("channels:history", "groups:history", "im:history"),
     "conversations_info": ("channels:read", "groups:read"),
     "conversations_join": ("channels:join",),
     "conversations_open": ("im:write",),

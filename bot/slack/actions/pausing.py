@@ -70,7 +70,6 @@ class PauseActions:
                 await conversation.put_in_place(pause.paused_reply(told.act))
                 if not told.posted_here and conversation.response_url is not None:
                     await conversation.tell_channel(pause.act(told.act))
-                await self.answers.tell_replaced(outcome, conversation)
             case AlreadyPaused(known=known, reason=reason):
                 await conversation.put_in_place(
                     pause.already_paused(wanted.repository, known, reason)

@@ -47,17 +47,10 @@ class PauseAnswers:
         )
         match outcome:
             case Paused(told=told):
-                await self.tell_replaced(outcome, conversation)
                 if not told.posted_here:
                     await conversation.tell_channel(pause.act(told.act))
             case AlreadyPaused(known=known, reason=wanted):
                 await conversation.tell_actor(pause.already_paused(repository, known, wanted))
-
-    async def tell_replaced(self, paused: Paused, conversation: Conversation) -> None:
-        """Whoever's pause was replaced by somebody else hears of it."""
-        before = paused.previous.actor if paused.previous is not None else None
-        if before is not None and before.user_id != conversation.actor.user_id:
-            await conversation.tell_person(before.user_id, pause.replaced(paused.told.act))
 
     async def _unpause_typed(
         self, _command: UnpauseCommand, repository: RepositoryName, conversation: Conversation
@@ -71,9 +64,10 @@ class PauseAnswers:
         outcome = await self.unpause_queue.run(request)
         match outcome:
             case Unpaused(told=told):
-                if conversation.in_channel_message:
-                    await conversation.put_in_place(pause.closed(told.act))
                 if not told.posted_here:
+                    # No card is here: what was pressed is what the bot once answered with.
+                    if conversation.in_channel_message:
+                        await conversation.put_in_place(pause.closed(told.act))
                     await conversation.tell_channel(pause.act(told.act))
             case NotPaused():
                 if conversation.in_channel_message:

@@ -4,8 +4,6 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
-import pytest
-
 from bot.domain.cards import CardKind, CardName
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repository import RepositoryName
@@ -157,14 +155,3 @@ async def test_watchers_go_over_to_the_pause_that_replaced_theirs(store: Store) 
         await transaction.resume_watchers.move(first, second)
         assert await transaction.resume_watchers.take(first) == []
         assert await transaction.resume_watchers.take(second) == ["U1", "U2"]
-
-
-@pytest.mark.parametrize("end", [1, 3])
-async def test_a_pause_lasts_from_its_own_beginning_to_its_end(end: int) -> None:
-    ended = make_pause(after(2), ended_at=after(end))
-    assert ended.lasted is not None
-    assert ended.lasted.total_seconds() == max(end - 2, 0)
-    assert make_pause().lasted is None
-    assert ended.is_of(after(2.9))
-    assert not ended.is_of(after(3))
-    assert not ended.is_of(None)

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -27,6 +28,7 @@ from bot.domain.errors import (
 )
 from bot.domain.home import Health, Viewer
 from bot.domain.message import Message, View
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.subscriptions import SubscriptionSource
 from bot.messages import (
     choice,
@@ -35,11 +37,13 @@ from bot.messages import (
     help as help_messages,
     home,
     pause,
+    pause_card,
     people,
     status,
     subscriptions,
     summary,
 )
+from bot.messages.pause_card import PauseView
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -84,6 +88,24 @@ UNPAUSED = make_act(
     at=NOON + timedelta(minutes=102),
     previous_reason="CI runners are down",
     previous_paused_at=NOON,
+)
+
+CARD = PauseRecord(
+    repository=SITE,
+    paused_at=NOON,
+    stored_reason="CI runners are down (by alice via Slack)",
+    reason="CI runners are down",
+    by=Who("alice", "U0ALICE"),
+    queued_at_start=2,
+    queued_now=2,
+    pause_id=1,
+)
+LIFTED = replace(
+    CARD,
+    joined=frozenset(range(9)),
+    ended_at=NOON + timedelta(minutes=102),
+    ended_by=Who("bob", "U0BOB"),
+    ending=PauseEnding.LIFTED,
 )
 
 
@@ -156,6 +178,34 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "pause-replaced": lambda: pause.act(REPLACED),
     "pause-unpaused": lambda: pause.act(UNPAUSED),
     "pause-closed": lambda: pause.closed(UNPAUSED),
+    "pause-card": lambda: pause_card.card(PauseView(CARD)),
+    "pause-card-timed": lambda: pause_card.card(
+        PauseView(replace(CARD, queued_now=7), lifts_at=NOON + timedelta(minutes=45))
+    ),
+    "pause-card-of-nobody": lambda: pause_card.card(
+        PauseView(replace(CARD, by=None, queued_at_start=None, queued_now=None))
+    ),
+    "pause-card-changed": lambda: pause_card.card(
+        PauseView(replace(CARD, previous_reason="night"))
+    ),
+    "pause-card-lifted": lambda: pause_card.card(PauseView(LIFTED)),
+    "pause-card-lifted-by-nobody": lambda: pause_card.card(
+        PauseView(replace(LIFTED, ended_by=None, joined=frozenset()))
+    ),
+    "pause-card-lifted-by-timer": lambda: pause_card.card(
+        PauseView(replace(LIFTED, ending=PauseEnding.TIMER))
+    ),
+    "pause-card-replaced": lambda: pause_card.card(
+        PauseView(replace(LIFTED, ending=PauseEnding.REPLACED))
+    ),
+    "pause-ended": lambda: pause_card.ended(LIFTED),
+    "pause-ended-by-nobody": lambda: pause_card.ended(
+        replace(LIFTED, ended_by=None, joined=frozenset())
+    ),
+    "pause-ended-by-timer": lambda: pause_card.ended(replace(LIFTED, ending=PauseEnding.TIMER)),
+    "pause-resumed": lambda: pause_card.resumed(LIFTED),
+    "pause-will-tell": lambda: pause_card.will_tell(SITE, is_new=True),
+    "pause-will-tell-already": lambda: pause_card.will_tell(SITE, is_new=False),
     "pause-not-paused": lambda: pause.not_paused(SITE),
     "pause-already": lambda: pause.already_paused(SITE, make_known_pause(), "deploying"),
     "pause-other": lambda: pause.other_pause(SITE, make_known_pause(actor=None)),

@@ -231,7 +231,7 @@ async def test_a_channel_that_hears_of_several_gets_one_post() -> None:
     assert told == [
         (CHANNEL, SubjectKind.GROUP),
         ("C2", SubjectKind.GROUP),
-        ("C3", SubjectKind.ACT),
+        ("C3", SubjectKind.CARD),
     ]
 
 
@@ -331,7 +331,7 @@ async def test_the_log_tells_a_group_that_was_cut_short_in_one_post_for_each_cha
 
     assert reading.told("C1") == [("group", group_act_id)]
     assert reading.told("C9") == [("group", group_act_id)]
-    assert [kind for kind, _ in reading.told("C2")] == ["act"]
+    assert [kind for kind, _ in reading.told("C2")] == ["card"]
 
 
 async def test_the_log_waits_while_a_group_is_under_way() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.pause_records import Who
 from bot.domain.pauses import IN_PROGRESS, Paused
 from tests.support.acting import Acting
 from tests.support.clock import NOON
@@ -75,12 +76,15 @@ async def test_an_event_that_nobody_asked_for_is_settled_without_a_word() -> Non
     assert all(bot.store.database.contents.routed.values())
 
 
-async def test_a_pause_made_elsewhere_is_told_as_the_services_event() -> None:
+async def test_a_pause_made_elsewhere_has_a_card_that_names_who_made_it() -> None:
     bot = await Reading().start("pause")
-    event = bot.tell(CREATE, number=None, reason="by hand")
+    event = bot.tell(CREATE, number=None, reason="by hand", created_by={"name": "carol"})
     await bot.poll()
 
-    assert bot.told("C1") == [("event", event.id)]
+    assert bot.told("C1") == [("card", 1)]
+    (pause,) = bot.pauses()
+    assert (pause.reason, pause.by, pause.event_id) == ("by hand", Who("carol"), event.id)
+    assert not pause.is_exact
 
 
 async def test_an_act_through_the_bot_is_told_once_when_its_answer_comes_first() -> None:
@@ -91,9 +95,10 @@ async def test_an_act_through_the_bot_is_told_once_when_its_answer_comes_first()
     log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
-    act = ("act", outcome.told.act.record_id)
-    assert log.told("C1") == [act]
-    assert log.told(CHANNEL) == [act]
+    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [("card", 1), ("card", 2)]
+    (pause,) = log.pauses()
+    assert (pause.paused_at, pause.is_exact) == (outcome.told.act.paused_at, True)
+    assert pause.by == Who("alice", ALICE.user_id)
 
 
 async def test_an_act_through_the_bot_is_told_once_when_the_event_comes_first() -> None:
@@ -108,12 +113,13 @@ async def test_an_act_through_the_bot_is_told_once_when_the_event_comes_first() 
     await log.poll()
     assert log.told("C1") == []
 
-    told = await bot.acts.succeed(started)
+    await bot.acts.succeed(started)
     await log.poll()
 
-    act = ("act", told.act.record_id)
-    assert sorted(log.told("C1")) == [act, ("event", behind.id)]
-    assert log.told(CHANNEL) == [act]
+    assert [kind for kind, _ in log.told("C1")] == ["event", "card"]
+    assert ("event", behind.id) in log.told("C1")
+    assert [kind for kind, _ in log.told(CHANNEL)] == ["card"]
+    assert len(log.pauses()) == 1
 
 
 async def test_an_act_that_a_crash_cut_short_is_told_as_the_persons_act() -> None:
@@ -130,7 +136,9 @@ async def test_an_act_that_a_crash_cut_short_is_told_as_the_persons_act() -> Non
 
     done = _done(log)
     assert (done.actor, done.act_id, done.paused_at) == (ALICE, 1, event.received_at)
-    assert log.told("C1") == log.told(CHANNEL) == [("act", done.record_id)]
+    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [("card", 1), ("card", 2)]
+    (pause,) = log.pauses()
+    assert (pause.by, pause.reason) == (Who("alice", ALICE.user_id), done.reason)
 
 
 async def test_an_act_whose_answer_was_lost_is_told_as_the_persons_act() -> None:
@@ -143,7 +151,8 @@ async def test_an_act_whose_answer_was_lost_is_told_as_the_persons_act() -> None
 
     await log.poll()
 
-    assert log.told("C1") == log.told(CHANNEL) == [("act", _done(log).record_id)]
+    assert _done(log).detail == "known from the event log"
+    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [("card", 1), ("card", 2)]
 
 
 async def test_the_end_of_an_act_that_the_log_told_first_is_not_stored_twice() -> None:
@@ -160,7 +169,8 @@ async def test_the_end_of_an_act_that_the_log_told_first_is_not_stored_twice() -
     told = await bot.acts.succeed(started)
 
     assert told.act.record_id == _done(log).record_id
-    assert log.told("C1") == log.told(CHANNEL) == [("act", told.act.record_id)]
+    assert sorted([*log.told("C1"), *log.told(CHANNEL)]) == [("card", 1), ("card", 2)]
+    assert len(log.pauses()) == 1
 
 
 async def test_somebody_elses_unpause_is_not_told_under_the_name_of_who_came_too_late() -> None:
@@ -185,16 +195,19 @@ async def test_a_pause_and_its_end_through_the_bot_are_two_posts() -> None:
     log.tell(DELETE, number=None)
     await log.poll()
 
-    assert [kind for kind, _ in log.told("C1")] == ["act", "act"]
+    assert [kind for kind, _ in log.told("C1")] == ["card", "pause_end"]
+    assert [kind for kind, _ in log.told(CHANNEL)] == ["card", "pause_end"]
 
 
 async def test_an_old_act_is_not_taken_for_a_new_pause_with_the_same_reason() -> None:
     log = await Reading().start("pause")
     await log.record(make_act(at=NOON - timedelta(hours=3)))
-    event = log.tell(CREATE, number=None, reason=SIGNED)
+    log.tell(CREATE, number=None, reason=SIGNED)
     await log.poll()
 
-    assert log.told("C1") == [("event", event.id)]
+    assert log.told("C1") == [("card", 1)]
+    (pause,) = log.pauses()
+    assert (pause.by, pause.reason) == (None, SIGNED)
 
 
 def _done(log: Reading) -> AuditRecord:

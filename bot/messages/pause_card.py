@@ -1,0 +1,155 @@
+"""The card of a pause, and what is said when the pause is over."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.message import Block, Message
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.pauses import REASON_LIMIT
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, blocks
+from bot.messages.status import resume_button
+from bot.messages.text import duration, escape, local_time, plural, quote, utc_time
+
+NAME_LIMIT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class PauseView:
+    """What a pause's card shows; `lifts_at` is when the pause lifts itself, if it does."""
+
+    record: PauseRecord
+    lifts_at: datetime | None = None
+
+
+def card(view: PauseView) -> Message:
+    """The pause as it is now; once it is over, its record without buttons."""
+    return _in_force(view) if view.record.is_open else _over(view.record)
+
+
+def _in_force(view: PauseView) -> Message:
+    record = view.record
+    repository = escape(record.repository)
+    reason = quote(record.reason, REASON_LIMIT)
+    by = _by("by", record.by)
+    since = f"since {utc_time(record.paused_at)}"
+    lifts = f", lifts {utc_time(view.lifts_at)}" if view.lifts_at is not None else ""
+    queued = _queued(record)
+    told = f"{by} {since}" if by else since
+    was = quote(record.previous_reason or "", REASON_LIMIT)
+    return Message(
+        text=f"Queue paused: {repository}, {told}{lifts}: {reason}"
+        + (f" ({queued})" if queued else ""),
+        blocks=(
+            blocks.section(f":double_vertical_bar: *Queue paused* {repository}: {reason}"),
+            blocks.context(
+                by,
+                f"since {local_time(record.paused_at)}",
+                f"lifts {local_time(view.lifts_at)}" if view.lifts_at is not None else "",
+                queued,
+                f"before: {was}" if was else "",
+            ),
+            _buttons(record),
+        ),
+    )
+
+
+def _buttons(record: PauseRecord) -> Block:
+    value = actions.unpause_value(record.repository, record.paused_at)
+    return blocks.actions(
+        [
+            resume_button(record.repository, record.paused_at, record.queued_now),
+            blocks.button("Tell me when it resumes", action_id=actions.WATCH, value=value),
+        ],
+        # The same through all edits: a press just before one is still a press of this button.
+        block_id=f"pause-{record.pause_id}",
+    )
+
+
+def _queued(record: PauseRecord) -> str:
+    """How many pull requests are in batches and in line, and how many were at the start."""
+    if record.queued_now is None:
+        return ""
+    now = f"{plural(record.queued_now, 'pull request')} queued"
+    at_start = record.queued_at_start
+    if at_start is None or at_start == record.queued_now:
+        return now
+    return f"{now}, {at_start:,} when paused"
+
+
+def _over(record: PauseRecord) -> Message:
+    repository = escape(record.repository)
+    reason = quote(record.reason, REASON_LIMIT)
+    facts = [_by("paused by", record.by), _ending(record), _joined(record)]
+    replaced = record.ending is PauseEnding.REPLACED
+    mark = ":double_vertical_bar:" if replaced else ":arrow_forward:"
+    word = "Pause replaced" if replaced else "Was paused"
+    told = ", ".join(fact for fact in facts if fact)
+    return Message(
+        text=f"{word}: {repository}, {told}: {reason}",
+        blocks=(
+            blocks.section(f"{mark} *{word}* {repository}: {reason}"),
+            blocks.context(*facts),
+        ),
+    )
+
+
+def _ending(record: PauseRecord) -> str:
+    lasted = f"after {duration(record.lasted)}" if record.lasted is not None else ""
+    match record.ending:
+        case PauseEnding.REPLACED:
+            how = _by("replaced by", record.ended_by) or "replaced"
+        case PauseEnding.TIMER:
+            how = "lifted by its timer"
+        case _:
+            how = _by("lifted by", record.ended_by) or "lifted"
+    return f"{how} {lasted}".rstrip()
+
+
+def _joined(record: PauseRecord) -> str:
+    if not record.joined:
+        return ""
+    return f"{plural(len(record.joined), 'pull request')} joined meanwhile"
+
+
+def ended(record: PauseRecord) -> Message:
+    """The line that says in a channel that the queue goes on: edits of a card notify nobody."""
+    repository = escape(record.repository)
+    lasted = f"after {duration(record.lasted)}" if record.lasted is not None else ""
+    by = "by its timer" if record.ending is PauseEnding.TIMER else _by("by", record.ended_by)
+    told = " ".join(part for part in (by, lasted) if part)
+    return Message(
+        text=f"Queue unpaused: {repository}" + (f", {told}" if told else ""),
+        blocks=(
+            blocks.section(f":arrow_forward: *Queue unpaused* {repository}"),
+            blocks.context(
+                by,
+                lasted,
+                f"it was paused for: {quote(record.reason, REASON_LIMIT)}",
+                _joined(record),
+            ),
+        ),
+    )
+
+
+def resumed(record: PauseRecord) -> Message:
+    """To a person who had asked for it."""
+    text = (
+        f":arrow_forward: {escape(record.repository)} goes on: {_ending(record)}. "
+        "You asked to be told."
+    )
+    return Message(text=text, blocks=(blocks.section(text),))
+
+
+def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
+    """To a person who pressed *Tell me when it resumes*."""
+    repository_name = escape(repository)
+    if is_new:
+        text = f"You get a direct message when {repository_name} goes on."
+    else:
+        text = f"You have asked already: you get a direct message when {repository_name} goes on."
+    return Message(text=text, blocks=(blocks.section(text),))
+
+
+def _by(words: str, who: Who | None) -> str:
+    return f"{words} {quote(who.name, NAME_LIMIT)}" if who is not None else ""

@@ -1,0 +1,31 @@
+"""Clicks of those who want to be told something later."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.domain.repositories import Repositories
+from bot.messages import actions, pause, pause_card
+from bot.slack.actions.click import Act
+from bot.slack.conversation import Conversation
+from bot.slack.payloads import BlockActions
+from bot.usecases.watch_resume import Watching, WatchResume
+
+
+@dataclass(frozen=True, slots=True)
+class WatchActions:
+    """*Tell me when it resumes*."""
+
+    watch_resume: WatchResume
+    repositories: Repositories
+
+    def acts(self) -> Mapping[str, Act]:
+        return {actions.WATCH: self._watch}
+
+    async def _watch(self, click: BlockActions, conversation: Conversation) -> None:
+        repository = actions.read_pause_target(click.action.chosen, self.repositories).repository
+        outcome = await self.watch_resume.run(repository, conversation.actor)
+        if outcome is Watching.NOT_PAUSED:
+            await conversation.tell_actor(pause.not_paused(repository))
+        else:
+            is_new = outcome is Watching.BEGUN
+            await conversation.tell_actor(pause_card.will_tell(repository, is_new=is_new))

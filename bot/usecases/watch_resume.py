@@ -1,0 +1,39 @@
+"""Tell a person when a queue goes on."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.domain.audit import Actor
+from bot.domain.denials import Right
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, Store
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.pause_cards import LOOKED_BACK
+
+
+class Watching(StrEnum):
+    """What came of asking."""
+
+    BEGUN = "begun"
+    ALREADY = "already"
+    NOT_PAUSED = "not_paused"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchResume:
+    """Whoever lifts the pause in force, or one that replaces it: the person hears of it once."""
+
+    store: Store
+    clock: Clock
+    check: CheckPermission
+
+    async def run(self, repository: RepositoryName, actor: Actor) -> Watching:
+        """Raises PermissionDenied."""
+        await self.check.require(actor, Right.READ)
+        async with self.store.begin() as transaction:
+            known = await transaction.pauses.of(repository, self.clock.now() - LOOKED_BACK)
+            in_force = next((one for one in known if one.is_open), None)
+            if in_force is None:
+                return Watching.NOT_PAUSED
+            is_new = await transaction.resume_watchers.add(in_force.pause_id, actor.user_id)
+        return Watching.BEGUN if is_new else Watching.ALREADY

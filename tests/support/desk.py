@@ -1,0 +1,257 @@
+"""The incident desk on fakes: people, a dashboard, a service with a log, and processes that die."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from typing_extensions import override
+
+from bot.domain.audit import Actor, Origin
+from bot.domain.errors import BotError
+from bot.domain.pause_records import PauseRecord
+from bot.domain.pauses import PauseOutcome, UnpauseOutcome
+from bot.domain.permissions import Policy
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.ports import Hear
+from bot.usecases.acts import ActLog
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.post_deliveries import PostDeliveries
+from bot.usecases.refresh_cards import RefreshCards
+from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.watch_pauses import WatchPauses
+from bot.usecases.watch_resume import Watching, WatchResume
+from tests.support.clock import FakeClock
+from tests.support.directories import HOME, FakeChannels, FakePeople
+from tests.support.disturbances import (
+    Crash,
+    DisturbedMergeQueue,
+    DisturbedPoster,
+    DisturbedStore,
+    Steps,
+)
+from tests.support.make import (
+    ALICE,
+    CHANNEL,
+    SITE,
+    make_event,
+    make_queued,
+    make_status,
+    make_subscription,
+)
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.poster import RecordingPoster
+from tests.support.store import InMemoryDatabase, InMemoryStore
+
+INTERVAL = timedelta(seconds=10)
+
+
+@dataclass
+class World:
+    """What outlives every process. The service's log may be silent, or keep a pause's time."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
+    poster: RecordingPoster = field(default_factory=RecordingPoster)
+    is_silent: bool = False
+    keeps_time: bool = False
+
+    def __post_init__(self) -> None:
+        self.service = _LoggingService(self)
+        self.people = FakePeople()
+        self._last_id = 0
+
+    def log(self, type_: str, **metadata: object) -> None:
+        self._last_id += 1
+        if not self.is_silent:
+            # The service writes its log a little after what it tells of.
+            at = self.clock.now() + timedelta(microseconds=321)
+            event = make_event(
+                self._last_id, type_, received_at=at, pull_request=None, metadata=metadata
+            )
+            self.service.log(SITE, event)
+
+    def enqueue(self, *numbers: int) -> None:
+        status = self.service.statuses.get(SITE, make_status())
+        came = [make_queued(number, queued_at=self.clock.now()) for number in numbers]
+        self.service.statuses[SITE] = make_status(waiting=[*status.waiting_pull_requests, *came])
+
+    def pauses(self) -> list[PauseRecord]:
+        return list(self.database.contents.pauses.values())
+
+    def shown(self, channel_id: str = CHANNEL) -> list[str]:
+        return self.poster.shown(channel_id)
+
+
+class _LoggingService(FakeMergeQueue):
+    """Writes what it does into its log, with the name of whoever did it."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__((SITE,), clock=world.clock)
+        self._world = world
+
+    def paused_by(self, name: str, reason: str) -> Pause:
+        before = self.pauses.get(SITE)
+        at = self._world.clock.now()
+        if before is not None and self._world.keeps_time:
+            at = before.paused_at
+        self.pauses[SITE] = Pause(reason=reason, paused_at=at)
+        act, by = ("update", "updated_by") if before is not None else ("create", "created_by")
+        self._world.log(f"queue.pause.{act}", reason=reason, **{by: {"name": name}})
+        return self.pauses[SITE]
+
+    def lifted_by(self, name: str) -> bool:
+        was_paused = self.pauses.pop(SITE, None) is not None
+        if was_paused:
+            self._world.log("queue.pause.delete", deleted_by={"name": name})
+        return was_paused
+
+    @override
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    ) -> Pause:
+        before = self.pauses.get(repository)
+        await super().pause(repository, reason, hear=hear)
+        if before is not None:
+            self.pauses[repository] = before
+        else:
+            del self.pauses[repository]
+        return self.paused_by("mqbot", reason)
+
+    @override
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+        if repository not in self.pauses:
+            return await super().unpause(repository, hear=hear)
+        before = self.pauses[repository]
+        lifted = await super().unpause(repository, hear=hear)
+        self.pauses[repository] = before
+        self.lifted_by("mqbot")
+        return lifted
+
+
+@dataclass
+class Desk:
+    """One process; another takes over where it dies."""
+
+    world: World = field(default_factory=World)
+    name: str = "one"
+    steps: Steps = field(default_factory=Steps)
+
+    def __post_init__(self) -> None:
+        world, steps = self.world, self.steps
+        acting, watching, posting = (
+            DisturbedStore(InMemoryStore(world.database), steps, name)
+            for name in ("acting", "watching", "posting")
+        )
+        service = DisturbedMergeQueue(world.service, steps)
+        poster = DisturbedPoster(world.poster, steps)
+        check = CheckPermission(world.people, Policy(frozenset({HOME})))
+        self.acts = ActLog(acting, world.clock, FakeChannels(), check, _nobody)
+        self.pausing = PauseQueue(service, self.acts)
+        self.unpausing = UnpauseQueue(service, self.acts)
+        self.resuming = WatchResume(acting, world.clock, check)
+        self.polls = PollDueRepositories(
+            poll=PollEventLog(
+                acting, service, world.clock, _nobody, overlap=timedelta(seconds=120)
+            ),
+            store=acting,
+            clock=world.clock,
+            repositories=(SITE,),
+            interval=INTERVAL,
+            holder=self.name,
+        )
+        self.watches = WatchPauses(
+            store=watching,
+            merge_queue=service,
+            clock=world.clock,
+            nudge=_nobody,
+            repositories=(SITE,),
+            interval=INTERVAL,
+            holder=self.name,
+        )
+        self.posts = PostDeliveries(
+            store=posting,
+            poster=poster,
+            clock=world.clock,
+            nudge=_nobody,
+            holder=self.name,
+            jitter=lambda: 0.5,
+        )
+        self.edits = RefreshCards(
+            store=posting,
+            poster=poster,
+            clock=world.clock,
+            nudge=_nobody,
+            holder=self.name,
+            jitter=lambda: 0.5,
+        )
+
+    async def subscribe(self, *channels: str) -> None:
+        async with InMemoryStore(self.world.database).begin() as transaction:
+            for channel_id in channels:
+                await transaction.subscriptions.save(
+                    make_subscription("pause", channel_id=channel_id)
+                )
+
+    async def pause(
+        self,
+        reason: str = "CI runners are down",
+        actor: Actor = ALICE,
+        *,
+        replacing: Pause | None = None,
+    ) -> PauseOutcome:
+        over = replacing.paused_at if replacing is not None else None
+        request = PauseRequest(SITE, reason, actor, Origin.COMMAND, CHANNEL, over)
+        return await self.pausing.run(request)
+
+    async def unpause(
+        self, actor: Actor = ALICE, *, origin: Origin = Origin.BUTTON
+    ) -> UnpauseOutcome:
+        return await self.unpausing.run(UnpauseRequest(SITE, actor, origin, CHANNEL))
+
+    async def ask_to_be_told(self, actor: Actor = ALICE) -> Watching:
+        return await self.resuming.run(SITE, actor)
+
+    async def poll(self) -> None:
+        await self.polls.run()
+        await self.polls.drain()
+
+    async def watch(self) -> None:
+        await self.watches.run()
+        await self.watches.drain()
+
+    async def post(self) -> None:
+        await self.posts.run()
+
+    async def edit(self) -> None:
+        await self.edits.run()
+
+    async def turns(self, times: int = 1, *, seconds: float = 1) -> None:
+        """The schedule's turns, one piece of work after the other."""
+        for _ in range(times):
+            for work in (self.poll, self.watch, self.post, self.edit):
+                await work()
+            self.world.clock.advance(seconds)
+
+    async def turns_unless_struck(self, times: int) -> None:
+        """The same; a process that dies does nothing more, one that fails goes on."""
+        for _ in range(times):
+            for work in (self.poll, self.watch, self.post, self.edit):
+                with suppress(BotError, Crash):
+                    await work()
+            await _let_others_end()
+            self.world.clock.advance(1)
+
+
+async def _let_others_end() -> None:
+    """Tasks of a dead process end with their next step."""
+    mine = asyncio.all_tasks() - {asyncio.current_task()}
+    await asyncio.gather(*mine, return_exceptions=True)
+
+
+def _nobody(after: float = 0.0) -> None:
+    del after

@@ -1,0 +1,185 @@
+"""Which pause a source tells of, and what is known of it then."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from bot.domain.pause_records import (
+    PauseEnding,
+    PauseRecord,
+    Sighting,
+    Who,
+    lifted_by_act,
+    lifted_by_event,
+    same_pause,
+    with_sighting,
+)
+from bot.domain.snapshots import same_moment
+from tests.support.clock import NOON
+from tests.support.make import SITE
+
+ALICE, CAROL = Who("alice", "U0ALICE"), Who("carol")
+
+
+def at(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+def make_pause(
+    seconds: float = 0,
+    *,
+    pause_id: int = 1,
+    by: Who | None = None,
+    is_exact: bool = True,
+    event_id: int | None = None,
+    ended: float | None = None,
+    ending: PauseEnding = PauseEnding.LIFTED,
+    ended_by: Who | None = None,
+) -> PauseRecord:
+    return PauseRecord(
+        repository=SITE,
+        paused_at=at(seconds),
+        stored_reason="night",
+        reason="night",
+        by=by,
+        is_exact=is_exact,
+        event_id=event_id,
+        ended_at=None if ended is None else at(ended),
+        ending=None if ended is None else ending,
+        ended_by=ended_by,
+        pause_id=pause_id,
+    )
+
+
+def by_event(seconds: float, event_id: int = 7, *, is_update: bool = False) -> Sighting:
+    return Sighting(at(seconds), "night", is_exact=False, event_id=event_id, is_update=is_update)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (NOON, NOON, True),
+        (NOON, NOON.replace(microsecond=999_999), True),
+        (NOON, NOON + timedelta(seconds=1), False),
+        (NOON.replace(microsecond=123_000), NOON.replace(microsecond=123_456), True),
+        (NOON.replace(microsecond=123_000), NOON.replace(microsecond=124_456), False),
+        (NOON.replace(microsecond=123_455), NOON.replace(microsecond=123_456), False),
+    ],
+)
+def test_times_are_the_same_as_precisely_as_they_are_told(
+    one: datetime,
+    other: datetime,
+    is_same: bool,  # noqa: FBT001 - a case of the table
+) -> None:
+    assert same_moment(one, other) is is_same
+    assert same_moment(other, one) is is_same
+
+
+def test_two_pauses_within_a_second_are_two() -> None:
+    first = make_pause(0.123456)
+    assert same_pause([first], Sighting(at(0.623457), "deploying")) is None
+    assert same_pause([first], Sighting(at(0.123456), "deploying")) is first
+
+
+def test_a_pause_that_is_over_does_not_begin_again() -> None:
+    over = make_pause(0, ended=60)
+    assert same_pause([over], Sighting(at(0), "night")) is over
+    assert same_pause([over], Sighting(at(0.4), "night")) is over
+    assert same_pause([over], Sighting(at(0.4), "another")) is None
+
+
+def test_an_event_is_of_the_pause_near_it_with_its_reason() -> None:
+    far, near = make_pause(-400, pause_id=1, ended=-390), make_pause(-2, pause_id=2)
+    assert same_pause([far, near], by_event(0)) is near
+    assert same_pause([replace(near, stored_reason="day")], by_event(0)) is None
+    assert same_pause([make_pause(-601)], by_event(0)) is None
+
+
+def test_an_event_tells_of_one_pause_and_a_pause_is_told_by_one_event() -> None:
+    told = make_pause(-2, event_id=6)
+    assert same_pause([told], by_event(0, event_id=7)) is None
+    assert same_pause([told], by_event(500, event_id=6)) is told
+
+
+def test_an_event_is_not_of_a_pause_that_was_over_long_before() -> None:
+    over = make_pause(-300, ended=-120)
+    assert same_pause([over], by_event(0)) is None
+    assert same_pause([make_pause(-300, ended=-30)], by_event(0)) is not None
+
+
+def test_a_new_reason_of_an_old_pause_is_told_by_an_event_long_after_its_beginning() -> None:
+    old = make_pause(-9000)
+    assert same_pause([old], by_event(0, is_update=True)) is old
+    assert same_pause([old], by_event(0)) is None
+
+
+def test_the_services_own_time_takes_the_place_of_an_events() -> None:
+    guessed = make_pause(2, is_exact=False, event_id=7, by=CAROL)
+    exact = Sighting(at(0), "night")
+    assert same_pause([guessed], exact) is guessed
+    known = with_sighting(guessed, exact)
+    assert (known.paused_at, known.is_exact) == (at(0), True)
+    assert (known.by, known.event_id) == (CAROL, 7)
+    assert with_sighting(known, by_event(3)).paused_at == at(0)
+
+
+def test_a_person_of_the_workspace_is_known_better_than_a_name() -> None:
+    named = with_sighting(make_pause(by=CAROL), Sighting(at(0), "night", by=ALICE, reason="late"))
+    assert (named.by, named.reason) == (ALICE, "late")
+    assert with_sighting(named, Sighting(at(0), "night", by=CAROL)).by == ALICE
+    assert with_sighting(named, Sighting(at(0), "night")) == named
+
+
+def test_another_reason_has_an_author_of_its_own() -> None:
+    changed = with_sighting(make_pause(by=ALICE, event_id=3), Sighting(at(0), "day"))
+    assert (changed.reason, changed.stored_reason, changed.previous_reason) == (
+        "day",
+        "day",
+        "night",
+    )
+    assert (changed.by, changed.event_id) == (None, None)
+
+
+def test_an_act_lifts_the_pause_it_read() -> None:
+    first, second = make_pause(0, pause_id=1, ended=5), make_pause(9, pause_id=2)
+    assert lifted_by_act([second, first], at(9), at(60)) is second
+    assert lifted_by_act([second, first], at(0), at(60)) is first
+    assert lifted_by_act([second, first], at(4), at(60)) is None
+
+
+def test_an_act_lifts_a_pause_that_an_event_told_of_at_about_that_time() -> None:
+    guessed = make_pause(2, is_exact=False)
+    assert lifted_by_act([guessed], at(0), at(60)) is guessed
+    assert lifted_by_act([guessed], at(-700), at(60)) is None
+    over = make_pause(2, is_exact=False, ended=30)
+    assert lifted_by_act([over], at(0), at(60)) is over
+    assert lifted_by_act([over], at(0), at(120)) is None
+
+
+def test_an_event_ends_the_pause_in_force() -> None:
+    first, second = make_pause(0, pause_id=1, ended=5), make_pause(9, pause_id=2)
+    assert lifted_by_event([second, first], at(60)) is second
+    assert lifted_by_event([make_pause(0)], at(-1)) is None
+    assert lifted_by_event([make_pause(0, event_id=3)], at(-1)) is not None
+
+
+def test_an_event_names_who_ended_what_was_seen_to_be_over() -> None:
+    over = make_pause(0, ended=63)
+    assert lifted_by_event([over], at(60)) is over
+    assert lifted_by_event([replace(over, ended_by=CAROL)], at(60)) is None
+    assert lifted_by_event([over], at(900)) is None
+
+
+def test_what_looked_replaced_was_lifted_when_an_event_says_so() -> None:
+    thought = make_pause(0, pause_id=1, ended=9, ending=PauseEnding.REPLACED)
+    following = make_pause(9, pause_id=2)
+    assert lifted_by_event([following, thought], at(5)) is thought
+    assert lifted_by_event([following, thought], at(10)) is following
+
+
+@pytest.mark.parametrize(("ended", "lasted"), [(-1, 0), (3, 3)])
+def test_a_pause_never_lasts_less_than_nothing(ended: float, lasted: float) -> None:
+    length = make_pause(0, ended=ended).lasted
+    assert length == timedelta(seconds=lasted)
+    assert make_pause().lasted is None

@@ -1,0 +1,349 @@
+"""The life of a pause's card, told by whichever source comes first, through whatever happens."""
+
+from bot.domain.audit import Origin
+from bot.domain.cards import Card
+from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.domain.pause_records import PauseEnding, Who
+from bot.usecases.watch_resume import Watching
+from tests.support.desk import Desk, World
+from tests.support.make import ALICE, BOB, CHANNEL, SITE
+
+OTHER = "C0OTHER"
+PAUSED = "Queue paused: acme/site, by alice since 2026-07-20 12:00 UTC: CI runners are down"
+
+
+async def begun(world: World | None = None, *channels: str) -> Desk:
+    """A process past its first poll."""
+    desk = Desk(world or World())
+    await desk.subscribe(*channels)
+    await desk.turns(2)
+    return desk
+
+
+def cards(desk: Desk) -> list[Card]:
+    return list(desk.world.database.contents.cards.values())
+
+
+async def test_a_pause_is_one_card_where_it_was_made_and_where_pauses_are_heard() -> None:
+    desk = await begun(None, OTHER)
+    await desk.pause()
+    await desk.turns(30)
+
+    assert desk.world.shown(CHANNEL) == desk.world.shown(OTHER)
+    assert desk.world.shown(CHANNEL) == [PAUSED + " (0 pull requests queued)"]
+    (pause,) = desk.world.pauses()
+    assert (pause.by, pause.reason) == (Who("alice", ALICE.user_id), "CI runners are down")
+
+
+async def test_lifting_closes_the_card_as_a_record_and_says_so_in_the_channel() -> None:
+    desk = await begun(None, OTHER)
+    await desk.pause()
+    desk.world.clock.advance(6120)
+    await desk.turns(20)
+    await desk.unpause(BOB)
+    await desk.turns(20)
+
+    for channel in (CHANNEL, OTHER):
+        card, line = desk.world.shown(channel)
+        assert card.startswith("Was paused: acme/site, paused by alice, lifted by bob after 1 h 42")
+        assert line.startswith("Queue unpaused: acme/site, by bob after 1 h 42 min")
+    assert all(one.closed and one.wanted == one.shown for one in cards(desk))
+
+
+async def test_a_pause_on_the_dashboard_is_credited_and_closed() -> None:
+    desk = await begun(None, OTHER)
+    desk.world.service.paused_by("carol", "Database migration")
+    await desk.turns(15)
+    (paused,) = desk.world.shown(OTHER)
+    assert paused.startswith("Queue paused: acme/site, by carol since")
+
+    desk.world.service.lifted_by("dave")
+    await desk.turns(40)
+    card, line = desk.world.shown(OTHER)
+    assert "paused by carol, lifted by dave after 15 s" in card
+    assert line.startswith("Queue unpaused: acme/site, by dave")
+    assert len(desk.world.pauses()) == 1
+    assert desk.world.pauses()[0].is_exact
+
+
+async def test_without_a_log_the_service_is_asked_and_nobody_is_named() -> None:
+    desk = await begun(World(is_silent=True), OTHER)
+    desk.world.service.paused_by("carol", "Database migration")
+    await desk.turns(70)
+    (paused,) = desk.world.shown(OTHER)
+    assert paused.startswith("Queue paused: acme/site, since")
+
+    desk.world.service.lifted_by("dave")
+    await desk.turns(15)
+    (card,) = desk.world.shown(OTHER)
+    assert card.startswith("Was paused: acme/site, lifted after")
+    await desk.turns(30)
+    _, line = desk.world.shown(OTHER)
+    assert line.startswith("Queue unpaused: acme/site, after")
+
+
+async def test_who_lifted_it_is_named_when_the_event_comes_after_the_look() -> None:
+    desk = await begun(None, OTHER)
+    desk.world.service.paused_by("carol", "Database migration")
+    await desk.turns(15)
+    desk.world.service.lifted_by("dave")
+    desk.world.clock.advance(10)
+    await desk.watch()
+    await desk.edit()
+    (card,) = desk.world.shown(OTHER)
+    assert "paused by carol, lifted after" in card
+
+    await desk.turns(40)
+    card, line = desk.world.shown(OTHER)
+    assert "lifted by dave after" in card
+    assert "by dave" in line
+
+
+async def test_a_pause_seen_by_a_look_first_is_credited_by_the_event_on_the_same_card() -> None:
+    desk = await begun(None, OTHER)
+    desk.world.service.paused_by("carol", "Database migration")
+    desk.world.clock.advance(70)
+    await desk.watch()
+    await desk.post()
+    (paused,) = desk.world.shown(OTHER)
+    assert paused.startswith("Queue paused: acme/site, since")
+
+    await desk.turns(15)
+    (paused,) = desk.world.shown(OTHER)
+    assert paused.startswith("Queue paused: acme/site, by carol since")
+    assert len(cards(desk)) == 1
+
+
+async def test_a_replaced_pause_closes_and_its_person_is_told_once() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(5)
+    first = desk.world.service.pauses[SITE]
+    await desk.pause("Deploying 4.2", BOB, replacing=first)
+    await desk.turns(30)
+
+    old, new = desk.world.shown(CHANNEL)
+    assert old.startswith("Pause replaced: acme/site, paused by alice, replaced by bob after")
+    assert new.startswith("Queue paused: acme/site, by bob since")
+    (told,) = desk.world.shown(ALICE.user_id)
+    assert "bob replaced your pause of acme/site. It now says: Deploying 4.2" in told
+    assert [one.ending for one in desk.world.pauses()] == [PauseEnding.REPLACED, None]
+
+
+async def test_where_the_service_keeps_the_time_a_new_reason_changes_the_one_card() -> None:
+    desk = await begun(World(keeps_time=True), OTHER)
+    await desk.pause()
+    await desk.turns(15)
+    await desk.pause("Deploying 4.2", BOB, replacing=desk.world.service.pauses[SITE])
+    await desk.turns(30)
+
+    for channel in (CHANNEL, OTHER):
+        card, line = desk.world.shown(channel)
+        assert card.startswith("Queue paused: acme/site, by bob since 2026-07-20 12:00 UTC: Deplo")
+        assert line.startswith("Pause reason changed: acme/site, by bob")
+    assert len(desk.world.shown(ALICE.user_id)) == 1
+    assert len(desk.world.pauses()) == 1
+
+
+async def test_a_reason_changed_on_the_dashboard_changes_the_one_card_when_the_time_stays() -> None:
+    desk = await begun(World(keeps_time=True), OTHER)
+    desk.world.service.paused_by("carol", "Night")
+    await desk.turns(1200)
+    desk.world.service.paused_by("dave", "Still night")
+    await desk.turns(15)
+
+    card, line = desk.world.shown(OTHER)
+    assert card.startswith("Queue paused: acme/site, by dave since 2026-07-20 12:00 UTC: Still")
+    assert line.startswith("Pause reason changed")
+    assert len(desk.world.pauses()) == 1
+
+
+async def test_a_reason_changed_on_the_dashboard_is_a_new_card_when_the_time_is_new() -> None:
+    desk = await begun(None, OTHER)
+    desk.world.service.paused_by("carol", "Night")
+    await desk.turns(15)
+    desk.world.service.paused_by("dave", "Still night")
+    await desk.turns(15)
+
+    old, new = desk.world.shown(OTHER)
+    assert old.startswith("Pause replaced: acme/site, paused by carol, replaced by dave")
+    assert new.startswith("Queue paused: acme/site, by dave")
+
+
+async def test_the_depth_is_kept_true_and_who_joined_is_counted() -> None:
+    desk = await begun()
+    desk.world.enqueue(41, 42)
+    desk.world.clock.advance(1)
+    await desk.pause()
+    await desk.turns(3)
+    assert desk.world.shown()[0].endswith("(2 pull requests queued)")
+    edits = len(desk.world.poster.called("update"))
+
+    desk.world.clock.advance(60)
+    desk.world.enqueue(43)
+    await desk.turns(70)
+    assert desk.world.shown()[0].endswith("(3 pull requests queued, 2 when paused)")
+    desk.world.enqueue(44)
+    desk.world.enqueue(45)
+    await desk.turns(70)
+    await desk.turns(120)
+    assert desk.world.shown()[0].endswith("(5 pull requests queued, 2 when paused)")
+    # Several changes are one edit, and nothing is edited where nothing changed.
+    assert len(desk.world.poster.called("update")) <= edits + 3
+
+    await desk.unpause()
+    await desk.turns(3)
+    assert "3 pull requests joined meanwhile" in desk.world.shown()[0]
+
+
+async def test_an_unchanged_pause_costs_looks_and_nothing_else() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(70)
+    before = len(desk.world.poster.calls)
+    asked = len(desk.world.service.called("current_pause"))
+    await desk.turns(60)
+
+    assert len(desk.world.poster.calls) == before
+    assert len(desk.world.service.called("current_pause")) <= asked + 7
+
+
+async def test_who_asked_is_told_once_whoever_lifts_it() -> None:
+    desk = await begun()
+    await desk.pause()
+    assert await desk.ask_to_be_told(BOB) is Watching.BEGUN
+    assert await desk.ask_to_be_told(BOB) is Watching.ALREADY
+    await desk.turns(3)
+    await desk.pause("Deploying 4.2", replacing=desk.world.service.pauses[SITE])
+    await desk.turns(15)
+    assert desk.world.shown(BOB.user_id) == []
+
+    desk.world.service.lifted_by("carol")
+    await desk.turns(40)
+    (told,) = desk.world.shown(BOB.user_id)
+    assert "acme/site goes on: lifted" in told
+    assert await desk.ask_to_be_told(BOB) is Watching.NOT_PAUSED
+
+
+async def test_a_pause_that_its_timer_lifted_says_so() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(2)
+    await desk.unpause(origin=Origin.TIMER)
+    await desk.turns(5)
+
+    card, line = desk.world.shown()
+    assert "paused by alice, lifted by its timer after" in card
+    assert "by its timer after" in line
+
+
+async def test_a_deleted_card_is_posted_again_once_and_then_left_alone() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    for number in (41, 42, 43):
+        desk.world.poster.deleted.update(one.ts for one in desk.world.poster.history)
+        desk.world.enqueue(number)
+        await desk.turns(130)
+
+    assert len(desk.world.poster.history) == 2
+    assert [one.is_lost for one in cards(desk)] == [True, True]
+
+
+async def test_a_closed_card_that_was_deleted_stays_deleted() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    desk.world.poster.deleted.update(one.ts for one in desk.world.poster.history)
+    await desk.unpause()
+    await desk.turns(5)
+
+    (line,) = desk.world.shown()
+    assert line.startswith("Queue unpaused")
+
+
+async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_again_when_it_closes() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    desk.world.poster.locked = {one.ts: "edit_window_closed" for one in desk.world.poster.history}
+    await desk.unpause()
+    await desk.turns(5)
+
+    stale, line, card = desk.world.shown()
+    assert stale.startswith("Queue paused")
+    assert line.startswith("Queue unpaused")
+    assert card.startswith("Was paused")
+    assert all(one.closed for one in cards(desk))
+
+
+async def test_slacks_limit_holds_back_all_edits_and_none_is_lost() -> None:
+    desk = await begun(None, OTHER)
+    await desk.pause()
+    await desk.turns(3)
+    limited = PostPostponed("ratelimited", retry_after=30, workspace_wide=True)
+    desk.world.poster.fail_next(limited, method="update")
+    desk.world.poster.fail_next(limited, method="update")
+    await desk.unpause()
+    edits = len(desk.world.poster.called("update"))
+    await desk.turns(25)
+    assert len(desk.world.poster.called("update")) <= edits + 2
+
+    await desk.turns(10)
+    assert all(desk.world.shown(one)[0].startswith("Was paused") for one in (CHANNEL, OTHER))
+
+
+async def test_an_edit_in_doubt_is_made_again() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    desk.world.poster.fail_next(PostInDoubt("TimeoutError"), method="update", after=True)
+    desk.world.poster.fail_next(PostInDoubt("TimeoutError"), method="update")
+    await desk.unpause()
+    await desk.turns(10)
+
+    assert desk.world.shown()[0].startswith("Was paused")
+    assert all(one.wanted == one.shown and one.failures == 0 for one in cards(desk))
+
+
+async def test_refused_blocks_leave_the_text() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    desk.world.poster.fail_next(PostRefused("invalid_blocks", Refusal.MESSAGE), method="update")
+    await desk.unpause()
+    await desk.turns(3)
+
+    card = desk.world.poster.history[0]
+    assert card.message.text.startswith("Was paused")
+    assert card.message.blocks == ()
+
+
+async def test_an_archived_channel_is_edited_when_it_is_open_again() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    desk.world.poster.closed[CHANNEL] = "is_archived"
+    await desk.unpause()
+    await desk.turns(10)
+    assert desk.world.shown()[0].startswith("Queue paused")
+
+    desk.world.poster.closed.clear()
+    await desk.turns(130)
+    assert desk.world.shown()[0].startswith("Was paused")
+
+
+async def test_only_one_process_edits_and_watches() -> None:
+    one = await begun()
+    other = Desk(one.world, "other")
+    await one.pause()
+    await one.turns(3)
+    asked = len(one.world.service.called("current_pause"))
+    await one.unpause()
+    await one.edit()
+    edits = len(one.world.poster.called("update"))
+    await other.edit()
+    await other.watch()
+
+    assert len(one.world.poster.called("update")) == edits
+    assert len(one.world.service.called("current_pause")) == asked + 1
