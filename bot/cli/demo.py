@@ -22,6 +22,7 @@ CHANNELS = (
     "acme/site=C0MERGEQ:enter,merge,failure,dequeue,pause;"
     "acme/api=C0RELEASE:enter,merge,failure,pause"
 )
+GROUPS = "release=acme/site,acme/api"
 
 
 @click.command()
@@ -75,6 +76,7 @@ def environment(addresses: SandboxAddresses, folder: Path) -> Mapping[str, str]:
         "MQBOT_API_TOKEN": addresses.api_token,
         "MQBOT_REPOSITORIES": ",".join(REPOSITORIES),
         "MQBOT_CHANNELS": CHANNELS,
+        "MQBOT_GROUPS": GROUPS,
         "MQBOT_POLL_SECONDS": "1",
         "SLACK_BOT_TOKEN": addresses.slack_bot_token,
         "SLACK_APP_TOKEN": addresses.slack_app_token,

@@ -77,9 +77,10 @@ class GroupAct:
     def left_to_try(self) -> tuple[RepositoryName, ...]:
         return tuple(one.repository for one in self.results if one.outcome.can_be_tried_again)
 
-    def is_posted_in(self, channel_id: str | None) -> bool:
-        """Whether that channel is told by a post; one in which nothing changed is not posted."""
-        return channel_id in self.told_together and bool(self.of(GroupOutcome.CHANGED))
+    @property
+    def has_changed(self) -> bool:
+        """Whether any queue was changed; nobody but the actor is told of an act that did not."""
+        return bool(self.of(GroupOutcome.CHANGED))
 
     def is_under_way(self, now: datetime) -> bool:
         return self.ended_at is None and now - self.at < CUT_SHORT

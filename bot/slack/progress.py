@@ -8,9 +8,9 @@ from bot.ports import Clock
 from bot.slack.conversation import Conversation
 from bot.usecases.group_work import Progress
 
-GAPS = (timedelta(seconds=1), timedelta(seconds=2), timedelta(seconds=4))
-"""Waits between two lines; with the first line and the answer they make five replies, which is as
-many as Slack takes for one thing that somebody did."""
+GAPS = (timedelta(seconds=1), timedelta(seconds=3))
+"""Waits before each line; with the first line, the answer and what the channel is told they make
+five replies, which is as many as Slack takes for one thing that somebody did."""
 
 
 @dataclass(slots=True)

@@ -144,10 +144,9 @@ class GroupWork:
     async def _end(self, act: GroupAct, done: Sequence[RepositoryResult]) -> GroupAct:
         now = self.acts.clock.now()
         ended = replace(act, results=in_order(act.repositories, done), ended_at=now)
-        has_changed = bool(ended.of(GroupOutcome.CHANGED))
         async with self.acts.store.begin() as transaction:
             await transaction.group_acts.end(act.group_act_id, ended.results, now)
-            if has_changed:
+            if ended.has_changed:
                 await tell_together(transaction, ended)
         self.acts.nudge()
         return ended

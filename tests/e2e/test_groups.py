@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.bot_tester import BOB, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.clock import MovedClock
 from tests.support.waiting import until
 
@@ -296,3 +296,20 @@ async def test_forty_five_queues_fit_into_what_slack_takes(start_bot: StartBot) 
     await bot.wait_for_change(question, "all: 45 of 45 queues paused")
     assert all(bot.pause_reason(name) for name in names)
     assert (await bot.ask("/mq status all")).words.count("paused by alice") == 45
+
+
+async def test_a_channel_that_the_bot_is_not_in_is_told_all_the_same(three: BotTester) -> None:
+    three.expected_refusals = {"conversations.info channel_not_found"}
+    question = await three.ask("/mq pause @release freeze", channel=INCIDENTS)
+    await three.click(question, "Pause 2 queues")
+    told = await three.wait_for_post("@release: 2 of 2 queues paused", INCIDENTS, by=BOB)
+    # It may be shared with others, for all the bot knows: nothing to press there.
+    assert told.labels == []
+    ended = await three.wait_for_change(question, "@release: 2 of 2 queues paused")
+    assert ended.labels == []
+
+    await three.type("/mq unpause @release", channel=INCIDENTS, by=BOB)
+
+    await three.wait_for_post("@release: 2 of 2 queues unpaused", INCIDENTS, by=BOB)
+    await three.wait_for_reply("2 of 2 queues unpaused", by=BOB, channel=INCIDENTS)
+    assert len(three.posts(INCIDENTS)) == 2

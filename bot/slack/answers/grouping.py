@@ -105,9 +105,17 @@ class GroupAnswers:
         if isinstance(ended, SinceThen):
             message = groups.since_then(group.name, ended.latest)
         else:
-            posted_here = ended.is_posted_in(conversation.channel_id)
-            message = groups.answer(ended, posted_here=posted_here)
+            is_told = await self._tell_channel(ended, conversation)
+            message = groups.answer(ended, posted_here=is_told)
         if conversation.on_private_message:
             await conversation.put_in_place(message)
         else:
             await conversation.tell_actor(message)
+
+    async def _tell_channel(self, ended: GroupAct, conversation: Conversation) -> bool:
+        """Whether everybody here is told: by a post, or by a reply where the bot cannot post."""
+        if not ended.has_changed:
+            return False
+        if conversation.channel_id not in ended.told_together:
+            await conversation.tell_channel(groups.act(ended))
+        return True

@@ -67,11 +67,11 @@ async def test_a_private_button_shows_how_far_it_has_come_in_its_own_place(
 ) -> None:
     sent = await sent_by(conversation, FakeClock())
 
-    assert [how for how, _ in sent] == ["in place"] * 3
+    assert [how for how, _ in sent] == ["in place"] * 2
     shown = [text.rpartition(": ")[2] for _, text in sent]
-    assert shown == ["5 of 200 …", "15 of 200 …", "35 of 200 …"]
-    # The line at the beginning, and the answer.
-    assert len(sent) + 2 <= REPLIES_TAKEN
+    assert shown == ["5 of 200 …", "20 of 200 …"]
+    # The line at the beginning, the answer, and what a channel without the bot is told.
+    assert len(sent) + 3 <= REPLIES_TAKEN
 
 
 @pytest.mark.parametrize("origin", [Origin.COMMAND, Origin.BUTTON])
