@@ -5,6 +5,9 @@ from datetime import datetime, timedelta
 
 from bot.domain.repository import RepositoryName
 
+LARGEST_PAGE = 100
+"""Events on one page of the log at most (API document, Limits: `per_page`)."""
+
 WIDEST_WINDOW = timedelta(days=93)
 """The service refuses a wider window with 422."""
 

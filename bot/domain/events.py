@@ -95,10 +95,12 @@ class EventPage:
     """One page of the log, in the service's own order.
 
     `next_cursor` is None on the last page. `served_at` is the service's clock when it answered
-    (the `Date` header), None when it did not tell.
+    (the `Date` header), None when it did not tell. `previous_cursor` is None on the first page,
+    and wherever the service tells no way back.
     """
 
     events: tuple[QueueEvent, ...]
     next_cursor: str | None = None
     served_at: datetime | None = None
     unreadable: tuple[UnreadableEvent, ...] = ()
+    previous_cursor: str | None = None

@@ -144,7 +144,15 @@ def read_event_page(answer: Answer, *, asked_cursor: str | None) -> EventPage:
         raise MergeQueueProtocolError("the next page has the cursor of this one")
     events, unreadable = _read_events(answer)
     served_at = http_date(answer.header("date") or "")
-    return EventPage(events, next_cursor, served_at, unreadable)
+    return EventPage(events, next_cursor, served_at, unreadable, _previous_cursor(answer))
+
+
+def _previous_cursor(answer: Answer) -> str | None:
+    """The way back is a comfort: a link to it that cannot be read costs no page."""
+    try:
+        return cursor_of("prev", answer.headers.get("link", ()))
+    except MergeQueueProtocolError:
+        return None
 
 
 def _read_events(answer: Answer) -> tuple[tuple[QueueEvent, ...], tuple[UnreadableEvent, ...]]:

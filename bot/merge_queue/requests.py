@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from bot.domain.errors import InvalidRequest
-from bot.domain.event_log import Window
+from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.queue import REASON_MAX_LENGTH
 from bot.domain.repository import RepositoryName
 
-PER_PAGE_MAX = 100
+PER_PAGE_MAX = LARGEST_PAGE
 BASE_REF_MAX_LENGTH = 255
 PULL_REQUEST_END = 2147483647
 """The filter takes numbers from 1 up to, but excluding, this one."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.domain.channels import ChannelAccess
-from bot.domain.event_log import Window
+from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
 from bot.domain.message import Message
 from bot.domain.people import Person, Unanswered
@@ -64,8 +64,15 @@ class MergeQueue(Protocol):
         *,
         types: Collection[str] = (),
         cursor: str | None = None,
+        pull_request: int | None = None,
+        base_ref: str | None = None,
+        per_page: int = LARGEST_PAGE,
     ) -> EventPage:
-        """One page in the service's own order; all event types when `types` is empty."""
+        """One page in the service's own order; all event types when `types` is empty.
+
+        `pull_request` and `base_ref` leave out the events of all others. Raises InvalidRequest
+        for what the API document's limits do not allow (Limits, Event log query parameters).
+        """
         ...
 
     async def branches(self, repository: RepositoryName, window: Window) -> Sequence[str]: ...

@@ -11,7 +11,7 @@ from typing_extensions import override
 from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNotFound
 from bot.domain.event_log import Window
 from bot.domain.event_metadata import QueueLeave, UnknownMetadata
-from bot.domain.events import QueueEvent, is_known_event_type
+from bot.domain.events import EventPage, QueueEvent, is_known_event_type
 from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
@@ -313,6 +313,48 @@ async def test_window_and_types_choose_the_events(world: World) -> None:
     assert (leave.metadata.merged, leave.pull_request, leave.base_ref) == (True, 42, "main")
     assert leave.received_at == NOW - timedelta(hours=1)
     assert leave.repository == SITE
+
+
+async def test_pull_request_and_base_branch_choose_the_events_too(world: World) -> None:
+    mine = world.write("action.queue.leave", NOW - timedelta(hours=1), 4100)
+    world.write("action.queue.leave", NOW - timedelta(hours=1), 4200)
+
+    page = await world.merge_queue.event_page(SITE, WINDOW, pull_request=4100)
+    on_main = await world.merge_queue.event_page(
+        SITE, WINDOW, pull_request=4100, base_ref="main", types=["action.queue.leave"]
+    )
+    elsewhere = await world.merge_queue.event_page(
+        SITE, WINDOW, pull_request=4100, base_ref="release"
+    )
+
+    assert [event.id for event in page.events] == [mine]
+    assert [event.id for event in on_main.events] == [mine]
+    assert elsewhere.events == ()
+
+
+async def test_pages_lead_back_to_the_newest(world: World) -> None:
+    written = [
+        world.write("action.queue.leave", NOW - timedelta(minutes=number), 4100)
+        for number in range(1, 8)
+    ]
+
+    async def page(cursor: str | None = None) -> EventPage:
+        return await world.merge_queue.event_page(
+            SITE, WINDOW, pull_request=4100, per_page=3, cursor=cursor
+        )
+
+    def ids(read: EventPage) -> list[int]:
+        return [event.id for event in read.events]
+
+    first = await page()
+    second = await page(first.next_cursor)
+    third = await page(second.next_cursor)
+    back = await page(third.previous_cursor)
+    newest = await page(back.previous_cursor)
+
+    assert (first.previous_cursor, third.next_cursor) == (None, None)
+    assert (ids(first), ids(second), ids(third)) == (written[:3], written[3:6], written[6:])
+    assert (ids(back), ids(newest)) == (written[3:6], written[:3])
 
 
 async def test_page_tells_the_clock_of_the_service(world: World) -> None:

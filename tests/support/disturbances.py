@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
-from bot.domain.event_log import Window
+from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
 from bot.domain.message import Message
 from bot.domain.queue import Pause, QueueStatus
@@ -198,9 +198,20 @@ class DisturbedMergeQueue(FakeMergeQueue):
         *,
         types: Collection[str] = (),
         cursor: str | None = None,
+        pull_request: int | None = None,
+        base_ref: str | None = None,
+        per_page: int = LARGEST_PAGE,
     ) -> EventPage:
         await self._steps.step("ask")
-        page = await self._service.event_page(repository, window, types=types, cursor=cursor)
+        page = await self._service.event_page(
+            repository,
+            window,
+            types=types,
+            cursor=cursor,
+            pull_request=pull_request,
+            base_ref=base_ref,
+            per_page=per_page,
+        )
         await self._steps.step("answered")
         return page
 

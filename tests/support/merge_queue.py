@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing_extensions import override
 
 from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound
-from bot.domain.event_log import Window
+from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage, QueueEvent
 from bot.domain.queue import (
     REASON_MAX_LENGTH,
@@ -37,6 +37,7 @@ class Call:
     types: tuple[str, ...] = ()
     cursor: str | None = None
     branch: str | None = None
+    pull_request: int | None = None
 
 
 @dataclass
@@ -150,15 +151,34 @@ class FakeMergeQueue(MergeQueue):
         *,
         types: Collection[str] = (),
         cursor: str | None = None,
+        pull_request: int | None = None,
+        base_ref: str | None = None,
+        per_page: int = LARGEST_PAGE,
     ) -> EventPage:
-        call = Call("event_page", repository, window=window, types=tuple(types), cursor=cursor)
+        call = Call(
+            "event_page",
+            repository,
+            window=window,
+            types=tuple(types),
+            cursor=cursor,
+            branch=base_ref,
+            pull_request=pull_request,
+        )
         async with self._call(call):
             if scripted := self.pages[repository]:
                 page = scripted.popleft()
                 if isinstance(page, MergeQueueError):
                     raise page
                 return page
-            return self._page(repository, window, types, cursor)
+            wanted = [
+                event
+                for event in self.logs[repository]
+                if window.received_from <= event.received_at <= window.received_to
+                and (not types or event.type in types)
+                and pull_request in {None, event.pull_request}
+                and base_ref in {None, event.base_ref}
+            ]
+            return self._page(wanted, cursor, min(per_page, self.page_size))
 
     @override
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
@@ -185,26 +205,26 @@ class FakeMergeQueue(MergeQueue):
         if planned is not None:
             raise planned.error
 
-    def _page(
-        self, repository: str, window: Window, types: Collection[str], cursor: str | None
-    ) -> EventPage:
-        """The cursor names the last event of the page before, so new events move nothing."""
-        wanted = sorted(
-            (
-                event
-                for event in self.logs[repository]
-                if window.received_from <= event.received_at <= window.received_to
-                and (not types or event.type in types)
-            ),
-            key=lambda event: (event.received_at, event.id),
-            reverse=True,
-        )
+    def _page(self, wanted: list[QueueEvent], cursor: str | None, size: int) -> EventPage:
+        """A cursor names the last event of the page before, so new events move nothing."""
+        wanted.sort(key=lambda event: (event.received_at, event.id), reverse=True)
+        ids, first = [event.id for event in wanted], 0
         if cursor is not None:
-            last = [event.id for event in wanted].index(int(cursor.removeprefix("after-")))
-            wanted = wanted[last + 1 :]
-        page = tuple(wanted[: self.page_size])
-        more = len(wanted) > len(page)
-        return EventPage(page, f"after-{page[-1].id}" if more else None, self._now())
+            side, _, event_id = cursor.partition("-")
+            place = ids.index(int(event_id)) if int(event_id) in ids else -1
+            if place < 0:
+                raise InvalidRequest(422, "cursor: not a cursor of this log", field="cursor")
+            first = place + 1 if side == "after" else max(place - size, 0)
+            if side == "before":
+                size = place - first
+        page = tuple(wanted[first : first + size])
+        more = first + size < len(wanted)
+        return EventPage(
+            page,
+            f"after-{page[-1].id}" if more else None,
+            self._now(),
+            previous_cursor=f"before-{page[0].id}" if page and first else None,
+        )
 
     def _now(self) -> datetime:
         return STILL if self.clock is None else self.clock.now()

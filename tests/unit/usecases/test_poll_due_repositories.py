@@ -36,6 +36,7 @@ class SlowMergeQueue(FakeMergeQueue):
         *,
         types: object = (),
         cursor: str | None = None,
+        **_filters: object,
     ) -> EventPage:
         if repository in self.held:
             await self.held[repository].wait()

@@ -14,7 +14,6 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     ResourceNotFound,
 )
-from bot.domain.event_log import Window
 from bot.domain.events import EventPage, UnreadableEvent
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
@@ -24,8 +23,9 @@ ENTER, MERGED = "action.queue.enter", "action.queue.merged"
 
 
 def newest_page_of(bot: Reading) -> EventPage:
-    window = Window(NOON, bot.clock.now() + timedelta(hours=1))
-    return bot.merge_queue._page(SITE, window, (), None)
+    until = bot.clock.now() + timedelta(hours=1)
+    logged = [one for one in bot.merge_queue.logs[SITE] if NOON <= one.received_at <= until]
+    return bot.merge_queue._page(logged, None, bot.merge_queue.page_size)
 
 
 def events(*ids: int) -> list[tuple[str, int]]:
