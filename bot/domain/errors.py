@@ -16,6 +16,7 @@ BotError
 │   │   ├── ResourceNotFound     404
 │   │   ├── StateConflict        409
 │   │   └── InvalidRequest       422, or a limit of the API document checked before sending
+│   │       └── InvalidConfiguration  422 on the queue rules: the repository's own file
 │   └── MergeQueueProtocolError  an answer we cannot read
 ├── PostError
 │   ├── PostRefused              permanent
@@ -190,6 +191,10 @@ class InvalidRequest(MergeQueueRefused):
     def __init__(self, status: int | None, detail: str, *, field: str | None = None) -> None:
         super().__init__(status, detail)
         self.field = field
+
+
+class InvalidConfiguration(InvalidRequest):
+    """422 on the queue rules: the repository's configuration file is invalid."""
 
 
 class MergeQueueProtocolError(MergeQueueError):

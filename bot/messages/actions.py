@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.audit import AuditPlace, AuditSelection
+from bot.domain.event_log import Window
+from bot.domain.log_pages import LogPlace, LogSelection
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 
@@ -27,6 +29,14 @@ AGAIN_PAUSE_GROUP = "mq:again_pause_group"
 AGAIN_UNPAUSE_GROUP = "mq:again_unpause_group"
 AUDIT_OLDER = "mq:audit_older"
 AUDIT_NEWER = "mq:audit_newer"
+LOG_OLDER = "mq:log_older"
+LOG_NEWER = "mq:log_newer"
+LOG_OF = "mq:log_of"
+WHY = "mq:why"
+RULES_ON = "mq:rules_on"
+RULES_BACK = "mq:rules_back"
+BRANCHES_ON = "mq:branches_on"
+BRANCHES_BACK = "mq:branches_back"
 
 PAUSE_VIEW = "mq:pause_view"
 """Callback of the pause-reason modal."""
@@ -133,3 +143,41 @@ def read_audit_target(value: str, repositories: Repositories) -> AuditTarget:
         datetime.fromisoformat(since) if since is not None else None,
     )
     return AuditTarget(selection, AuditPlace(datetime.fromisoformat(at), record_id))
+
+
+def log_value(place: LogPlace) -> str:
+    """What *Older* and *Newer* carry: a page of a reading of the log."""
+    wanted = place.selection
+    fields = [
+        wanted.repository,
+        wanted.window.received_from.isoformat(),
+        wanted.window.received_to.isoformat(),
+        wanted.pull_request,
+        wanted.branch,
+        sorted(wanted.types),
+        wanted.per_page,
+        place.cursor,
+    ]
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_log_value(value: str, repositories: Repositories) -> LogPlace:
+    """Read `log_value` back; raises RepositoryNotAllowed for one no longer configured."""
+    name, received_from, received_to, pull_request, branch, types, per_page, cursor = json.loads(
+        value
+    )
+    window = Window(datetime.fromisoformat(received_from), datetime.fromisoformat(received_to))
+    repository = repositories.allowed(name)
+    selection = LogSelection(repository, window, pull_request, branch, frozenset(types), per_page)
+    return LogPlace(selection, cursor)
+
+
+def pull_request_value(repository: RepositoryName, number: int) -> str:
+    """What a button about one pull request carries."""
+    return f"{number} {repository}"
+
+
+def read_pull_request_value(value: str, repositories: Repositories) -> tuple[RepositoryName, int]:
+    """Read `pull_request_value` back; raises RepositoryNotAllowed."""
+    number, _, name = value.partition(" ")
+    return repositories.allowed(name), int(number)

@@ -6,6 +6,7 @@ from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
+    InvalidConfiguration,
     InvalidDuration,
     InvalidReason,
     InvalidRequest,
@@ -177,6 +178,12 @@ def _(_error: StateConflict, _command: str, repository: str) -> str:
 def _(error: InvalidRequest, _command: str, _repository: str) -> str:
     field = f" ({code(error.field, 60)})" if error.field else ""
     return f"The merge queue service cannot take this{field}: {quote(error.detail, DETAIL_LIMIT)}"
+
+
+@_say.register
+def _(error: InvalidConfiguration, _command: str, repository: str) -> str:
+    detail = f" {quote(error.detail, DETAIL_LIMIT)}" if error.detail else ""
+    return f"The configuration file of {repository} is invalid.{detail}"
 
 
 @_say.register

@@ -51,9 +51,17 @@ def event(
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
 
 
-def headline(record: EventRecord, pull_request: PullRequestRecord | None) -> str:
+def headline(
+    record: EventRecord, pull_request: PullRequestRecord | None, kind: EventKind | None = None
+) -> str:
     """The first line alone: mark, word, linked pull request, verdict."""
-    return _headline(_WRITERS[classify(record)](record), record, pull_request)
+    return _headline(_WRITERS[kind or classify(record)](record), record, pull_request)
+
+
+def in_words(record: EventRecord, kind: EventKind | None = None) -> str:
+    """What happened, without saying to which pull request."""
+    post = _WRITERS[kind or classify(record)](record)
+    return f"{post.word}: {post.verdict}" if post.verdict else post.word
 
 
 def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord | None) -> str:

@@ -57,7 +57,7 @@ class MergeQueue(Protocol):
         """The queue rules in processing order."""
         ...
 
-    async def event_page(
+    async def event_page(  # noqa: PLR0913 - the filters of endpoint 6, each by its name
         self,
         repository: RepositoryName,
         window: Window,

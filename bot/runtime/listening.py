@@ -10,14 +10,14 @@ from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
 from bot.slack.actions import ActionListeners
-from bot.slack.actions.asking import CommandActions, StatusActions
+from bot.slack.actions.asking import CommandActions, QuestionActions, StatusActions
 from bot.slack.actions.auditing import AuditActions
 from bot.slack.actions.click import ClickRoom
 from bot.slack.actions.grouping import GroupActions
 from bot.slack.actions.pausing import PauseActions
 from bot.slack.actions.watching import WatchActions
 from bot.slack.answers import Answers
-from bot.slack.answers.asking import StatusAnswers
+from bot.slack.answers.asking import QuestionAnswers, StatusAnswers
 from bot.slack.answers.auditing import AuditAnswers
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.help import HelpAnswers
@@ -37,14 +37,18 @@ from bot.slack.views import ViewListeners
 from bot.usecases import UseCases
 from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.group_work import GroupWork
 from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_group import PauseGroup
 from bot.usecases.pause_queue import PauseQueue
 from bot.usecases.show_audit import ShowAudit
+from bot.usecases.show_branches import ShowBranches
+from bot.usecases.show_event_log import ShowEventLog
 from bot.usecases.show_group import ShowGroup
 from bot.usecases.show_home import ShowHome
+from bot.usecases.show_rules import ShowRules
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.unpause_group import UnpauseGroup
 from bot.usecases.unpause_queue import UnpauseQueue
@@ -82,7 +86,13 @@ def build_listeners(
         ports.clock,
         settings.command,
     )
-    rooms: tuple[Room, ...] = (StatusAnswers(use_cases.show_status), pausing, subscribing)
+    asking = QuestionAnswers(
+        use_cases.explain_pull_request,
+        use_cases.show_event_log,
+        use_cases.show_rules,
+        use_cases.show_branches,
+    )
+    rooms: tuple[Room, ...] = (StatusAnswers(use_cases.show_status), asking, pausing, subscribing)
     general: tuple[GeneralRoom, ...] = (
         HelpAnswers(settings.command),
         AccountAnswers(use_cases.link_account, settings.command),
@@ -112,6 +122,14 @@ def build_listeners(
     )
     clicks: tuple[ClickRoom, ...] = (
         StatusActions(use_cases.show_status, answers, repositories),
+        QuestionActions(
+            use_cases.explain_pull_request,
+            use_cases.show_event_log,
+            use_cases.show_rules,
+            use_cases.show_branches,
+            answers,
+            repositories,
+        ),
         CommandActions(answers),
         PauseActions(pausing, use_cases.show_status, use_cases.check_permission, repositories),
         GroupActions(grouping, groups),
@@ -165,4 +183,10 @@ def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         manage_subscriptions=ManageSubscriptions(acts),
         link_account=LinkAccount(ports.store, ports.clock),
         watch_resume=WatchResume(ports.store, ports.clock, check),
+        explain_pull_request=ExplainPullRequest(
+            show_status, ports.merge_queue, ports.store, ports.clock
+        ),
+        show_event_log=ShowEventLog(ports.merge_queue, ports.store, ports.clock),
+        show_rules=ShowRules(ports.merge_queue),
+        show_branches=ShowBranches(ports.merge_queue, ports.store, ports.clock),
     )

@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_group import PauseGroup
 from bot.usecases.pause_queue import PauseQueue
 from bot.usecases.show_audit import ShowAudit
+from bot.usecases.show_branches import ShowBranches
+from bot.usecases.show_event_log import ShowEventLog
 from bot.usecases.show_group import ShowGroup
 from bot.usecases.show_home import ShowHome
+from bot.usecases.show_rules import ShowRules
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.unpause_group import UnpauseGroup
 from bot.usecases.unpause_queue import UnpauseQueue
@@ -32,3 +36,7 @@ class UseCases:
     manage_subscriptions: ManageSubscriptions
     link_account: LinkAccount
     watch_resume: WatchResume
+    explain_pull_request: ExplainPullRequest
+    show_event_log: ShowEventLog
+    show_rules: ShowRules
+    show_branches: ShowBranches

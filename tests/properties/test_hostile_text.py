@@ -9,22 +9,42 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, Actor
+from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.dequeue_codes import DEQUEUE_CODES
 from bot.domain.errors import (
     CommandSyntaxError,
+    InvalidConfiguration,
     InvalidRequest,
     PermissionDenied,
     RepositoryNotAllowed,
 )
+from bot.domain.event_log import Window
+from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import EVENT_TYPES
 from bot.domain.home import Health, Viewer
+from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
-from bot.domain.queue import QueuedPullRequest
+from bot.domain.queue import QueuedPullRequest, QueueRule
 from bot.domain.repository import RepositoryName
+from bot.domain.rules import Rules
 from bot.domain.snapshots import Snapshot
-from bot.messages import choice, errors, events, home, pause, people, status, subscriptions
+from bot.domain.whereabouts import Explanation, InBatch, Left
+from bot.messages import (
+    branches,
+    choice,
+    errors,
+    event_log,
+    events,
+    home,
+    pause,
+    people,
+    rules,
+    status,
+    subscriptions,
+    why,
+)
 from bot.sandbox.slack.mrkdwn import rich_text_from_person
 from bot.sandbox.slack.request_bodies import Received
 from bot.sandbox.slack.server import SlackSandbox
@@ -183,7 +203,47 @@ def act(of: Callable[..., Message], action: Action) -> Make:
     )
 
 
+def leave(outside: Outside) -> EventRecord:
+    return make_event_record(
+        "action.queue.leave", base_ref=outside.text(), reason=outside.text(), merged=False
+    )
+
+
+def seen(outside: Outside) -> PullRequestRecord:
+    return make_pull_request_record(title=outside.text(), url=outside.url(), author=outside.text())
+
+
+def explained(outside: Outside) -> Message:
+    shown = snapshot(outside)
+    place = InBatch(shown.status.waiting_pull_requests[0], shown.status.batches[0], 1)
+    return why.why(Explanation(41, shown, place, [leave(outside)] * 9, {}, seen(outside)))
+
+
+def explained_after_it_left(outside: Outside) -> Message:
+    place = Left(leave(outside))
+    return why.why(Explanation(41, snapshot(outside), place, [], {}, seen(outside)))
+
+
+def log_page(outside: Outside) -> Message:
+    window = Window(NOON - timedelta(days=1), NOON)
+    place = LogPlace(LogSelection(SITE, window, branch=outside.text()[:255]), outside.text())
+    records = [leave(outside) for _ in range(5)]
+    return event_log.event_log(LogPage(place, records, {}, {41: seen(outside)}, place, place))
+
+
+def queue_rules(outside: Outside) -> Message:
+    rule = QueueRule(name=outside.text(), config={outside.text(): [outside.text()]})
+    return rules.rules(Rules(SITE, (rule,)))
+
+
 MAKERS: list[Make] = [
+    explained,
+    explained_after_it_left,
+    log_page,
+    queue_rules,
+    lambda outside: branches.branches(
+        Branches(SITE, timedelta(days=7), (outside.text(), outside.text()))
+    ),
     lambda outside: status.status(snapshot(outside)),
     lambda outside: status.waiting_page(snapshot(outside), 0),
     lambda outside: home.home(
@@ -223,6 +283,7 @@ MAKERS: list[Make] = [
     error(lambda outside: CommandSyntaxError(outside.text(), usage=outside.text())),
     error(lambda outside: RepositoryNotAllowed(outside.text(), (outside.text(),))),
     error(lambda outside: InvalidRequest(422, outside.text(), field=outside.text())),
+    error(lambda outside: InvalidConfiguration(422, outside.text())),
     error(lambda outside: ValueError(outside.text())),
 ]
 

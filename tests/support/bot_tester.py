@@ -323,6 +323,17 @@ class BotTester:
         assert found is not None
         return found
 
+    async def wait_for_other(self, shown: Shown, *, by: str = ALICE) -> Shown:
+        """The same message once it reads otherwise."""
+
+        def look() -> Shown | None:
+            found = self.now(shown, by=by)
+            return found if found is not None and found.words != shown.words else None
+
+        found = await until(look, f"anything else in place of “{shown.line}”")
+        assert found is not None
+        return found
+
     def now(self, shown: Shown, *, by: str = ALICE) -> Shown | None:
         """The message as it is now, None when it has gone."""
         found = self._bot_messages(by, shown.channel)

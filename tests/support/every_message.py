@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
+from pydantic import JsonValue
+
 from bot.domain.audit import Action, Actor
+from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands import BRANCH_LIMIT
@@ -12,6 +15,7 @@ from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
+    InvalidConfiguration,
     InvalidReason,
     InvalidRequest,
     MergeQueueProtocolError,
@@ -24,27 +28,51 @@ from bot.domain.errors import (
     StateConflict,
     StoreUnavailable,
 )
+from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
+from bot.domain.log_pages import (
+    LARGEST_SHOWN,
+    TYPES_LIMIT,
+    LogPage,
+    LogPlace,
+    LogSelection,
+)
 from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.queue import QueueRule
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
+from bot.domain.rules import Rules
 from bot.domain.snapshots import Snapshot
 from bot.domain.subscriptions import Subscription, Topic
+from bot.domain.whereabouts import (
+    Explanation,
+    InBatch,
+    InLine,
+    Left,
+    Merged,
+    NeverSeen,
+    OutOfSight,
+    Whereabouts,
+)
 from bot.messages import (
+    branches,
     choice,
     errors,
+    event_log,
     events,
     help as help_messages,
     home,
     pause,
     pause_card,
     people,
+    rules,
     status,
     subscriptions,
     summary,
+    why,
 )
 from bot.messages.pause_card import PauseView
 from tests.support.clock import NOON
@@ -68,6 +96,9 @@ TYPES = sorted(KINDS.values())
 
 LONG_NAME = RepositoryName("o" * 39 + "/" + "r" * 100)
 """As long as hosts allow."""
+
+HOUR = timedelta(hours=1)
+DAY = Window(NOON - timedelta(days=1), NOON)
 
 Rendered = Mapping[str, Message | View]
 
@@ -106,6 +137,7 @@ def every_message(text: str, url: str) -> Rendered:
         **messages_of_groups(text, snapshot),
         **messages_of_audit(text),
         **_pause_cards(text),
+        **_questions(text, url, snapshot),
         **_subscriptions(text),
         **_errors(text),
         **_events(text, url),
@@ -207,6 +239,54 @@ def _pause_cards(text: str) -> Rendered:
     return found
 
 
+def _questions(text: str, url: str, snapshot: Snapshot) -> Rendered:
+    queued = snapshot.status.waiting_pull_requests[0]
+    leave = _leave(text, url)
+    seen = make_pull_request_record(title=text, url=url, author=text)
+    branch = text[:BRANCH_LIMIT] or None
+    types = frozenset(sorted(EVENT_TYPES, key=len)[-TYPES_LIMIT:])
+    selection = LogSelection(LONG_NAME, DAY, 41, branch, types, LARGEST_SHOWN)
+    pages = LogPage(
+        LogPlace(selection, "c" * 3000),
+        [leave] * LARGEST_SHOWN,
+        {},
+        {41: seen},
+        LogPlace(selection, text * 3),
+        LogPlace(selection, "c" * 3000),
+        unreadable=3,
+        restarted=True,
+    )
+    places: list[Whereabouts] = [
+        InBatch(queued, snapshot.status.batches[0], 2),
+        InLine(queued, 7, 9),
+        Merged(leave),
+        Left(leave),
+        OutOfSight(),
+        NeverSeen(),
+    ]
+    config: dict[str, JsonValue] = {text + str(number): text for number in range(30)}
+    config |= {"list": [text] * 9, "nothing": None, "yes": True, "size": 5}
+    rule = QueueRule(name=text, config=config)
+    found: dict[str, Message | View] = {
+        f"why {type(place).__name__}": why.why(
+            Explanation(41, snapshot, place, [leave] * 20, {}, seen, whole_log=False)
+        )
+        for place in places
+    }
+    return {
+        **found,
+        "why of one whose title is not known": why.why(
+            Explanation(41, make_snapshot(), Left(leave), [], {}, None)
+        ),
+        "event log": event_log.event_log(pages),
+        "empty event log": event_log.event_log(LogPage(LogPlace(selection), [])),
+        "rules": rules.rules(Rules(LONG_NAME, (rule,) * 30), 5),
+        "no rules": rules.rules(Rules(LONG_NAME, ())),
+        "branches": branches.branches(Branches(LONG_NAME, HOUR, (text,) * 300), 20),
+        "no branches": branches.branches(Branches(LONG_NAME, HOUR, ())),
+    }
+
+
 def _subscriptions(text: str) -> Rendered:
     subscription = Subscription("C1", LONG_NAME, frozenset({*Topic, *EVENT_TYPES}))
     found: dict[str, Message | View] = {
@@ -240,6 +320,7 @@ def _errors(text: str) -> Rendered:
         ResourceNotFound(404, text),
         StateConflict(409, text),
         InvalidRequest(422, text, field=text or None),
+        InvalidConfiguration(422, text),
         StoreUnavailable(text),
         ValueError(text),
     ]

@@ -43,6 +43,10 @@ class Arguments:
         found = self.groups.find(self.words[0]) if self.words else None
         return (None, self.words) if found is None else (found, self.words[1:])
 
+    def named(self, word: str) -> RepositoryName:
+        """The repository that `word` has to be; raises RepositoryNotAllowed."""
+        return self.repositories.allowed(word)
+
     def problem(self, sentence: str) -> CommandSyntaxError:
         return CommandSyntaxError(sentence, usage=self.verb.usage)
 

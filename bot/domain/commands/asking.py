@@ -1,19 +1,90 @@
 """How questions about a queue are read."""
 
+import re
+from datetime import timedelta
+
 from bot.domain.commands.arguments import Arguments
-from bot.domain.commands.values import BRANCH_LIMIT, Command, StatusCommand
+from bot.domain.commands.options import Options, read_number
+from bot.domain.commands.values import (
+    BranchesCommand,
+    Command,
+    LogCommand,
+    RulesCommand,
+    StatusCommand,
+    WhyCommand,
+)
+from bot.domain.errors import RepositoryNotAllowed
+from bot.domain.log_pages import LONGEST_LOOKBACK, PAGE
+from bot.domain.repository import RepositoryName
+
+_ADDRESS = re.compile(
+    r"https?://[^/\s]+/([a-zA-Z0-9\-]+/[\w\-.]+)/(?:-/)?"
+    r"(?:pull|pulls|pull-requests|merge_requests)/([0-9]{1,19})(?:[/?#]\S*)?",
+    re.ASCII,
+)
+"""The page of a pull request at the usual code hosts: its repository and its number."""
+
+BRANCHES_SINCE = timedelta(days=7)
 
 
 def read_status(arguments: Arguments) -> Command:
     repository, words = arguments.repository()
-    branch = None
-    for word in words:
-        name, colon, value = word.partition(":")
-        if name.lower() != "branch" or not colon:
+    return StatusCommand(repository, Options(arguments, words, {"branch"}).branch())
+
+
+def read_why(arguments: Arguments) -> Command:
+    """The pull request and the repository in either order, or the pull request's address."""
+    found: RepositoryName | None = None
+    number: int | None = None
+    for word in arguments.words:
+        named, read = _number(arguments, word)
+        if read is not None and number is None:
+            number, found = read, named or found
+        elif found is None:
+            found = arguments.named(word)
+        else:
             raise arguments.problem(f"I do not understand “{word}” here.")
-        if not value:
-            raise arguments.problem("branch: needs a branch name, for example branch:main.")
-        if len(value) > BRANCH_LIMIT:
-            raise arguments.problem(f"A branch name has at most {BRANCH_LIMIT} characters.")
-        branch = value
-    return StatusCommand(repository, branch)
+    if number is None:
+        raise arguments.problem("Which pull request? Type its number or its address.")
+    return WhyCommand(found, number)
+
+
+def _number(arguments: Arguments, word: str) -> tuple[RepositoryName | None, int | None]:
+    """Raises RepositoryNotAllowed for the address of a pull request elsewhere."""
+    address = _ADDRESS.fullmatch(word)
+    if address is None:
+        return None, read_number(word)
+    repository = arguments.repositories.find(address[1])
+    if repository is None:
+        raise RepositoryNotAllowed(address[1], arguments.repositories.names)
+    return repository, read_number(address[2])
+
+
+def read_log(arguments: Arguments) -> Command:
+    repository, words = arguments.repository()
+    names = {"pr", "branch", "type", "since", "until", "limit"}
+    options = Options(arguments, words, names)
+    since, until = options.lookback("since"), options.lookback("until")
+    if until is not None and until >= (since or LONGEST_LOOKBACK):
+        raise arguments.problem("until: has to be later than since:, a shorter time ago.")
+    return LogCommand(
+        repository,
+        pull_request=options.pull_request(),
+        branch=options.branch(),
+        types=options.types(),
+        since=since or LONGEST_LOOKBACK,
+        until=until,
+        limit=options.limit() or PAGE,
+    )
+
+
+def read_rules(arguments: Arguments) -> Command:
+    repository, words = arguments.repository()
+    Options(arguments, words, ())
+    return RulesCommand(repository)
+
+
+def read_branches(arguments: Arguments) -> Command:
+    repository, words = arguments.repository()
+    since = Options(arguments, words, {"since"}).lookback("since")
+    return BranchesCommand(repository, since or BRANCHES_SINCE)

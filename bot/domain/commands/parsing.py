@@ -4,7 +4,13 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from bot.domain.commands.arguments import Arguments
-from bot.domain.commands.asking import read_status
+from bot.domain.commands.asking import (
+    read_branches,
+    read_log,
+    read_rules,
+    read_status,
+    read_why,
+)
 from bot.domain.commands.grouping import (
     read_audit,
     read_group_status,
@@ -65,6 +71,10 @@ def _read_help(arguments: Arguments) -> Command:
 
 _READERS: dict[str, Callable[[Arguments], Command]] = {
     "status": read_status,
+    "why": read_why,
+    "log": read_log,
+    "rules": read_rules,
+    "branches": read_branches,
     "pause": read_pause,
     "unpause": read_unpause,
     "subscribe": read_subscribe,

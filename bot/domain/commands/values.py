@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.groups import Group
+from bot.domain.log_pages import LONGEST_LOOKBACK, PAGE
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS
 
@@ -21,6 +22,45 @@ class StatusCommand:
 
     repository: RepositoryName | None = None
     branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WhyCommand:
+    """Where a pull request is, and what it waits for or why it left."""
+
+    repository: RepositoryName | None
+    pull_request: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogCommand:
+    """The event log, newest first, `limit` events a page; all event types without `types`.
+
+    `since` and `until` are how long ago the oldest and the newest were received.
+    """
+
+    repository: RepositoryName | None = None
+    pull_request: int | None = None
+    branch: str | None = None
+    types: frozenset[str] = frozenset()
+    since: timedelta = LONGEST_LOOKBACK
+    until: timedelta | None = None
+    limit: int = PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class RulesCommand:
+    """The queue rules."""
+
+    repository: RepositoryName | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BranchesCommand:
+    """The base branches with queue activity since so long ago."""
+
+    repository: RepositoryName | None
+    since: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +149,15 @@ class HelpCommand:
 
 
 RepositoryCommand = (
-    StatusCommand | PauseCommand | UnpauseCommand | SubscribeCommand | UnsubscribeCommand
+    StatusCommand
+    | WhyCommand
+    | LogCommand
+    | RulesCommand
+    | BranchesCommand
+    | PauseCommand
+    | UnpauseCommand
+    | SubscribeCommand
+    | UnsubscribeCommand
 )
 """Those that are about one repository, which may be left out."""
 

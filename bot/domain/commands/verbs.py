@@ -22,6 +22,30 @@ VERBS = (
         ("status", "status acme/site branch:main"),
     ),
     Verb(
+        "why",
+        "why PR [owner/name]",
+        "See where a pull request is, what it waits for or why it left, and whose turn it is",
+        ("why 41", "why #41 acme/site", "why https://code.example/acme/site/pull/41"),
+    ),
+    Verb(
+        "log",
+        "log [owner/name] [pr:N] [branch:NAME] [type:TYPE] [since:2h] [until:1h] [limit:N]",
+        "Read the event log, newest first, page by page",
+        ("log pr:41", "log acme/site branch:main type:action.queue.leave since:2h"),
+    ),
+    Verb(
+        "rules",
+        "rules [owner/name]",
+        "See the queue rules, in the order in which they are tried",
+        ("rules", "rules acme/site"),
+    ),
+    Verb(
+        "branches",
+        "branches [owner/name] [since:7d]",
+        "See which base branches had something going on in the queue",
+        ("branches", "branches acme/site since:24h"),
+    ),
+    Verb(
         "pause",
         "pause [owner/name|@group|all] [reason]",
         "Pause the queue; without a reason a form asks for it",

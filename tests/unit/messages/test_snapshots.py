@@ -6,15 +6,19 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from bot.domain.audit import Action
+from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
+    InvalidConfiguration,
     InvalidReason,
     InvalidRequest,
     MergeQueueProtocolError,
@@ -26,22 +30,40 @@ from bot.domain.errors import (
     StateConflict,
     StoreUnavailable,
 )
+from bot.domain.event_log import Window
 from bot.domain.home import Health, Viewer
+from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.queue import QueueRule
+from bot.domain.rules import Rules
 from bot.domain.subscriptions import SubscriptionSource
+from bot.domain.whereabouts import (
+    Explanation,
+    InBatch,
+    InLine,
+    Left,
+    Merged,
+    NeverSeen,
+    OutOfSight,
+    Whereabouts,
+)
 from bot.messages import (
+    branches,
     choice,
     errors,
+    event_log,
     events,
     help as help_messages,
     home,
     pause,
     pause_card,
     people,
+    rules,
     status,
     subscriptions,
     summary,
+    why,
 )
 from bot.messages.pause_card import PauseView
 from tests.support.clock import NOON
@@ -65,7 +87,7 @@ from tests.support.snapshots import Snapshots
 SEEN = make_pull_request_record()
 LEAVE = "action.queue.leave"
 QUEUED_AT = (NOON - timedelta(minutes=12)).isoformat()
-CHECKS = [
+CHECKS: list[JsonValue] = [
     {"name": "unit", "url": "https://ci.example/1"},
     {"name": "e2e <chrome>", "url": None},
     {"name": "lint", "url": "https://ci.example/3"},
@@ -119,6 +141,52 @@ def told(type_: str, **details: object) -> Message:
     return events.event(make_event_record(type_, **details), SEEN)  # type: ignore[arg-type]  # JSON values, as each case writes them
 
 
+LEFT = make_event_record(
+    LEAVE, event_id=3, code="CHECKS_FAILED", merged=False, queued_at=QUEUED_AT, checks=CHECKS
+)
+HISTORY = [
+    make_event_record(received_at=NOON - timedelta(minutes=12)),
+    make_event_record(
+        "action.queue.checks_start", event_id=2, received_at=NOON - timedelta(minutes=11)
+    ),
+    LEFT,
+]
+
+
+def explained(place: Whereabouts, **fields: Any) -> Message:
+    snapshot = fields.pop("snapshot", make_snapshot(BUSY))
+    records = fields.pop("records", HISTORY[:2])
+    seen = fields.pop("seen", SEEN)
+    return why.why(Explanation(41, snapshot, place, records, {}, seen, **fields))
+
+
+def in_batch(code: str = "running", **queued: Any) -> InBatch:
+    pull_request = make_queued(41).model_copy(update=queued)
+    return InBatch(pull_request, make_batch(pull_request, code=code), 1)
+
+
+WINDOW = Window(NOON - timedelta(days=30), NOON + timedelta(hours=1))
+PLACE = LogPlace(LogSelection(SITE, WINDOW))
+NARROW = LogPlace(
+    LogSelection(SITE, WINDOW, 41, "main", frozenset({LEAVE, "action.queue.enter"})), "cursor"
+)
+RULES = Rules(
+    SITE,
+    (
+        QueueRule(
+            name="hotfix",
+            config={
+                "batch_size": 1,
+                "batch_max_wait_time": 30,
+                "allow_inplace_checks": True,
+                "commit_message_template": None,
+                "queue_conditions": ["label=hotfix", {"or": ["base=main"]}],
+            },
+        ),
+        QueueRule(name="__default__", config={"batch_size": 5, "merge_method": "squash"}),
+    ),
+)
+
 CASES: Mapping[str, Callable[[], Message | View]] = {
     "help": lambda: help_messages.help_text("/mq"),
     "help-pause": lambda: help_messages.help_text("/mq", "pause"),
@@ -131,6 +199,39 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "status-long": lambda: status.status(make_snapshot(LONG)),
     "status-waiting-page": lambda: status.waiting_page(make_snapshot(LONG), 390),
+    "why-in-batch": lambda: explained(in_batch()),
+    "why-frozen": lambda: explained(in_batch("frozen")),
+    "why-conflict": lambda: explained(in_batch(conflict_with_pull_requests=(40, 39))),
+    "why-in-line": lambda: explained(InLine(make_queued(41), 3, 12)),
+    "why-paused": lambda: explained(
+        InLine(make_queued(41), 1, 12), snapshot=make_snapshot(BUSY, pause=make_known_pause())
+    ),
+    "why-merged": lambda: explained(Merged(make_event_record("action.queue.merged"))),
+    "why-left": lambda: explained(Left(LEFT), records=HISTORY),
+    "why-left-without-metadata": lambda: explained(Left(make_event_record(LEAVE)), seen=None),
+    "why-out-of-sight": lambda: explained(OutOfSight(), whole_log=False),
+    "why-never-seen": lambda: explained(NeverSeen()),
+    "event-log": lambda: event_log.event_log(
+        LogPage(PLACE, HISTORY[::-1], {}, {41: SEEN}, older=replace(PLACE, cursor="next"))
+    ),
+    "event-log-filtered": lambda: event_log.event_log(
+        LogPage(NARROW, HISTORY[::-1], newer=NARROW, older=NARROW, unreadable=1)
+    ),
+    "event-log-restarted": lambda: event_log.event_log(LogPage(PLACE, HISTORY[:1], restarted=True)),
+    "event-log-empty": lambda: event_log.event_log(LogPage(PLACE, [])),
+    "rules": lambda: rules.rules(RULES),
+    "rules-many": lambda: rules.rules(Rules(SITE, RULES.rules * 6), 5),
+    "rules-none": lambda: rules.rules(Rules(SITE, ())),
+    "branches": lambda: branches.branches(
+        Branches(SITE, timedelta(days=7), ("main", "release/4.2"))
+    ),
+    "branches-many": lambda: branches.branches(
+        Branches(SITE, timedelta(days=7), tuple(f"release/{n}" for n in range(50))), 20
+    ),
+    "branches-none": lambda: branches.branches(Branches(SITE, timedelta(hours=24), ())),
+    "error-configuration": lambda: explain(
+        InvalidConfiguration(422, "queue_rules: 'batch_size' must be at least 1")
+    ),
     "home": lambda: home.home(
         make_home(
             make_snapshot(BUSY, pause=make_known_pause()),

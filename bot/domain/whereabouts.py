@@ -1,0 +1,135 @@
+"""Where a pull request is: in a batch, in line, gone, or never seen."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.domain.classification import LEAVE, MERGED, EventKind
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.queue import Batch, BatchStatusCode, QueuedPullRequest, QueueStatus, SubBatch
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+
+ENTER = "action.queue.enter"
+
+
+@dataclass(frozen=True, slots=True)
+class InBatch:
+    """In `batch`, the smallest piece while it is bisected; `ahead` batches come before it."""
+
+    pull_request: QueuedPullRequest
+    batch: SubBatch
+    ahead: int
+
+
+@dataclass(frozen=True, slots=True)
+class InLine:
+    """In no batch yet: at `place`, counted from 1, of `length` that wait."""
+
+    pull_request: QueuedPullRequest
+    place: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """`record` tells that it merged."""
+
+    record: EventRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """`record` tells that it left the queue unmerged."""
+
+    record: EventRecord
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfSight:
+    """Not in the queue; events tell of it, but none that it left."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeverSeen:
+    """Neither in the queue nor in any event."""
+
+
+Whereabouts = InBatch | InLine | Merged | Left | OutOfSight | NeverSeen
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is known of one pull request, its events oldest first.
+
+    `seen` is its title and address if they are known. `whole_log` is False when the event log
+    could not be read now: `records` may then lack events.
+    """
+
+    number: int
+    snapshot: Snapshot
+    whereabouts: Whereabouts
+    records: Sequence[EventRecord]
+    kinds: Mapping[int, EventKind]
+    seen: PullRequestRecord | None
+    whole_log: bool = True
+
+    @property
+    def repository(self) -> RepositoryName:
+        return self.snapshot.repository
+
+
+def find(
+    number: int,
+    status: QueueStatus,
+    records: Sequence[EventRecord],
+    kinds: Mapping[int, EventKind],
+) -> Whereabouts:
+    """The queue as it is now has the first word; the events, oldest first, the second.
+
+    A batch that is over stands in the queue a while after its pull requests have left.
+    """
+    queued = _in_queue(number, status)
+    if queued is not None and not (isinstance(queued, InBatch) and _is_over(queued.batch)):
+        return queued
+    return _gone(records, kinds) or queued or (OutOfSight() if records else NeverSeen())
+
+
+def _is_over(batch: SubBatch) -> bool:
+    return batch.status.code in {BatchStatusCode.FAILED, BatchStatusCode.MERGED}
+
+
+def _gone(records: Sequence[EventRecord], kinds: Mapping[int, EventKind]) -> Merged | Left | None:
+    """How the last stay ended, None when no event tells that it did."""
+    stay = _last_stay(records)
+    for record in reversed(stay):
+        merged = record.type == MERGED or kinds.get(record.event_id) is EventKind.MERGE
+        if merged or (record.type == LEAVE and record.details.get("merged") is True):
+            return Merged(record)
+    for record in reversed(stay):
+        if record.type == LEAVE:
+            return Left(record)
+    return None
+
+
+def _in_queue(number: int, status: QueueStatus) -> InBatch | InLine | None:
+    for ahead, batch in enumerate(status.batches):
+        for one in batch.pull_requests:
+            if one.number == number:
+                return InBatch(one, _smallest(number, batch), ahead)
+    for place, one in enumerate(status.waiting_pull_requests, 1):
+        if one.number == number:
+            return InLine(one, place, len(status.waiting_pull_requests))
+    return None
+
+
+def _smallest(number: int, batch: Batch) -> SubBatch:
+    """Pieces are tested on top of each other: the first one that holds it is its own."""
+    for piece in batch.sub_batches:
+        if any(one.number == number for one in piece.pull_requests):
+            return piece
+    return batch
+
+
+def _last_stay(records: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    entered = [index for index, record in enumerate(records) if record.type == ENTER]
+    return records[entered[-1] :] if entered else records

@@ -1,0 +1,110 @@
+"""A page of the event log, newest first."""
+
+from datetime import datetime
+
+from bot.domain.event_records import EventRecord
+from bot.domain.log_pages import LogPage, LogPlace, LogSelection
+from bot.domain.message import Message
+from bot.messages import actions, blocks
+from bot.messages.events import headline, in_words
+from bot.messages.text import code, cut_markup, escape, local_time, plural, utc_time
+
+LINES_ROOM = 8000
+"""Characters of a message that its events share."""
+
+NAME_LIMIT = 60
+
+
+def event_log(page: LogPage) -> Message:
+    """Every event on one line; what leads to other pages are buttons."""
+    selection = page.place.selection
+    name, filters = escape(selection.repository), _filters(selection)
+    what = f"{name}: event log{filters}"
+    head = [blocks.section(f":scroll: *{name}* event log{filters}")]
+    if page.restarted:
+        head.append(blocks.context(RESTARTED))
+    if not page.records:
+        head.append(blocks.section(_nothing(page)))
+    room = LINES_ROOM // max(len(page.records), 1)
+    lines = [blocks.section(_line(page, record), limit=room) for record in page.records]
+    shown = [*head, *lines, blocks.context(*_facts(page))]
+    buttons = _buttons(page)
+    if buttons:
+        shown.append(blocks.actions(buttons))
+    said = [_plain(page, record) for record in page.records] or [_nothing(page)]
+    text = cut_markup("\n".join([what, *said]), blocks.FALLBACK_LIMIT)
+    return Message(text=text, blocks=tuple(shown))
+
+
+RESTARTED = "That page can no longer be asked for; this is the newest one."
+
+
+def _filters(selection: LogSelection) -> str:
+    parts = [
+        f"#{selection.pull_request}" if selection.pull_request is not None else "",
+        code(selection.branch, NAME_LIMIT) if selection.branch is not None else "",
+        ", ".join(code(one, NAME_LIMIT) for one in sorted(selection.types)),
+    ]
+    asked = " · ".join(part for part in parts if part)
+    return f" · {asked}" if asked else ""
+
+
+def _nothing(page: LogPage) -> str:
+    if page.unreadable:
+        return "Nothing on this page can be read."
+    if page.place.cursor is not None:
+        return "Nothing more."
+    return f"No events since {local_time(page.place.selection.window.received_from)}."
+
+
+def _line(page: LogPage, record: EventRecord) -> str:
+    seen = page.seen.get(record.pull_request) if record.pull_request is not None else None
+    said = headline(record, seen, page.kinds.get(record.event_id))
+    branch = record.base_ref if page.place.selection.branch is None else None
+    facts = [local_time(record.received_at), code(branch, NAME_LIMIT) if branch else ""]
+    return f"{said}\n{' · '.join(fact for fact in facts if fact)}"
+
+
+def _plain(page: LogPage, record: EventRecord) -> str:
+    number = f" #{record.pull_request}" if record.pull_request is not None else ""
+    said = in_words(record, page.kinds.get(record.event_id))
+    return f"{utc_time(record.received_at)}{number} {said}"
+
+
+def _facts(page: LogPage) -> list[str]:
+    unreadable = plural(page.unreadable, "entry", "entries")
+    return [
+        "newest first",
+        _span(page.records[-1].received_at, page.records[0].received_at) if page.records else "",
+        f"{unreadable} could not be read" if page.unreadable else "",
+    ]
+
+
+def _span(oldest: datetime, newest: datetime) -> str:
+    return f"{local_time(oldest)} to {local_time(newest)}"
+
+
+def _buttons(page: LogPage) -> list[blocks.Element]:
+    buttons: list[blocks.Element] = []
+    if page.newer is not None:
+        label = "Newest" if page.newer.cursor is None else "Newer"
+        value = _value(page.newer, LogPlace(page.newer.selection))
+        buttons += _button(label, actions.LOG_NEWER, value)
+    if page.older is not None:
+        instead = LogPlace(page.older.selection)
+        if page.records:
+            instead = page.older.asked_anew(page.records[-1].received_at)
+        buttons += _button("Older", actions.LOG_OLDER, _value(page.older, instead))
+    return buttons
+
+
+def _value(place: LogPlace, instead: LogPlace) -> str:
+    """A cursor that no button has room for is left out, and the page is asked for otherwise."""
+    value = actions.log_value(place)
+    return value if len(value) <= blocks.VALUE_LIMIT else actions.log_value(instead)
+
+
+def _button(label: str, action_id: str, value: str) -> list[blocks.Element]:
+    if len(value) > blocks.VALUE_LIMIT:
+        return []
+    return [blocks.button(label, action_id=action_id, value=value)]

@@ -1,0 +1,68 @@
+"""The queue rules with their configuration, in processing order."""
+
+import json
+
+from pydantic import JsonValue
+
+from bot.domain.message import Message
+from bot.domain.queue import QueueRule
+from bot.domain.rules import Rules
+from bot.messages import blocks
+from bot.messages.actions import RULES_BACK, RULES_ON
+from bot.messages.paging import offset_buttons, slice_from
+from bot.messages.text import code, escape, plural, quote
+
+PAGE = 5
+RULE_ROOM = 1700
+"""Characters for each rule of a page."""
+
+NAME_LIMIT = 60
+INTERNAL_NAME = "__default__"
+VALUE_LIMIT = 120
+
+
+def rules(found: Rules, first: int = 0) -> Message:
+    """A page of them; `first` counts from 0."""
+    name = escape(found.repository)
+    if not found.rules:
+        text = f"{name} has no queue rules."
+        return Message(text=text, blocks=(blocks.section(text),))
+    first, page = slice_from(found.rules, first, PAGE)
+    count = plural(len(found.rules), "queue rule")
+    shown = [
+        blocks.section(f":straight_ruler: *{name}* has {count}"),
+        blocks.context("In the order in which the service tries them"),
+        *(
+            blocks.section(_rule(at, one), limit=RULE_ROOM)
+            for at, one in enumerate(page, first + 1)
+        ),
+    ]
+    buttons = offset_buttons(
+        found.repository, first, len(found.rules), PAGE, on=RULES_ON, back=RULES_BACK
+    )
+    if buttons is not None:
+        shown.append(buttons)
+    names = ", ".join(f"{at}. {_name(one)}" for at, one in enumerate(page, first + 1))
+    return Message(text=f"{name} has {count}: {names}", blocks=tuple(shown))
+
+
+def _rule(place: int, rule: QueueRule) -> str:
+    lines = [f"*{place}. {_name(rule)}*"]
+    lines += [f"• {code(key, NAME_LIMIT)}: {_value(value)}" for key, value in rule.config.items()]
+    return "\n".join(lines)
+
+
+def _name(rule: QueueRule) -> str:
+    return "the default rule" if rule.name == INTERNAL_NAME else quote(rule.name, NAME_LIMIT)
+
+
+def _value(value: JsonValue) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return code(value, VALUE_LIMIT) if value.strip() else "empty"
+    if isinstance(value, (int, float)):
+        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return code(json.dumps(value, ensure_ascii=False), VALUE_LIMIT) if value else "none"

@@ -1,0 +1,163 @@
+"""Questions about a pull request, the event log, the rules and the branches; seen by the asker."""
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import BOB, BotTester
+
+pytestmark = pytest.mark.e2e
+
+
+async def test_why_tells_what_a_pull_request_waits_for(bot: BotTester) -> None:
+    number = bot.enqueue(title="Add search", author="ana", hangs=True)
+    await bot.checks_run(1)
+    answer = await bot.ask(f"/mq why #{number}")
+    assert f"#{number} Add search" in answer
+    assert "*In a batch*" in answer
+    assert "*Waits for:* the checks of its batch" in answer
+    assert "*Whose turn:* nobody's — it goes on by itself" in answer
+    assert "Checks started" in answer
+    assert bot.replies(by=BOB) == []
+
+
+async def test_why_names_the_pause_that_holds_everything(bot: BotTester) -> None:
+    await bot.type("/mq pause acme/site CI runners are down")
+    await bot.wait_for_post("paused")
+    number = bot.enqueue()
+    answer = await bot.ask(f"/mq why {number}")
+    assert "*Waiting in line*" in answer
+    assert "the pause by alice to end" in answer
+    assert "CI runners are down" in answer
+    assert "*Whose turn:* alice's" in answer
+
+
+async def test_why_tells_why_it_left_and_whose_turn_it_is(bot: BotTester) -> None:
+    number = bot.enqueue(author="ana", broken_check="unit tests")
+    await bot.happens("action.queue.leave", number)
+    answer = await bot.ask(f"/mq why https://code.example/acme/site/pull/{number}")
+    assert "*Left the queue*" in answer
+    assert "its checks failed" in answer
+    assert "fix it and queue it again" in answer
+    assert "• " in answer
+
+
+async def test_why_of_a_merged_one_leads_to_its_own_log(bot: BotTester) -> None:
+    number = await bot.merge()
+    answer = await bot.ask(f"/mq why {number} acme/site")
+    assert "*Merged*" in answer
+    await bot.click(answer, "Its event log")
+    log = await bot.wait_for_reply(f"event log · #{number}")
+    assert "*Queued*" in log
+    await bot.click(answer, "Refresh")
+    await bot.wait_for_change(answer, "*Merged*")
+
+
+async def test_an_unknown_number_is_told_in_a_sentence(bot: BotTester) -> None:
+    answer = await bot.ask("/mq why 99999")
+    assert answer.words == (
+        "#99999 is not in the merge queue of acme/site, and the event log tells nothing of it. "
+        "Is the number right?"
+    )
+    answer = await bot.ask("/mq why")
+    assert "Which pull request? Type its number or its address." in answer
+    assert "Usage: `/mq why PR [owner/name]`" in answer
+    answer = await bot.ask("/mq why https://code.example/acme/other/pull/3")
+    assert "I do not look after `acme/other`" in answer
+
+
+async def test_the_log_is_read_page_by_page_in_both_directions(bot: BotTester) -> None:
+    number = await bot.merge()
+    log = newest = await bot.ask(f"/mq log pr:{number} limit:2")
+    assert "*Merged*" in newest
+    older, newer = [newest.line], []
+    while "Older" in log.labels:
+        await bot.click(log, "Older")
+        log = await bot.wait_for_other(log)
+        older.append(log.line)
+    assert "*Queued*" in log
+    assert len(older) > 2
+    newer.append(log.line)
+    while "Newer" in log.labels:
+        await bot.click(log, "Newer")
+        log = await bot.wait_for_other(log)
+        newer.append(log.line)
+    assert "*Merged*" in log
+    assert len(newer) == len(older)
+
+
+async def test_every_filter_of_the_log_reaches_the_service(bot: BotTester) -> None:
+    number = await bot.merge(base_ref="release/4.2")
+    log = await bot.ask(
+        f"/mq log acme/site pr:{number} branch:release/4.2 type:leave,merged since:90d limit:5"
+    )
+    assert f"event log · #{number} · `release/4.2` · `action.queue.leave`, " in log
+    assert "*Merged*" in log
+    asked = next(one for one in bot.requests("/logs") if "pull_request=" in one)
+    for part in (
+        f"pull_request={number}",
+        "base_ref=release%2F4.2",
+        "event_type=action.queue.leave",
+        "event_type=action.queue.merged",
+        "received_from=",
+        "received_to=",
+        "per_page=5",
+    ):
+        assert part in asked
+    empty = await bot.ask(f"/mq log pr:{number} branch:main since:2h until:1h")
+    assert "No events since" in empty
+
+
+async def test_a_place_in_the_log_that_is_gone_leads_to_the_newest_page(bot: BotTester) -> None:
+    number = await bot.merge()
+    log = await bot.ask(f"/mq log pr:{number} limit:2")
+    bot.break_service("stale_cursor", path="/logs")
+    await bot.click(log, "Older")
+    log = await bot.wait_for_change(log, "That page can no longer be asked for")
+    assert "*Merged*" in log
+
+
+async def test_rules_are_shown_in_processing_order(bot: BotTester) -> None:
+    answer = await bot.ask("/mq rules")
+    names = [rule.name for rule in bot.merge_queue.repository("acme/site").rules]
+    places = [answer.words.index(f"{place}. {name}") for place, name in enumerate(names, 1)]
+    assert places == sorted(places)
+    assert "`batch_size`: " in answer
+
+
+async def test_an_invalid_configuration_file_is_told_with_the_services_words(
+    bot: BotTester,
+) -> None:
+    bot.merge_queue.break_configuration("acme/site", "batch_size must be at least 1")
+    answer = await bot.ask("/mq rules")
+    assert answer.words.startswith(
+        ":warning: The configuration file of acme/site is invalid. batch_size must be at least 1"
+    )
+
+
+async def test_branches_with_activity_are_listed(bot: BotTester) -> None:
+    await bot.merge(base_ref="release/4.2")
+    answer = await bot.ask("/mq branches since:24h")
+    assert "`release/4.2`" in answer
+    assert "in the last 1 d" in answer
+
+
+@pytest.mark.parametrize("typed", ["why 41", "log", "rules", "branches"])
+async def test_a_service_that_does_not_answer_is_never_an_empty_answer(
+    start_bot: StartBot, typed: str
+) -> None:
+    bot = await start_bot()
+    bot.break_service("error", status=503)
+    answer = await bot.ask(f"/mq {typed}")
+    assert "The merge queue service does not answer" in answer
+    bot.mend_service()
+    await bot.click(answer, "Try again")
+    await bot.wait_for_reply("acme/site")
+
+
+async def test_without_a_repository_the_question_goes_on_with_the_chosen_one(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    question = await bot.ask("/mq why 41")
+    await bot.choose(question, "acme/api", menu="Choose a repository")
+    await bot.wait_for_reply("#41 is not in the merge queue of acme/api")

@@ -1,0 +1,239 @@
+"""Explaining a pull request; reading the log, the rules and the branches."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.classification import EventKind
+from bot.domain.errors import (
+    CredentialRefused,
+    InvalidConfiguration,
+    InvalidRequest,
+    MergeQueueUnavailable,
+)
+from bot.domain.event_log import CLOCK_ALLOWANCE, first_position
+from bot.domain.log_pages import LONGEST_LOOKBACK, LogPlace
+from bot.domain.queue import QueueRule
+from bot.domain.whereabouts import InBatch, Left, NeverSeen
+from bot.usecases.explain_pull_request import ExplainPullRequest
+from bot.usecases.show_branches import ShowBranches
+from bot.usecases.show_event_log import LogQuestion, ShowEventLog
+from bot.usecases.show_rules import ShowRules
+from bot.usecases.show_status import ShowStatus
+from tests.support.clock import NOON, FakeClock
+from tests.support.make import (
+    SITE,
+    make_batch,
+    make_event,
+    make_pull_request_record,
+    make_queued,
+    make_status,
+)
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.store import InMemoryStore
+
+ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
+ALL = LogQuestion(since=LONGEST_LOOKBACK, per_page=2)
+
+
+class World:
+    """A service with a log, and the questions one can ask about it."""
+
+    def __init__(self) -> None:
+        self.service, self.store, self.clock = FakeMergeQueue(), InMemoryStore(), FakeClock()
+        status = ShowStatus(self.service, self.store, self.clock)
+        self.explain = ExplainPullRequest(status, self.service, self.store, self.clock)
+        self.log = ShowEventLog(self.service, self.store, self.clock)
+        self.branches = ShowBranches(self.service, self.store, self.clock)
+        self.rules = ShowRules(self.service)
+
+    def tell(self, *types: str, pull_request: int = 41) -> None:
+        first = len(self.service.logs[SITE])
+        self.service.log(
+            SITE,
+            *(
+                make_event(
+                    first + number,
+                    type_,
+                    pull_request=pull_request,
+                    received_at=NOON + timedelta(seconds=first + number),
+                )
+                for number, type_ in enumerate(types, 1)
+            ),
+        )
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+async def test_a_page_is_newest_first_and_leads_both_ways(world: World) -> None:
+    world.tell(ENTER, "action.queue.checks_start", "action.queue.checks_end", LEAVE, MERGED)
+
+    newest = await world.log.newest(SITE, ALL)
+    assert newest.older is not None
+    older = await world.log.at(newest.older)
+    assert older.newer is not None
+    back = await world.log.at(older.newer)
+
+    assert [record.event_id for record in newest.records] == [5, 4]
+    assert [record.event_id for record in older.records] == [3, 2]
+    assert [record.event_id for record in back.records] == [5, 4]
+    assert (newest.newer, newest.restarted) == (None, False)
+
+
+async def test_a_silent_leave_is_judged_by_the_merge_beside_it(world: World) -> None:
+    world.tell(LEAVE, MERGED)
+
+    page = await world.log.newest(SITE, ALL)
+
+    assert page.kinds == {1: EventKind.OTHER, 2: EventKind.MERGE}
+
+
+async def test_a_cursor_the_service_forgot_begins_again_and_says_so(world: World) -> None:
+    world.tell(ENTER, LEAVE, MERGED)
+    newest = await world.log.newest(SITE, ALL)
+
+    page = await world.log.at(replace(newest.place, cursor="after-99"))
+
+    assert page.restarted
+    assert [record.event_id for record in page.records] == [3, 2]
+
+
+async def test_a_refused_filter_is_not_taken_for_a_forgotten_cursor(world: World) -> None:
+    refusal = InvalidRequest(422, "base_ref: no", field="base_ref")
+    world.service.fail_next(refusal)
+
+    with pytest.raises(InvalidRequest):
+        await world.log.newest(SITE, ALL)
+
+    assert refusal.repository == SITE
+
+
+async def test_a_service_that_tells_no_way_back_leads_to_the_newest(world: World) -> None:
+    world.tell(ENTER, LEAVE, MERGED)
+    newest = await world.log.newest(SITE, ALL)
+    assert newest.older is not None
+    page = await world.service.event_page(SITE, newest.place.selection.window)
+    world.service.script(SITE, replace(page, previous_cursor=None))
+
+    older = await world.log.at(newest.older)
+
+    assert older.newer == LogPlace(newest.place.selection)
+
+
+async def test_the_window_reaches_the_newest_event_of_a_service_ahead_of_us(world: World) -> None:
+    ahead = NOON + timedelta(hours=5)
+    async with world.store.begin() as transaction:
+        await transaction.positions.save(first_position(SITE, ahead))
+
+    page = await world.log.newest(SITE, LogQuestion(since=timedelta(hours=2)))
+    until = await world.log.newest(
+        SITE, LogQuestion(since=timedelta(hours=2), until=timedelta(hours=1))
+    )
+
+    window = page.place.selection.window
+    assert (window.received_from, window.received_to) == (
+        NOON - timedelta(hours=2),
+        ahead + CLOCK_ALLOWANCE,
+    )
+    assert until.place.selection.window.received_to == NOON - timedelta(hours=1)
+
+
+async def test_titles_known_from_the_queue_are_shown(world: World) -> None:
+    world.tell(ENTER)
+    async with world.store.begin() as transaction:
+        await transaction.pull_requests.save([make_pull_request_record(41, title="Add search")])
+
+    page = await world.log.newest(SITE, ALL)
+
+    assert page.seen[41].title == "Add search"
+
+
+async def test_why_of_a_queued_one_reads_queue_and_log(world: World) -> None:
+    world.service.statuses[SITE] = make_status(make_batch(make_queued(41, title="Add search")))
+    world.tell(ENTER)
+    world.tell(ENTER, pull_request=42)
+
+    found = await world.explain.run(SITE, 41)
+
+    assert isinstance(found.whereabouts, InBatch)
+    assert found.seen is not None
+    assert found.seen.title == "Add search"
+    assert [record.pull_request for record in found.records] == [41]
+    asked = world.service.called("event_page")[0]
+    assert asked.pull_request == 41
+
+
+async def test_why_of_one_that_left_knows_its_title_still(world: World) -> None:
+    world.tell(ENTER, LEAVE)
+    async with world.store.begin() as transaction:
+        await transaction.pull_requests.save([make_pull_request_record(41, title="Add search")])
+
+    found = await world.explain.run(SITE, 41)
+
+    assert isinstance(found.whereabouts, Left)
+    assert found.seen is not None
+    assert found.seen.title == "Add search"
+
+
+async def test_a_log_that_cannot_be_read_hides_nothing_of_the_queue(world: World) -> None:
+    world.service.statuses[SITE] = make_status(make_batch(make_queued(41)))
+    world.service.fail_next(CredentialRefused(403, "no"), method="event_page")
+
+    found = await world.explain.run(SITE, 41)
+
+    assert isinstance(found.whereabouts, InBatch)
+    assert not found.whole_log
+
+
+async def test_nothing_is_said_to_be_unknown_when_the_log_cannot_be_read(world: World) -> None:
+    world.service.fail_next(MergeQueueUnavailable("down"), method="event_page")
+
+    with pytest.raises(MergeQueueUnavailable) as raised:
+        await world.explain.run(SITE, 41)
+
+    assert raised.value.repository == SITE
+
+
+async def test_an_unreadable_queue_is_an_error_whatever_the_log_says(world: World) -> None:
+    world.tell(ENTER, MERGED)
+    world.service.fail_next(MergeQueueUnavailable("down"), method="status")
+
+    with pytest.raises(MergeQueueUnavailable):
+        await world.explain.run(SITE, 41)
+
+
+async def test_a_number_nobody_knows_was_never_seen(world: World) -> None:
+    found = await world.explain.run(SITE, 41)
+
+    assert found.whereabouts == NeverSeen()
+
+
+async def test_rules_come_in_the_services_order(world: World) -> None:
+    rules = (QueueRule(name="b", config={}), QueueRule(name="a", config={}))
+    world.service.all_rules[SITE] = rules
+
+    assert (await world.rules.run(SITE)).rules == rules
+
+
+async def test_422_on_rules_means_the_configuration_file(world: World) -> None:
+    world.service.fail_next(InvalidRequest(422, "batch_size must be at least 1"))
+
+    with pytest.raises(InvalidConfiguration, match="batch_size") as raised:
+        await world.rules.run(SITE)
+
+    assert raised.value.repository == SITE
+
+
+async def test_branches_are_asked_for_in_the_window(world: World) -> None:
+    world.service.all_branches[SITE] = ("main", "release/4.2")
+
+    found = await world.branches.run(SITE, timedelta(days=7))
+
+    assert found.names == ("main", "release/4.2")
+    window = world.service.called("branches")[0].window
+    assert window is not None
+    assert window.received_from == NOON - timedelta(days=7)
