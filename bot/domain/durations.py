@@ -74,6 +74,15 @@ def read_lasting(words: Sequence[str]) -> tuple[Lasting | None, int]:
     return _read_length(words[0])
 
 
+def read_whole(text: str) -> Lasting:
+    """A duration and nothing else; raises InvalidDuration."""
+    words = text.split()
+    lasting, taken = read_lasting(words)
+    if lasting is None or taken < len(words):
+        raise InvalidDuration(DurationProblem.UNREADABLE, text)
+    return lasting
+
+
 def _read_length(word: str) -> tuple[Lasting | None, int]:
     text = word.lower()
     found = _LENGTH.fullmatch(text)
@@ -160,6 +169,13 @@ def _at(day: date, clock: time, zone: ZoneInfo, now: datetime, shown: str) -> da
     if first.astimezone(zone).replace(fold=0, tzinfo=None) != local.replace(tzinfo=None):
         raise InvalidDuration(DurationProblem.SKIPPED, shown)
     return first if first > now else second
+
+
+def written(lasting: Lasting) -> str:
+    """The words that `read_lasting` reads back."""
+    if isinstance(lasting, For):
+        return f"{int(lasting.length.total_seconds()) // 60}m"
+    return _shown(lasting)
 
 
 def _shown(until: Until) -> str:

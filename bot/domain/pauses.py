@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from string import whitespace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord
+from bot.domain.durations import Lasting
 from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.snapshots import KnownPause
@@ -46,6 +47,7 @@ class AlreadyPaused:
 
     known: KnownPause
     reason: str
+    lasting: Lasting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,16 @@ class OtherPause:
     known: KnownPause
 
 
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """The pause lifts itself at the time that the act tells."""
+
+    told: Told
+
+
 PauseOutcome = Paused | AlreadyPaused
 UnpauseOutcome = Unpaused | NotPaused | OtherPause
+ExtendOutcome = Extended | NotPaused | OtherPause
 
 
 def check_reason(reason: str) -> str:

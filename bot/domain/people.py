@@ -9,7 +9,7 @@ class Person:
 
     `team_ids`: every id under which Slack names the organisation the account belongs to, that is
     its workspace's and, on Enterprise Grid, its organisation's and those of its workspaces.
-    `is_guest`: a guest of several channels or of one.
+    `is_guest`: a guest of several channels or of one. `zone`: the name of their time zone.
     """
 
     user_id: str
@@ -19,6 +19,7 @@ class Person:
     is_bot: bool
     is_guest: bool
     is_stranger: bool
+    zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.audit import AuditPlace, AuditSelection
+from bot.domain.durations import For, Lasting, read_lasting, written
 from bot.domain.event_log import Window
 from bot.domain.log_pages import LogPlace, LogSelection
 from bot.domain.repositories import Repositories
@@ -13,6 +14,7 @@ from bot.domain.repository import RepositoryName
 PREFIX = "mq:"
 PAUSE = "mq:pause"
 UNPAUSE = "mq:unpause"
+EXTEND = "mq:extend"
 REPLACE = "mq:replace"
 DISMISS = "mq:dismiss"
 REFRESH = "mq:refresh"
@@ -45,6 +47,12 @@ PAUSE_SHORTCUT = "pause_queue"
 """Callback of the global shortcut, as manifest.yml declares it."""
 
 REPOSITORY_BLOCK = "repository"
+EXTEND_VIEW = "mq:extend_view"
+"""Callback of the form that asks for a pause's new end."""
+
+LASTING_BLOCK = "lasting"
+LASTING_ACTION = "lasting"
+
 REASON_BLOCK = "reason"
 REASON_ACTION = "reason"
 
@@ -82,16 +90,29 @@ class Replacement:
     repository: RepositoryName
     reason: str
     paused_at: datetime
+    lasting: Lasting | None = None
 
 
 def replacement_value(replacement: Replacement) -> str:
     fields = [replacement.repository, replacement.paused_at.isoformat(), replacement.reason]
+    if replacement.lasting is not None:
+        fields.append(written(replacement.lasting))
     return json.dumps(fields, ensure_ascii=False)
 
 
 def read_replacement(value: str, repositories: Repositories) -> Replacement:
-    name, paused_at, reason = json.loads(value)
-    return Replacement(repositories.allowed(name), reason, datetime.fromisoformat(paused_at))
+    name, paused_at, reason, *lasting = json.loads(value)
+    return Replacement(
+        repositories.allowed(name),
+        reason,
+        datetime.fromisoformat(paused_at),
+        read_lasting(" ".join(lasting).split())[0],
+    )
+
+
+def extend_value(by: timedelta, target: str) -> str:
+    """What an option of *Extend…* carries: how much more, and the pause it was drawn for."""
+    return f"{written(For(by))} {target}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,11 @@ def invalid_duration(error: InvalidDuration) -> str:
     return f"{code(error.shown, 60)}: {_DURATIONS[DurationProblem(error.problem)]}"
 
 
+def plain_duration(error: InvalidDuration) -> str:
+    """The same beside a field of a form, where Slack shows plain text."""
+    return _DURATIONS[DurationProblem(error.problem)]
+
+
 def invalid_reason(error: InvalidReason) -> str:
     if error.problem is ReasonProblem.BLANK:
         return "A reason needs at least one character that can be seen."

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Sequence
 
-from bot.domain.audit import Action, AuditRecord
+from bot.domain.audit import Action, AuditRecord, Origin
+from bot.domain.durations import Lasting
 from bot.domain.message import Block, Message, View
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact, KnownPause, Snapshot
-from bot.messages import actions, blocks
+from bot.messages import actions, blocks, timers
 from bot.messages.status import resume_button
 from bot.messages.text import clean, duration, escape, local_time, plural, quote, utc_time
 
@@ -17,6 +18,8 @@ NAME_LIMIT = 60
 
 def act(record: AuditRecord) -> Message:
     """The post in a channel about an act made through this bot."""
+    if record.action is Action.EXTEND or record.origin is Origin.TIMER:
+        return timers.act(record)
     return _paused(record) if record.action is Action.PAUSE else _unpaused(record)
 
 
@@ -28,14 +31,23 @@ def _paused(record: AuditRecord) -> Message:
     word = "Pause reason changed" if replaced else "Queue paused"
     since = record.paused_at or record.at
     was = quote(record.previous_reason or "", REASON_LIMIT)
+    ends = f", lifts itself {utc_time(record.lifts_at)}" if record.lifts_at is not None else ""
     return Message(
-        text=f"{word}: {repository}, by {name} since {utc_time(since)}: {reason}",
+        text=f"{word}: {repository}, by {name} since {utc_time(since)}{ends}: {reason}",
         blocks=(
             blocks.section(f":double_vertical_bar: *{word}* {repository}: {reason}"),
             blocks.context(
-                f"by {name}", f"since {local_time(since)}", f"before: {was}" if replaced else ""
+                f"by {name}",
+                f"since {local_time(since)}",
+                timers.lifts(record.lifts_at) if record.lifts_at is not None else "",
+                f"before: {was}" if replaced else "",
             ),
-            blocks.actions([resume_button(record.repository, since)]),
+            blocks.actions(
+                [
+                    resume_button(record.repository, since),
+                    timers.extend_menu(record.repository, since),
+                ]
+            ),
         ),
     )
 
@@ -93,12 +105,14 @@ def not_paused(repository: RepositoryName) -> Message:
     return _reply(f"{escape(repository)} is not paused. Nothing to do.")
 
 
-def already_paused(repository: RepositoryName, known: KnownPause, wanted: str) -> Message:
+def already_paused(
+    repository: RepositoryName, known: KnownPause, wanted: str, lasting: Lasting | None = None
+) -> Message:
     """Who, since when and why; the person may put the new reason in its place."""
     sentence = f"{escape(repository)} is already paused{_by(known)}"
     reason = quote(known.reason, REASON_LIMIT)
     value = actions.replacement_value(
-        actions.Replacement(repository, wanted, known.pause.paused_at)
+        actions.Replacement(repository, wanted, known.pause.paused_at, lasting)
     )
     return Message(
         text=f"{sentence} since {utc_time(known.pause.paused_at)}: {reason}",
@@ -176,8 +190,11 @@ def reason_modal(
     chosen: RepositoryName | None,
     channel_id: str | None,
     note: str,
+    lasting: str | None = None,
 ) -> View:
     """The form that asks for the reason. `note` tells the impact, or that it is being read.
+
+    `lasting` is the duration that was typed already.
 
     `channel_id` is where the person came from; it is only ever used to choose where to speak.
     """
@@ -187,7 +204,7 @@ def reason_modal(
     else:
         shown.append(_repository_input(repositories, chosen))
     shown.append(blocks.context(note))
-    shown.append(_reason_input())
+    shown += [_reason_input(), timers.lasting_input(lasting)]
     return View(
         {
             "type": "modal",
@@ -195,7 +212,9 @@ def reason_modal(
             "title": blocks.plain("Pause a merge queue", 24),
             "submit": blocks.plain("Pause queue", 24),
             "close": blocks.plain("Cancel", 24),
-            "private_metadata": json.dumps({"repository": chosen, "channel": channel_id}),
+            "private_metadata": json.dumps(
+                {"repository": chosen, "channel": channel_id, "lasting": lasting}
+            ),
             "blocks": [dict(block) for block in shown],
         }
     )

@@ -7,7 +7,7 @@ from bot.domain.message import Block, Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, blocks
+from bot.messages import actions, blocks, timers
 from bot.messages.status import resume_button
 from bot.messages.text import duration, escape, local_time, plural, quote, utc_time
 
@@ -33,7 +33,7 @@ def _in_force(view: PauseView) -> Message:
     reason = quote(record.reason, REASON_LIMIT)
     by = _by("by", record.by)
     since = f"since {utc_time(record.paused_at)}"
-    lifts = f", lifts {utc_time(view.lifts_at)}" if view.lifts_at is not None else ""
+    lifts = f", lifts itself {utc_time(view.lifts_at)}" if view.lifts_at is not None else ""
     queued = _queued(record)
     told = f"{by} {since}" if by else since
     was = quote(record.previous_reason or "", REASON_LIMIT)
@@ -45,7 +45,7 @@ def _in_force(view: PauseView) -> Message:
             blocks.context(
                 by,
                 f"since {local_time(record.paused_at)}",
-                f"lifts {local_time(view.lifts_at)}" if view.lifts_at is not None else "",
+                timers.lifts(view.lifts_at) if view.lifts_at is not None else "",
                 queued,
                 f"before: {was}" if was else "",
             ),
@@ -60,6 +60,7 @@ def _buttons(record: PauseRecord) -> Block:
         [
             resume_button(record.repository, record.paused_at, record.queued_now),
             blocks.button("Tell me when it resumes", action_id=actions.WATCH, value=value),
+            timers.extend_menu(record.repository, record.paused_at),
         ],
         # The same through all edits: a press just before one is still a press of this button.
         block_id=f"pause-{record.pause_id}",
@@ -100,7 +101,7 @@ def _ending(record: PauseRecord) -> str:
         case PauseEnding.REPLACED:
             how = _by("replaced by", record.ended_by) or "replaced"
         case PauseEnding.TIMER:
-            how = "lifted by its timer"
+            how = _by("lifted by the timer of", record.ended_by) or "lifted by its timer"
         case _:
             how = _by("lifted by", record.ended_by) or "lifted"
     return f"{how} {lasted}".rstrip()
@@ -112,12 +113,18 @@ def _joined(record: PauseRecord) -> str:
     return f"{plural(len(record.joined), 'pull request')} joined meanwhile"
 
 
-def ended(record: PauseRecord) -> Message:
-    """The line that says in a channel that the queue goes on: edits of a card notify nobody."""
+def ended(record: PauseRecord, lifts_at: datetime | None = None) -> Message:
+    """The line that says in a channel that the queue goes on: edits of a card notify nobody.
+
+    `lifts_at` is when its timer was to lift it, if it had one.
+    """
     repository = escape(record.repository)
     lasted = f"after {duration(record.lasted)}" if record.lasted is not None else ""
-    by = "by its timer" if record.ending is PauseEnding.TIMER else _by("by", record.ended_by)
-    told = " ".join(part for part in (by, lasted) if part)
+    by, late = _by("by", record.ended_by), ""
+    if record.ending is PauseEnding.TIMER:
+        by = _by("by the timer of", record.ended_by) or "by its timer"
+        late = timers.late_by(record.ended_at, lifts_at)
+    told = " ".join(part for part in (by, lasted, late) if part)
     return Message(
         text=f"Queue unpaused: {repository}" + (f", {told}" if told else ""),
         blocks=(
@@ -125,6 +132,7 @@ def ended(record: PauseRecord) -> Message:
             blocks.context(
                 by,
                 lasted,
+                late,
                 f"it was paused for: {quote(record.reason, REASON_LIMIT)}",
                 _joined(record),
             ),

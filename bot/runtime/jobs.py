@@ -13,12 +13,14 @@ from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler
 from bot.slack.home import HomeTab
 from bot.slack.poster import SlackPoster
+from bot.usecases.expire_pauses import ExpirePauses
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_deliveries import PostDeliveries
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
 from bot.usecases.refresh_cards import RefreshCards
+from bot.usecases.unpause_queue import UnpauseQueue
 from bot.usecases.watch_pauses import WatchPauses
 
 logger = logging.getLogger(__name__)
@@ -28,6 +30,7 @@ POLL_TICK_SECONDS = 0.25
 PRUNE_SECONDS = 3600.0
 CHANNELS_SECONDS = 1800.0
 HOME_SECONDS = 10.0
+EXPIRY_SECONDS = 1.0
 
 
 def home_job(home: HomeTab) -> Job:
@@ -41,6 +44,9 @@ class Jobs:
     def __init__(self, settings: Settings, ports: Ports) -> None:
         holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._settings = settings
+        self._ports = ports
+        self._holder = holder
+        self._expiry: ExpirePauses | None = None
         self._scheduler = JobScheduler()
         slack = ports.slack
         self._poster = SlackPoster(slack.client, slack.channels, slack.identity.bot_id)
@@ -109,6 +115,18 @@ class Jobs:
             holder=holder,
         )
 
+    def lift_pauses(self, unpause_queue: UnpauseQueue) -> None:
+        """Before `start`."""
+        self._expiry = ExpirePauses(
+            unpause_queue,
+            self._ports.store,
+            self._ports.clock,
+            self.nudge,
+            self._holder,
+            SystemRandom().random,
+        )
+        self._scheduler.every(EXPIRY_SECONDS, Job("lift pauses", self._expiry.run))
+
     def refresh_home(self, home: HomeTab) -> None:
         """Before `start`."""
         self._scheduler.every(HOME_SECONDS, home_job(home))
@@ -141,6 +159,8 @@ class Jobs:
             await self._posts.release()
             await self._edits.release()
             await self._watches.release()
+            if self._expiry is not None:
+                await self._expiry.release()
         except StoreUnavailable as error:
             # Leases that cannot be given back end by themselves.
             logger.warning(

@@ -38,6 +38,7 @@ from bot.usecases import UseCases
 from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.explain_pull_request import ExplainPullRequest
+from bot.usecases.extend_pause import ExtendPause
 from bot.usecases.group_work import GroupWork
 from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
@@ -61,6 +62,7 @@ class Listening:
 
     app: App
     home: HomeTab
+    use_cases: UseCases
 
 
 def build_listeners(
@@ -70,10 +72,12 @@ def build_listeners(
     slack = ports.slack
     repositories = Repositories(settings.repositories)
     groups = Groups(settings.groups, repositories)
-    use_cases = _use_cases(settings, ports, nudge)
+    use_cases = build_use_cases(settings, ports, nudge)
     boundary = ErrorBoundary(settings.command)
     modal = PauseModal(use_cases.pause_queue, use_cases.show_status, repositories)
-    pausing = PauseAnswers(use_cases.pause_queue, use_cases.unpause_queue, modal)
+    pausing = PauseAnswers(
+        use_cases.pause_queue, use_cases.unpause_queue, modal, use_cases.extend_pause
+    )
     subscribing = SubscriptionAnswers(
         use_cases.manage_subscriptions,
         settings.command,
@@ -150,10 +154,10 @@ def build_listeners(
         settings.command, answers, inbox, once, boundary, slack.client, slack.replies
     )
     app = build_app(slack.client, slack.identity, (commands, actions, views, home), once)
-    return Listening(app, home)
+    return Listening(app, home, use_cases)
 
 
-def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
+def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
     slack = ports.slack
     check = CheckPermission(
         SlackPeople(slack.client, ports.clock),
@@ -180,6 +184,7 @@ def _use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         unpause_group=UnpauseGroup(ports.merge_queue, unpause_queue, work),
         show_group=ShowGroup(show_status),
         show_audit=ShowAudit(ports.store),
+        extend_pause=ExtendPause(ports.merge_queue, acts),
         manage_subscriptions=ManageSubscriptions(acts),
         link_account=LinkAccount(ports.store, ports.clock),
         watch_resume=WatchResume(ports.store, ports.clock, check),

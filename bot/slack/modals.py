@@ -33,14 +33,21 @@ class PauseModal:
     show_status: ShowStatus
     repositories: Repositories
 
-    async def open(self, chosen: RepositoryName | None, conversation: Conversation) -> None:
+    async def open(
+        self,
+        chosen: RepositoryName | None,
+        conversation: Conversation,
+        lasting: str | None = None,
+    ) -> None:
         """Raises PermissionDenied, before anything is opened."""
         await self.permit(chosen, conversation)
         opened = await conversation.open_modal(
-            self._view(chosen, conversation, pause.READING if chosen else pause.CHOOSE_FIRST)
+            self._view(
+                chosen, conversation, pause.READING if chosen else pause.CHOOSE_FIRST, lasting
+            )
         )
         if chosen is not None:
-            await self.complete(chosen, opened, conversation)
+            await self.complete(chosen, opened, conversation, lasting)
 
     async def permit(self, chosen: RepositoryName | None, conversation: Conversation) -> None:
         """Raises PermissionDenied; for a known repository the refusal is put on record."""
@@ -54,10 +61,14 @@ class PauseModal:
         )
 
     async def complete(
-        self, chosen: RepositoryName, opened: OpenedModal, conversation: Conversation
+        self,
+        chosen: RepositoryName,
+        opened: OpenedModal,
+        conversation: Conversation,
+        lasting: str | None = None,
     ) -> None:
         """Show what pausing `chosen` would stop, unless the modal has gone or changed."""
-        view = self._view(chosen, conversation, await self._note(chosen))
+        view = self._view(chosen, conversation, await self._note(chosen), lasting)
         try:
             await opened.show(view)
         except SlackApiError as error:
@@ -73,10 +84,17 @@ class PauseModal:
             return pause.UNREADABLE
         return pause.impact_note(snapshot)
 
-    def _view(self, chosen: RepositoryName | None, conversation: Conversation, note: str) -> View:
+    def _view(
+        self,
+        chosen: RepositoryName | None,
+        conversation: Conversation,
+        note: str,
+        lasting: str | None,
+    ) -> View:
         return pause.reason_modal(
             self.repositories.names,
             chosen=chosen,
             channel_id=conversation.channel_id,
             note=note,
+            lasting=lasting,
         )

@@ -157,11 +157,23 @@ class ViewSubmission(Payload):
         return read_value(self.view, block_id, action_id)
 
 
+class ExtendForm(Payload):
+    """What the form for a pause's new end carries along; never trusted to authorise anything."""
+
+    target: str
+    channel: str | None = None
+
+    @classmethod
+    def of(cls, view: OpenView) -> Self:
+        return cls.model_validate(json.loads(view.private_metadata or "{}"))
+
+
 class PauseForm(Payload):
     """What the pause-reason modal carries along; never trusted to authorise anything."""
 
     repository: str | None = None
     channel: str | None = None
+    lasting: str | None = None
 
     @classmethod
     def of(cls, view: OpenView) -> Self:

@@ -52,6 +52,7 @@ class SlackUser(Payload):
     is_restricted: bool = True
     is_ultra_restricted: bool = True
     is_stranger: bool = False
+    tz: str | None = None
     enterprise_user: EnterpriseUser = Field(default_factory=EnterpriseUser)
 
     @property
@@ -66,6 +67,7 @@ class SlackUser(Payload):
             is_bot=self.is_bot or self.is_workflow_bot or self.id == SLACKBOT,
             is_guest=self.is_restricted or self.is_ultra_restricted,
             is_stranger=self.is_stranger,
+            zone=self.tz,
         )
 
 

@@ -7,21 +7,23 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Origin
-from bot.domain.errors import InvalidReason, RepositoryNotAllowed
+from bot.domain.durations import Lasting, read_lasting, read_whole
+from bot.domain.errors import InvalidDuration, InvalidReason, RepositoryNotAllowed
 from bot.domain.message import Message
 from bot.domain.pauses import AlreadyPaused, Paused, check_reason
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, pause
-from bot.messages.errors import invalid_reason, not_allowed
+from bot.messages import actions, pause, timers
+from bot.messages.errors import invalid_reason, not_allowed, plain_duration
 from bot.messages.text import clean
 from bot.slack.answers.pausing import REASON_KEPT, PauseAnswers
 from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
-from bot.slack.payloads import PauseForm, Shortcut, ViewSubmission
+from bot.slack.payloads import ExtendForm, PauseForm, Shortcut, ViewSubmission
 from bot.slack.replies import Replies
+from bot.usecases.extend_pause import ExtendRequest
 from bot.usecases.pause_queue import PauseRequest
 
 
@@ -39,6 +41,7 @@ class ViewListeners:
 
     def register(self, app: AsyncApp) -> None:
         app.view(actions.PAUSE_VIEW)(self.on_reason)
+        app.view(actions.EXTEND_VIEW)(self.on_extend)
         app.shortcut(actions.PAUSE_SHORTCUT)(self.on_shortcut)
 
     async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any]) -> None:
@@ -81,12 +84,55 @@ class ViewListeners:
             channel_id=form.channel,
             view_id=submission.view.id,
         )
-        work = self.once.act(body, self._pause(repository, reason, conversation))
+        chosen = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
+        lasting, _ = read_lasting(chosen.split())
+        work = self.once.act(body, self._pause(repository, reason, lasting, conversation))
         guarded = self.boundary.guard(work, conversation, repository=repository)
         self.inbox.hand_over(guarded)
 
+    async def on_extend(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        submission = ViewSubmission.model_validate(body)
+        form = ExtendForm.of(submission.view)
+        typed = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
+        try:
+            lasting = read_whole(clean(typed, REASON_KEPT))
+            target = actions.read_pause_target(form.target, self.repositories)
+        except InvalidDuration as error:
+            sentence = plain_duration(error)
+            await ack(response_action="errors", errors={actions.LASTING_BLOCK: sentence})
+            return
+        except RepositoryNotAllowed as error:
+            sentence = not_allowed(error)
+            await ack(response_action="errors", errors={actions.LASTING_BLOCK: sentence})
+            return
+        await ack(response_action="update", view=dict(timers.working_modal().view))
+        conversation = Conversation(
+            client=self.client,
+            replies=self.replies,
+            actor=submission.user.actor,
+            origin=Origin.MODAL,
+            trigger_id=submission.trigger_id,
+            channel_id=form.channel,
+            view_id=submission.view.id,
+        )
+        request = ExtendRequest(
+            target.repository,
+            lasting,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            expected=target.paused_at,
+        )
+        work = self.once.act(body, self.answers.extend(request, conversation))
+        guarded = self.boundary.guard(work, conversation, repository=target.repository)
+        self.inbox.hand_over(guarded)
+
     async def _pause(
-        self, repository: RepositoryName, reason: str, conversation: Conversation
+        self,
+        repository: RepositoryName,
+        reason: str,
+        lasting: Lasting | None,
+        conversation: Conversation,
     ) -> None:
         outcome = await self.answers.pause_queue.run(
             PauseRequest(
@@ -95,6 +141,7 @@ class ViewListeners:
                 conversation.actor,
                 conversation.origin,
                 conversation.channel_id,
+                lasting=lasting,
             )
         )
         await conversation.put_in_place(_result(repository, outcome))
@@ -104,5 +151,5 @@ def _result(repository: RepositoryName, outcome: Paused | AlreadyPaused) -> Mess
     match outcome:
         case Paused(told=told):
             return pause.paused_reply(told.act)
-        case AlreadyPaused(known=known, reason=reason):
-            return pause.already_paused(repository, known, reason)
+        case AlreadyPaused(known=known, reason=reason, lasting=lasting):
+            return pause.already_paused(repository, known, reason, lasting)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.explain_pull_request import ExplainPullRequest
+from bot.usecases.extend_pause import ExtendPause
 from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_group import PauseGroup
@@ -33,6 +34,7 @@ class UseCases:
     unpause_group: UnpauseGroup
     show_group: ShowGroup
     show_audit: ShowAudit
+    extend_pause: ExtendPause
     manage_subscriptions: ManageSubscriptions
     link_account: LinkAccount
     watch_resume: WatchResume

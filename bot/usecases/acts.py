@@ -16,6 +16,7 @@ from bot.usecases.group_marks import (
     mark_done,
     mark_refused,
 )
+from bot.usecases.pause_timers import set_timer
 from bot.usecases.tell_acts import announce
 from bot.usecases.turns import Turns
 
@@ -111,4 +112,5 @@ async def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
         if record.act_id == done.act_id and record.result is ActResult.DONE:
             return record
     record_id = await transaction.audit.add(done)
+    await set_timer(transaction, done)
     return replace(done, record_id=record_id)

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.audit import Actor
 from bot.domain.denials import Denied, Right, WhoCan
@@ -41,6 +42,15 @@ class CheckPermission:
 
     async def may(self, actor: Actor, right: Right) -> bool:
         return isinstance(await self._decide(actor, right), Allowed)
+
+    async def zone(self, actor: Actor) -> ZoneInfo:
+        """The time zone the person has chosen in Slack; UTC when that is not known."""
+        person = await self.people.person(actor.user_id)
+        name = person.zone if isinstance(person, Person) else None
+        try:
+            return ZoneInfo(name or "UTC")
+        except (ZoneInfoNotFoundError, ValueError):
+            return ZoneInfo("UTC")
 
     async def _decide(self, actor: Actor, right: Right) -> Decision:
         groups = sorted(groups_to_ask(right, self.policy, actor.user_id))

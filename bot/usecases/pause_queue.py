@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.durations import Lasting, lifts_at
 from bot.domain.errors import MergeQueueError, about
 from bot.domain.group_acts import GroupAct
 from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
@@ -29,6 +30,7 @@ class PauseRequest:
     channel_id: str | None = None
     replacing: datetime | None = None
     part_of: GroupAct | None = None
+    lasting: Lasting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,18 @@ class PauseQueue:
     acts: ActLog
 
     async def run(self, request: PauseRequest) -> PauseOutcome:
-        """Raises InvalidReason, PermissionDenied or MergeQueueError; the audit says so."""
+        """Raises InvalidReason, InvalidDuration, PermissionDenied or MergeQueueError."""
         act = self._act(request, check_reason(request.reason))
         await self.acts.permit(act)
+        if request.lasting is not None:
+            zone = await self.acts.check.zone(request.actor)
+            act = replace(act, lifts_at=lifts_at(request.lasting, act.at, zone))
         with about(request.repository):
             async with self.acts.turns.of(request.repository):
-                return await self._in_turn(request, act)
+                outcome = await self._in_turn(request, act)
+        if isinstance(outcome, AlreadyPaused):
+            return replace(outcome, lasting=request.lasting)
+        return outcome
 
     async def permit(self, request: PauseRequest) -> None:
         """Before a reason is asked for: raises PermissionDenied; the audit says so."""

@@ -14,8 +14,18 @@ async def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping
     if not cards:
         return {}
     pauses = await transaction.pauses.get({int(card.name.key) for card in cards})
+    in_force = [one for one in pauses.values() if one.is_open]
+    timers = await transaction.timers.running({one.repository for one in in_force})
+    ends = {
+        one.pause_id: timer.lifts_at
+        for one in in_force
+        for timer in timers
+        if timer.repository == one.repository and one.is_of(timer.paused_at)
+    }
     return {
-        card.card_id: pause_card.card(PauseView(pauses[int(card.name.key)]))
+        card.card_id: pause_card.card(
+            PauseView(pauses[int(card.name.key)], ends.get(int(card.name.key)))
+        )
         for card in cards
         if int(card.name.key) in pauses
     }

@@ -8,6 +8,7 @@ from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
+from bot.domain.pause_records import PauseEnding
 from bot.domain.repository import RepositoryName
 from bot.messages import events, groups, pause, pause_card, summary
 from bot.ports import Transaction
@@ -71,7 +72,7 @@ async def _event_messages(
 
 
 _OF_ACTS = {SubjectKind.ACT: pause.act, SubjectKind.REPLACED: pause.replaced}
-_OF_PAUSES = {SubjectKind.PAUSE_END: pause_card.ended, SubjectKind.RESUMED: pause_card.resumed}
+_OF_PAUSES = frozenset({SubjectKind.PAUSE_END, SubjectKind.RESUMED})
 
 
 async def _act_messages(
@@ -102,11 +103,19 @@ async def _pause_messages(
 ) -> dict[str, Message]:
     telling = [one for one in deliveries if one.subject.kind in _OF_PAUSES]
     pauses = await transaction.pauses.get(_ids(telling)) if telling else {}
-    return {
-        one.delivery_id: _OF_PAUSES[one.subject.kind](pauses[one.subject.subject_id])
-        for one in telling
-        if one.subject.subject_id in pauses
-    }
+    messages: dict[str, Message] = {}
+    for one in telling:
+        record = pauses.get(one.subject.subject_id)
+        if record is None:
+            continue
+        if one.subject.kind is SubjectKind.RESUMED:
+            messages[one.delivery_id] = pause_card.resumed(record)
+            continue
+        timed = record.ending is PauseEnding.TIMER
+        timer = await transaction.timers.of(record.repository, record.paused_at) if timed else None
+        lifts_at = timer.lifts_at if timer is not None else None
+        messages[one.delivery_id] = pause_card.ended(record, lifts_at)
+    return messages
 
 
 async def _summary(transaction: Transaction, delivery: Delivery) -> Message:

@@ -19,7 +19,8 @@ from bot.usecases.known_pause import know_pause
 class UnpauseRequest:
     """What is asked. `expected` is the time of the pause a button was drawn for, if it was.
 
-    `part_of` is the act on a group that this is a part of.
+    `part_of` is the act on a group that this is a part of. `lifts_at` is the time of the timer
+    that asks.
     """
 
     repository: RepositoryName
@@ -28,6 +29,7 @@ class UnpauseRequest:
     channel_id: str | None = None
     expected: datetime | None = None
     part_of: GroupAct | None = None
+    lifts_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,9 @@ class UnpauseQueue:
 
     async def run(self, request: UnpauseRequest) -> UnpauseOutcome:
         """Raises PermissionDenied or MergeQueueError; the audit says so."""
-        await self.acts.permit(self._act(request, None))
+        if request.origin is not Origin.TIMER:
+            # Whoever set the timer was allowed to when they did; no request of Slack says so.
+            await self.acts.permit(self._act(request, None))
         with about(request.repository):
             async with self.acts.turns.of(request.repository):
                 return await self._in_turn(request)
@@ -84,4 +88,5 @@ class UnpauseQueue:
             group_act_id=request.part_of.group_act_id if request.part_of is not None else 0,
             previous_reason=known.reason if known is not None else None,
             previous_paused_at=known.pause.paused_at if known is not None else None,
+            lifts_at=request.lifts_at,
         )

@@ -100,8 +100,14 @@ def assert_nothing_hidden(text: str, name: str) -> None:
         assert kept, (name, hex(ord(character)), text)
 
 
+OUR_REFERENCES = ("<#C0MERGEQ>", "<#C0GONE>")
+"""Channels that messages refer to themselves: what comes from outside is escaped."""
+
+
 def assert_harmless(text: str, name: str) -> None:
     """Only our own times and links are left of Slack's syntax."""
+    for ours in OUR_REFERENCES:
+        text = text.replace(ours, "")
     assert_nothing_hidden(text, name)
     for found in OURS.finditer(text):
         assert "evil.example" not in (found["url"] or ""), (name, text)

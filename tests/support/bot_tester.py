@@ -225,8 +225,12 @@ class BotTester:
     async def submit(
         self, view: ShownView, *, by: str = ALICE, repository: str | None = None, **inputs: str
     ) -> Json:
-        """Submit the modal on top; the inputs are named by their blocks."""
-        values: Json = {
+        """Submit the modal on top; the inputs are named by their blocks.
+
+        A menu that has a choice made for the person keeps it.
+        """
+        values: Json = _chosen_already(view)
+        values |= {
             name: {name: {"type": "plain_text_input", "value": value}}
             for name, value in inputs.items()
         }
@@ -478,6 +482,19 @@ class BotTester:
         }
         unexpected_refusals = refused - self.expected_refusals
         assert not unexpected_refusals, f"refused by Slack: {unexpected_refusals}"
+
+
+def _chosen_already(view: ShownView) -> Json:
+    return {
+        element.block_id: {
+            element.body["action_id"]: {
+                "type": "static_select",
+                "selected_option": element.body["initial_option"],
+            }
+        }
+        for element in view.elements()
+        if "initial_option" in element.body
+    }
 
 
 def _manifest(mode: Mode) -> Path | Mapping[str, object]:

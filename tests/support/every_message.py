@@ -6,16 +6,18 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
-from bot.domain.audit import Action, Actor
+from bot.domain.audit import Action, Actor, ActResult, Origin
 from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands import BRANCH_LIMIT
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
+from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
     InvalidConfiguration,
+    InvalidDuration,
     InvalidReason,
     InvalidRequest,
     MergeQueueProtocolError,
@@ -72,6 +74,7 @@ from bot.messages import (
     status,
     subscriptions,
     summary,
+    timers,
     why,
 )
 from bot.messages.pause_card import PauseView
@@ -205,6 +208,37 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "over": pause.over(LONG_NAME),
         "reason modal": pause.reason_modal(
             [SITE, LONG_NAME], chosen=SITE, channel_id="C1", note=pause.impact_note(snapshot)
+        ),
+        "pause extended": pause.act(
+            make_act(action=Action.EXTEND, actor=Actor("U1", text), lifts_at=NOON)
+        ),
+        "pause lifted by its timer": pause.act(
+            make_act(
+                action=Action.UNPAUSE,
+                origin=Origin.TIMER,
+                actor=Actor("U1", text),
+                previous_reason=text,
+                lifts_at=NOON - timedelta(hours=1),
+            )
+        ),
+        "timer that did nothing": pause.act(
+            make_act(
+                action=Action.UNPAUSE,
+                origin=Origin.TIMER,
+                result=ActResult.UNCHANGED,
+                actor=Actor("U1", text),
+                previous_reason=text,
+            )
+        ),
+        "pause extended, to the actor": timers.extended_reply(make_act(lifts_at=NOON)),
+        "extend modal": timers.extend_modal(LONG_NAME, "value", "C0MERGEQ"),
+        "extend modal at work": timers.working_modal(),
+        "duration refused": errors.explain(
+            InvalidDuration(DurationProblem.UNREADABLE, text),
+            command="/mq",
+            incident="i1",
+            repository=None,
+            retry=None,
         ),
         "reason modal of one": pause.reason_modal(
             [SITE], chosen=SITE, channel_id=None, note=pause.impact_note(make_snapshot())

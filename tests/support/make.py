@@ -152,6 +152,8 @@ def make_act(
     previous_reason: str | None = None,
     previous_paused_at: datetime | None = None,
     channel_id: str | None = CHANNEL,
+    origin: Origin = Origin.COMMAND,
+    lifts_at: datetime | None = None,
     record_id: int = 0,
     act_id: int = 0,
 ) -> AuditRecord:
@@ -160,7 +162,8 @@ def make_act(
         at=at,
         actor=actor,
         action=action,
-        origin=Origin.COMMAND,
+        origin=origin,
+        lifts_at=lifts_at,
         repository=repository,
         result=result,
         channel_id=channel_id,

@@ -2,11 +2,13 @@
 
 from bot.domain.commands.arguments import Arguments
 from bot.domain.commands.values import Command, PauseCommand, UnpauseCommand
+from bot.domain.durations import read_lasting
 
 
 def read_pause(arguments: Arguments) -> Command:
     repository, words = arguments.repository()
-    return PauseCommand(repository, arguments.rest_of_text(words))
+    lasting, taken = read_lasting(words)
+    return PauseCommand(repository, arguments.rest_of_text(words[taken:]), lasting)
 
 
 def read_unpause(arguments: Arguments) -> Command:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.domain.durations import Lasting
 from bot.domain.groups import Group
 from bot.domain.log_pages import LONGEST_LOOKBACK, PAGE
 from bot.domain.repository import RepositoryName
@@ -65,10 +66,11 @@ class BranchesCommand:
 
 @dataclass(frozen=True, slots=True)
 class PauseCommand:
-    """`reason` is None when none was typed: a modal asks for it."""
+    """`reason` is None when none was typed: a modal asks for it. `lasting`: it lifts itself."""
 
     repository: RepositoryName | None = None
     reason: str | None = None
+    lasting: Lasting | None = None
 
 
 @dataclass(frozen=True, slots=True)

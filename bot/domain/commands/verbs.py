@@ -47,11 +47,12 @@ VERBS = (
     ),
     Verb(
         "pause",
-        "pause [owner/name|@group|all] [reason]",
+        "pause [owner/name|@group|all] [45m|until 15:00] [reason]",
         "Pause the queue; without a reason a form asks for it",
         (
             "pause CI runners are down",
-            "pause acme/site database migration",
+            "pause acme/site 45m database migration",
+            "pause until 15:00 release 4.2",
             "pause all CI runners are down",
         ),
     ),

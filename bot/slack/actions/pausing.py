@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.denials import Right
+from bot.domain.durations import read_lasting
 from bot.domain.pauses import AlreadyPaused, Paused
 from bot.domain.repositories import Repositories
-from bot.messages import actions, pause, status
+from bot.messages import actions, pause, status, timers
 from bot.slack.actions.click import Act
 from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.payloads import BlockActions, PauseForm
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.extend_pause import ExtendRequest
 from bot.usecases.pause_queue import PauseRequest
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.unpause_queue import UnpauseRequest
@@ -31,6 +33,7 @@ class PauseActions:
             actions.PAUSE: self._pause,
             actions.UNPAUSE: self._unpause,
             actions.REPLACE: self._replace,
+            actions.EXTEND: self._extend,
             actions.DISMISS: self._dismiss,
             actions.PAUSE_REPOSITORY: self._choose_in_modal,
         }
@@ -63,6 +66,7 @@ class PauseActions:
                 conversation.origin,
                 conversation.channel_id,
                 replacing=wanted.paused_at,
+                lasting=wanted.lasting,
             )
         )
         match outcome:
@@ -70,10 +74,29 @@ class PauseActions:
                 await conversation.put_in_place(pause.paused_reply(told.act))
                 if not told.posted_here and conversation.response_url is not None:
                     await conversation.tell_channel(pause.act(told.act))
-            case AlreadyPaused(known=known, reason=reason):
+            case AlreadyPaused(known=known, reason=reason, lasting=lasting):
                 await conversation.put_in_place(
-                    pause.already_paused(wanted.repository, known, reason)
+                    pause.already_paused(wanted.repository, known, reason, lasting)
                 )
+
+    async def _extend(self, click: BlockActions, conversation: Conversation) -> None:
+        length, _, value = click.action.chosen.partition(" ")
+        target = actions.read_pause_target(value, self.repositories)
+        lasting, _ = read_lasting([length])
+        if lasting is None:
+            await self.check_permission.require(conversation.actor, Right.PAUSE)
+            modal = timers.extend_modal(target.repository, value, conversation.channel_id)
+            await conversation.open_modal(modal)
+            return
+        request = ExtendRequest(
+            target.repository,
+            lasting,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            expected=target.paused_at,
+        )
+        await self.answers.extend(request, conversation)
 
     async def _dismiss(self, _click: BlockActions, conversation: Conversation) -> None:
         await self.check_permission.require(conversation.actor, Right.READ)
@@ -88,5 +111,8 @@ class PauseActions:
         modal = self.answers.modal
         await modal.permit(repository, conversation)
         await modal.complete(
-            repository, OpenedModal(conversation.client, view.id, view.hash), conversation
+            repository,
+            OpenedModal(conversation.client, view.id, view.hash),
+            conversation,
+            form.lasting,
         )

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.commands import PauseCommand, RepositoryCommand, UnpauseCommand
-from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
+from bot.domain.durations import written
+from bot.domain.pauses import AlreadyPaused, Extended, NotPaused, OtherPause, Paused, Unpaused
 from bot.domain.repository import RepositoryName
-from bot.messages import pause
+from bot.messages import pause, timers
 from bot.messages.text import clean
 from bot.slack.answers.room import RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.slack.modals import PauseModal
+from bot.usecases.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pause_queue import PauseQueue, PauseRequest
 from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
 
@@ -25,6 +27,7 @@ class PauseAnswers:
     pause_queue: PauseQueue
     unpause_queue: UnpauseQueue
     modal: PauseModal
+    extend_pause: ExtendPause
 
     def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]:
         return {PauseCommand: self._pause_typed, UnpauseCommand: self._unpause_typed}
@@ -34,7 +37,8 @@ class PauseAnswers:
     ) -> None:
         """Without a reason the modal asks for it."""
         if command.reason is None:
-            await self.modal.open(repository, conversation)
+            typed = written(command.lasting) if command.lasting is not None else None
+            await self.modal.open(repository, conversation, typed)
             return
         outcome = await self.pause_queue.run(
             PauseRequest(
@@ -43,14 +47,17 @@ class PauseAnswers:
                 conversation.actor,
                 conversation.origin,
                 conversation.channel_id,
+                lasting=command.lasting,
             )
         )
         match outcome:
             case Paused(told=told):
                 if not told.posted_here:
                     await conversation.tell_channel(pause.act(told.act))
-            case AlreadyPaused(known=known, reason=wanted):
-                await conversation.tell_actor(pause.already_paused(repository, known, wanted))
+            case AlreadyPaused(known=known, reason=wanted, lasting=lasting):
+                await conversation.tell_actor(
+                    pause.already_paused(repository, known, wanted, lasting)
+                )
 
     async def _unpause_typed(
         self, _command: UnpauseCommand, repository: RepositoryName, conversation: Conversation
@@ -72,6 +79,19 @@ class PauseAnswers:
             case NotPaused():
                 if conversation.in_channel_message:
                     await conversation.put_in_place(pause.over(request.repository))
+                await conversation.tell_actor(pause.not_paused(request.repository))
+            case OtherPause(known=known):
+                await conversation.tell_actor(pause.other_pause(request.repository, known))
+
+    async def extend(self, request: ExtendRequest, conversation: Conversation) -> None:
+        outcome = await self.extend_pause.run(request)
+        match outcome:
+            case Extended(told=told):
+                if not told.posted_here:
+                    await conversation.tell_actor(timers.extended_reply(told.act))
+                elif conversation.view_id is not None:
+                    await conversation.put_in_place(timers.extended_reply(told.act))
+            case NotPaused():
                 await conversation.tell_actor(pause.not_paused(request.repository))
             case OtherPause(known=known):
                 await conversation.tell_actor(pause.other_pause(request.repository, known))

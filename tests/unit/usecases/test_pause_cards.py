@@ -233,8 +233,8 @@ async def test_a_pause_that_its_timer_lifted_says_so() -> None:
     await desk.turns(5)
 
     card, line = desk.world.shown()
-    assert "paused by alice, lifted by its timer after" in card
-    assert "by its timer after" in line
+    assert "paused by alice, lifted by the timer of alice after" in card
+    assert "by the timer of alice after" in line
 
 
 async def test_a_deleted_card_is_posted_again_once_and_then_left_alone() -> None:

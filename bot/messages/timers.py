@@ -1,0 +1,171 @@
+"""What is said about pauses that lift themselves, and the controls that give them another end."""
+
+import json
+from datetime import datetime
+
+from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.durations import UNTIL
+from bot.domain.message import Block, Message, View
+from bot.domain.repository import RepositoryName
+from bot.domain.timers import EXTENSIONS, LATE
+from bot.messages import actions, blocks
+from bot.messages.text import duration, escape, local_time, quote, utc_time
+
+NAME_LIMIT = 60
+REASON_LIMIT = 255
+OTHER = "other"
+
+LENGTHS = ("15m", "30m", "1h", "2h", "4h", "1d")
+NO_END = "until somebody resumes it"
+
+
+def lifts(at: datetime) -> str:
+    """The fact on a pause's line of facts."""
+    return f"lifts itself {local_time(at)}"
+
+
+def act(record: AuditRecord) -> Message:
+    """The post about what a timer did, or about its new end."""
+    if record.action is Action.EXTEND:
+        return _extended(record)
+    if record.result is ActResult.UNCHANGED:
+        return _void(record)
+    return _lifted(record)
+
+
+def _extended(record: AuditRecord) -> Message:
+    name = quote(record.actor.name, NAME_LIMIT)
+    repository = escape(record.repository)
+    end = record.lifts_at or record.at
+    return Message(
+        text=f"Pause of {repository} now lifts itself {utc_time(end)}, set by {name}",
+        blocks=(
+            blocks.section(f":alarm_clock: *Pause of {repository}* now {lifts(end)}"),
+            blocks.context(f"set by {name}"),
+        ),
+    )
+
+
+def _lifted(record: AuditRecord) -> Message:
+    name = quote(record.actor.name, NAME_LIMIT)
+    repository = escape(record.repository)
+    paused_at = record.previous_paused_at
+    lasted = f"after {duration(record.at - paused_at)}" if paused_at is not None else ""
+    was = quote(record.previous_reason or "", REASON_LIMIT)
+    late = late_by(record.at, record.lifts_at)
+    told = ", ".join(part for part in (f"by the timer of {name}", lasted, late) if part)
+    return Message(
+        text=f"Queue unpaused: {repository}, {told}",
+        blocks=(
+            blocks.section(f":arrow_forward: *Queue unpaused* {repository}"),
+            blocks.context(
+                f"by the timer of {name}",
+                lasted,
+                late,
+                f"it was paused for: {was}" if was else "",
+            ),
+        ),
+    )
+
+
+def late_by(at: datetime | None, lifts_at: datetime | None) -> str:
+    """Empty unless it is worth saying that the timer was late."""
+    if at is None or lifts_at is None or at - lifts_at < LATE:
+        return ""
+    return f"{duration(at - lifts_at)} late"
+
+
+def _void(record: AuditRecord) -> Message:
+    name = quote(record.actor.name, NAME_LIMIT)
+    repository = escape(record.repository)
+    reason = quote(record.previous_reason or "", REASON_LIMIT)
+    text = (
+        f"The timer that {name} set for {repository} did nothing: "
+        f"another pause is in force: {reason}"
+    )
+    return Message(text=text, blocks=(blocks.section(f":alarm_clock: {text}"),))
+
+
+def extend_menu(repository: RepositoryName, paused_at: datetime) -> blocks.Element:
+    """*Extend…*: later by so much, or another time."""
+    target = actions.unpause_value(repository, paused_at)
+    options = [
+        blocks.option(f"{duration(one)} more", actions.extend_value(one, target))
+        for one in EXTENSIONS
+    ]
+    options.append(blocks.option("Another time…", f"{OTHER} {target}"))
+    return blocks.select("Extend…", action_id=actions.EXTEND, options=options)
+
+
+def extend_modal(repository: RepositoryName, target: str, channel_id: str | None) -> View:
+    """Asks for the new end in the same words as the command."""
+    return View(
+        {
+            "type": "modal",
+            "callback_id": actions.EXTEND_VIEW,
+            "title": blocks.plain("Extend a pause", 24),
+            "submit": blocks.plain("Extend", 24),
+            "close": blocks.plain("Cancel", 24),
+            "private_metadata": json.dumps({"target": target, "channel": channel_id}),
+            "blocks": [
+                dict(blocks.section(f"*{escape(repository)}*")),
+                {
+                    "type": "input",
+                    "block_id": actions.LASTING_BLOCK,
+                    "label": blocks.plain("How much longer, or until when", 2000),
+                    "hint": blocks.plain("45m, 2h, 1h30m, until 15:00", 2000),
+                    "element": {
+                        "type": "plain_text_input",
+                        "action_id": actions.LASTING_ACTION,
+                        "max_length": 60,
+                        "focus_on_load": True,
+                    },
+                },
+            ],
+        }
+    )
+
+
+def lasting_input(typed: str | None = None) -> Block:
+    """The optional field of the pause form; what was typed already is chosen."""
+    options = [blocks.option(f"for {length}", length) for length in LENGTHS]
+    initial = blocks.option(_said(typed), typed) if typed is not None else None
+    if initial is not None:
+        options = [initial, *(one for one in options if one["value"] != typed)]
+    return {
+        "type": "input",
+        "block_id": actions.LASTING_BLOCK,
+        "optional": True,
+        "label": blocks.plain("Lifts itself", 2000),
+        "element": blocks.select(
+            f"Stays paused {NO_END}",
+            action_id=actions.LASTING_ACTION,
+            options=options,
+            initial=initial,
+        ),
+    }
+
+
+def _said(typed: str) -> str:
+    return typed if typed.startswith(UNTIL) else f"for {typed}"
+
+
+def extended_reply(record: AuditRecord) -> Message:
+    """To the actor alone, where the channel is not told by a post."""
+    end = record.lifts_at or record.at
+    text = f":alarm_clock: The pause of {escape(record.repository)} {lifts(end)}."
+    return Message(text=text, blocks=(blocks.section(text),))
+
+
+def working_modal() -> View:
+    text = ":hourglass_flowing_sand: Setting the new end …"
+    return View(
+        {
+            "type": "modal",
+            "callback_id": f"{actions.EXTEND_VIEW}_result",
+            "title": blocks.plain("Extend a pause", 24),
+            "close": blocks.plain("Close", 24),
+            "private_metadata": "{}",
+            "blocks": [dict(blocks.section(text))],
+        }
+    )
