@@ -110,6 +110,7 @@ def as_json(record: AuditRecord) -> str:
         "after": {
             "reason": record.stored_reason,
             "paused_at": _time(record.paused_at),
+            "lifts_at": _time(record.lifts_at),
             "heard": record.heard_after,
         },
         "answer": record.answer,
@@ -124,6 +125,7 @@ def as_line(record: AuditRecord) -> str:
         record.reason,
         f"group: {record.group}" if record.group else None,
         f"before: {record.previous_reason}" if record.previous_reason else None,
+        f"lifts itself: {_time(record.lifts_at)}" if record.lifts_at else None,
         f"hears: {record.heard_after or 'nothing'}" if record.heard_after is not None else None,
         f"answer: {record.answer}" if record.answer else None,
         record.detail,

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.audit import Action, Actor, Origin
+from bot.domain.durations import Lasting, read_lasting
+from bot.domain.errors import InvalidDuration
 from bot.domain.pauses import SAME_ACT
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -49,6 +51,21 @@ class RepositoryResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What is typed behind a group's name: perhaps how long, and why."""
+
+    reason: str
+    lasting: Lasting | None = None
+
+
+def read_asked(text: str) -> Asked:
+    """Raises InvalidDuration when it begins like a duration and is none."""
+    lasting, taken = read_lasting(text.split())
+    rest = text.split(maxsplit=taken)[taken:]
+    return Asked(rest[0].strip() if rest else "", lasting)
+
+
+@dataclass(frozen=True, slots=True)
 class GroupAct:
     """One person's word on a group. `group_act_id` is given by the store, 0 before.
 
@@ -69,6 +86,14 @@ class GroupAct:
     results: tuple[RepositoryResult, ...] = ()
     ended_at: datetime | None = None
     group_act_id: int = 0
+
+    @property
+    def wanted(self) -> Asked:
+        """`asked`, read; a text that cannot be read any more is all reason."""
+        try:
+            return read_asked(self.asked)
+        except InvalidDuration:
+            return Asked(self.asked)
 
     def of(self, *outcomes: GroupOutcome) -> list[RepositoryResult]:
         return [one for one in self.results if one.outcome in outcomes]

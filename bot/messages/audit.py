@@ -15,6 +15,7 @@ RECORD_LIMIT = 900
 _DID = {
     Action.PAUSE: "paused",
     Action.UNPAUSE: "unpaused",
+    Action.EXTEND: "extended the pause of",
     Action.SUBSCRIBE: "subscribed a channel to",
     Action.UNSUBSCRIBE: "unsubscribed a channel from",
 }
@@ -78,6 +79,7 @@ def _record(record: AuditRecord) -> str:
         _channel(record.channel_id),
         _group(record),
         _change(record),
+        f"lifts itself {local_time(record.lifts_at)}" if record.lifts_at is not None else "",
         f"service: {quote(record.answer, DETAIL_LIMIT)}" if record.answer else "",
         quote(record.detail, DETAIL_LIMIT) if record.detail and not record.answer else "",
     ]

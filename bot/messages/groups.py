@@ -1,9 +1,12 @@
 """Everything said about acts on a group of repositories, within Slack's sizes whatever its size."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from bot.domain.audit import Action
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.durations import For, written
+from bot.domain.errors import InvalidDuration
+from bot.domain.group_acts import Asked, GroupAct, GroupOutcome, RepositoryResult, read_asked
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
@@ -21,14 +24,23 @@ STATUS_LENGTH = 8500
 SECTION_LENGTH = 2800
 
 
-def confirm(group: Group, asked: str, read: Sequence[Snapshot | RepositoryName]) -> Message:
-    """The question before a group is paused: what would stop, and what stays as it is."""
+def confirm(
+    group: Group,
+    asked: str,
+    read: Sequence[Snapshot | RepositoryName],
+    lifts_at: datetime | None = None,
+) -> Message:
+    """The question before a group is paused: what would stop, and what stays as it is.
+
+    `asked` is kept by the button to be read again; `lifts_at` is when it lifts itself, if it does.
+    """
     snapshots = [one for one in read if isinstance(one, Snapshot)]
     paused = [one for one in snapshots if one.pause is not None]
     count = queues(len(group.repositories))
     question = f"Pause all {count}?" if group.name == ALL else f"Pause {count} of {group.mention}?"
-    reason = f"Reason: {quote(asked, REASON_LIMIT)}"
-    facts = [_impact(snapshots), _already(paused), _unread(len(read) - len(snapshots))]
+    reason = f"Reason: {quote(_asked(asked).reason, REASON_LIMIT)}"
+    lifting = f"It lifts itself {local_time(lifts_at)}." if lifts_at is not None else ""
+    facts = [lifting, _impact(snapshots), _already(paused), _unread(len(read) - len(snapshots))]
     value = actions.group_value(actions.GroupTarget(group.name, asked))
     label = f"Pause {count}"
     return Message(
@@ -47,6 +59,14 @@ def confirm(group: Group, asked: str, read: Sequence[Snapshot | RepositoryName])
             ),
         ),
     )
+
+
+def _asked(text: str) -> Asked:
+    """A text that cannot be read is all reason."""
+    try:
+        return read_asked(text)
+    except InvalidDuration:
+        return Asked(text)
 
 
 def name_of(group: str) -> str:
@@ -121,20 +141,33 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
 def _told(done: GroupAct, controls: Sequence[blocks.Element]) -> Message:
     lines = _lines(done)
     by = f"by {quote(done.actor.name, NAME_LIMIT)}"
-    reason = quote(done.asked, REASON_LIMIT) if done.action is Action.PAUSE else ""
+    wanted = done.wanted
+    reason = quote(wanted.reason, REASON_LIMIT) if done.action is Action.PAUSE else ""
+    lasting = _lasting(wanted)
     told_reason = f": {reason}" if reason else ""
     headline = _headline(done)
     counts = ", ".join(summary(done))
+    facts = [fact for fact in (by, utc_time(done.at), lasting) if fact]
+    since = f"since {local_time(done.at)}" if reason else ""
     shown: list[Block] = [
         blocks.section(f"{_mark(done)} *{headline}*{told_reason}"),
         *(blocks.section(line) for line in lines),
-        blocks.context(by, f"since {local_time(done.at)}" if reason else "", _cut_short(done)),
+        blocks.context(by, since, lasting, _cut_short(done)),
     ]
     if controls:
         shown.append(blocks.actions(controls))
     return Message(
-        text=f"{headline}{told_reason}. {counts} ({by}, {utc_time(done.at)})", blocks=tuple(shown)
+        text=f"{headline}{told_reason}. {counts} ({', '.join(facts)})",
+        blocks=tuple(shown),
     )
+
+
+def _lasting(wanted: Asked) -> str:
+    """How long the pauses last, as the person said it: a time of day is one of theirs."""
+    if wanted.lasting is None:
+        return ""
+    said = written(wanted.lasting)
+    return f"for {said}" if isinstance(wanted.lasting, For) else f"{said} (their time)"
 
 
 def _headline(done: GroupAct) -> str:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.domain.audit import Action
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.durations import lifts_at
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, read_asked
 from bot.domain.pauses import AlreadyPaused, Paused, check_reason
 from bot.domain.repository import RepositoryName
 from bot.usecases.group_work import GroupRequest, GroupWork, Report, SinceThen
@@ -22,10 +24,23 @@ class PauseGroup:
         """Before anything is asked: raises PermissionDenied; the audit says so."""
         await self.work.permit(request, Action.PAUSE)
 
+    async def lifts_at(self, request: GroupRequest) -> datetime | None:
+        """When the pauses are to lift themselves; raises InvalidReason and InvalidDuration."""
+        asked = read_asked(request.asked)
+        check_reason(asked.reason)
+        if asked.lasting is None:
+            return None
+        zone = await self.work.acts.check.zone(request.actor)
+        return lifts_at(asked.lasting, self.work.acts.clock.now(), zone)
+
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
-        """Raises InvalidReason or PermissionDenied; what fails of the group is in the result."""
-        reason = check_reason(request.asked)
+        """Raises InvalidReason, InvalidDuration or PermissionDenied.
+
+        What fails of the group is in the result.
+        """
         await self.permit(request)
+        await self.lifts_at(request)
+        asked_for = read_asked(request.asked)
         repositories: Sequence[RepositoryName] = request.group.repositories
         if request.again is not None:
             rest = await self.work.rest(request)
@@ -37,11 +52,12 @@ class PauseGroup:
         async def pause(repository: RepositoryName) -> RepositoryResult:
             asked = PauseRequest(
                 repository,
-                reason,
+                asked_for.reason,
                 request.actor,
                 request.origin,
                 request.channel_id,
                 part_of=act,
+                lasting=asked_for.lasting,
             )
             match await self.pause_queue.run(asked):
                 case Paused():

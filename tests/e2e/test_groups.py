@@ -313,3 +313,20 @@ async def test_a_channel_that_the_bot_is_not_in_is_told_all_the_same(three: BotT
     await three.wait_for_post("@release: 2 of 2 queues unpaused", INCIDENTS, by=BOB)
     await three.wait_for_reply("2 of 2 queues unpaused", by=BOB, channel=INCIDENTS)
     assert len(three.posts(INCIDENTS)) == 2
+
+
+async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester, clock: MovedClock) -> None:
+    question = await three.ask("/mq pause @release 30m freeze")
+    assert "Reason: freeze" in question
+    assert "It lifts itself " in question
+    await three.click(question, "Pause 2 queues")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    assert "· for 30m" in post
+    await three.wait_for_change(question, "2 of 2 queues paused")
+    assert reasons(three)[0] == "freeze (by alice via Slack)"
+
+    clock.advance(31 * 60)
+
+    for _ in range(2):
+        await three.wait_for_post("by the timer of alice")
+    assert reasons(three) == [None, None, None]

@@ -92,6 +92,7 @@ async def test_json_has_one_object_a_line_oldest_first(sql_database: TestDatabas
         "after": {
             "reason": "deploying 4.2 (Ada)",
             "paused_at": records[0].at.isoformat().replace("+00:00", "Z"),
+            "lifts_at": None,
             "heard": None,
         },
         "answer": "200",

@@ -120,7 +120,8 @@ def page(*records: AuditRecord) -> AuditPage:
 def every_record(text: str) -> list[AuditRecord]:
     """Each action and each result, from wherever one can act."""
     actor, origins = Actor("U1", text, "T0ACME"), list(Origin)
-    kinds = [(action, result) for action in Action for result in ActResult]
+    actions, results = list(Action), list(ActResult)
+    kinds = [(actions[n % len(actions)], results[n % len(results)]) for n in range(10)]
     return [
         replace(
             make_act(action, result, actor=actor, reason=text),
@@ -128,10 +129,11 @@ def every_record(text: str) -> list[AuditRecord]:
             heard_before="" if action is Action.SUBSCRIBE else None,
             heard_after="enter merge" if action is Action.SUBSCRIBE else None,
             detail=text,
+            lifts_at=NOON,
             record_id=number,
         )
         for number, (action, result) in enumerate(kinds)
-    ][:10]
+    ]
 
 
 PLACE = AuditPlace(NOON, 9)

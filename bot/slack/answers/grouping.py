@@ -10,9 +10,8 @@ from bot.domain.commands import (
     PauseGroupCommand,
     UnpauseGroupCommand,
 )
-from bot.domain.group_acts import GroupAct
+from bot.domain.group_acts import GroupAct, read_asked
 from bot.domain.groups import Group
-from bot.domain.pauses import check_reason
 from bot.messages import groups
 from bot.messages.text import clean
 from bot.ports import Clock
@@ -44,15 +43,16 @@ class GroupAnswers:
         }
 
     async def _confirm(self, command: PauseGroupCommand, conversation: Conversation) -> None:
-        """Raises PermissionDenied and InvalidReason before anything is read."""
+        """Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read."""
         group, asked = command.group, clean(command.asked, REASON_KEPT)
-        await self.pause_group.permit(self.request(group, conversation, asked))
-        if not command.asked:
+        request = self.request(group, conversation, asked)
+        await self.pause_group.permit(request)
+        if not read_asked(asked).reason:
             await conversation.tell_actor(groups.reason_needed(group, self.command))
             return
-        check_reason(asked)
+        lifts_at = await self.pause_group.lifts_at(request)
         read = await self.show_group.run(group)
-        await conversation.tell_actor(groups.confirm(group, asked, read))
+        await conversation.tell_actor(groups.confirm(group, asked, read, lifts_at))
 
     async def _unpause_typed(
         self, command: UnpauseGroupCommand, conversation: Conversation

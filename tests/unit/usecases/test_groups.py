@@ -3,12 +3,14 @@
 import asyncio
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from bot.domain.audit import Action, ActResult, Origin
 from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import (
+    InvalidDuration,
     InvalidReason,
     MergeQueueUnavailable,
     PermissionDenied,
@@ -319,6 +321,25 @@ async def group_in_the_log(reading: Reading) -> int:
         await transaction.audit.add(started)
     reading.tell("queue.pause.create", reason="CI runners are down (by alice via Slack)")
     return group_act_id
+
+
+async def test_a_group_is_paused_for_a_while() -> None:
+    bot = ActingOnGroups(count=2)
+
+    paused = await bot.pause_group("30m freeze  for 4.2")
+
+    assert outcomes(paused) == [CHANGED] * 2
+    done = [one for one in await bot.whole_audit() if one.result is ActResult.DONE]
+    assert {one.reason for one in done} == {"freeze  for 4.2"}
+    assert {one.lifts_at for one in done} == {bot.clock.now() + timedelta(minutes=30)}
+
+
+@pytest.mark.parametrize("asked", ["0m freeze", "99d freeze", "1.5h freeze"])
+async def test_an_impossible_duration_is_refused_before_anything_is_done(asked: str) -> None:
+    bot = ActingOnGroups()
+    with pytest.raises(InvalidDuration):
+        await bot.pause_group(asked)
+    assert bot.merge_queue.calls == []
 
 
 async def test_the_log_tells_a_group_that_was_cut_short_in_one_post_for_each_channel() -> None:

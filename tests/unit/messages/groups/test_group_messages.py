@@ -55,6 +55,15 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_progress": lambda: groups.progress("release", Action.PAUSE, 12, 50),
     "group_progress_unpause": lambda: groups.progress(ALL, Action.UNPAUSE, 0, 2),
     "group_paused": lambda: groups.act(make_group_act(*RESULTS)),
+    "group_paused_for_a_while": lambda: groups.act(
+        make_group_act(RESULTS[0], asked="1h30m freeze for 4.2")
+    ),
+    "group_paused_until": lambda: groups.act(
+        make_group_act(RESULTS[0], asked="until 15:00 freeze for 4.2")
+    ),
+    "group_confirm_for_a_while": lambda: groups.confirm(
+        RELEASE, "30m freeze", [BUSY], NOON + timedelta(minutes=30)
+    ),
     "group_paused_answer": lambda: groups.answer(make_group_act(*RESULTS), posted_here=True),
     "group_unpaused": lambda: groups.act(UNPAUSED),
     "group_cut_short": lambda: groups.act(
@@ -127,3 +136,12 @@ def test_the_counts_are_those_of_the_table() -> None:
 
 def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
     snapshots.check_names(MESSAGES)
+
+
+@pytest.mark.parametrize("action", Action)
+@pytest.mark.parametrize("result", ActResult)
+@pytest.mark.parametrize("origin", Origin)
+def test_every_kind_of_record_has_words(action: Action, result: ActResult, origin: Origin) -> None:
+    record = replace(make_act(action, result), origin=origin)
+    told = audit.audit(AuditPage(AuditSelection(), [record], has_newer=False, has_older=False))
+    assert "alice" in told.text
