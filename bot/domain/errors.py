@@ -7,6 +7,7 @@ BotError
 │   ├── RepositoryNotChosen
 │   ├── UnknownGroup
 │   ├── PermissionDenied
+│   ├── QueueBusy
 │   ├── InvalidReason
 │   └── InvalidDuration
 ├── MergeQueueError
@@ -81,6 +82,14 @@ class UnknownGroup(UserError):
         self.word = word
         self.known = known
         self.nearest = nearest
+
+
+class QueueBusy(UserError):
+    """Somebody else's act on the repository's queue did not end in time; nothing was done."""
+
+    def __init__(self, repository: str) -> None:
+        super().__init__(f"somebody else acts on {repository}")
+        self.repository = repository
 
 
 class PermissionDenied(UserError):

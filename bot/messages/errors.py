@@ -13,6 +13,7 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     PermissionDenied,
+    QueueBusy,
     ReasonProblem,
     RepositoryNotAllowed,
     RepositoryNotChosen,
@@ -46,7 +47,7 @@ def explain(
     expected = sentence is not None
     text = sentence or f"Something went wrong on my side. Nothing was lost; incident {incident}."
     shown = [blocks.section(f":warning: {text}")]
-    may_pass = isinstance(error, (MergeQueueUnavailable, StoreUnavailable))
+    may_pass = isinstance(error, (MergeQueueUnavailable, QueueBusy, StoreUnavailable))
     if may_pass and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
         button = blocks.button("Try again", action_id=actions.RETRY, value=retry)
         shown.append(blocks.actions([button]))
@@ -103,6 +104,14 @@ def _known(names: tuple[str, ...]) -> str:
     listed = ", ".join(escape(name) for name in names[:LISTED])
     left = len(names) - LISTED
     return f"I know {listed}" + (f" and {left} more." if left > 0 else ".")
+
+
+@_say.register
+def _(error: QueueBusy, _command: str, _repository: str) -> str:
+    return (
+        f"Somebody else is pausing or unpausing {escape(error.repository)} at this moment. "
+        "Nothing of yours was done; look at the status and try again."
+    )
 
 
 @_say.register

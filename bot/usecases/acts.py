@@ -1,11 +1,18 @@
 """What every act on a queue leaves behind: its audit records and the posts that tell of it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.channels import ChannelAccess
-from bot.domain.errors import MergeQueueError, MergeQueueRefused, PermissionDenied
+from bot.domain.errors import (
+    MergeQueueError,
+    MergeQueueRefused,
+    PermissionDenied,
+    QueueBusy,
+)
 from bot.domain.pauses import Told
 from bot.domain.permissions import right_of
 from bot.domain.service_answers import answer_of
@@ -33,7 +40,10 @@ class ActLog:
     channels: ChannelDirectory
     check: CheckPermission
     nudge: Nudge
-    turns: Turns = field(default_factory=Turns)
+    turns: Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "turns", Turns(self.store, self.clock))
 
     async def permit(self, act: AuditRecord, *others: AuditRecord) -> None:
         """Raises PermissionDenied, after putting the refusal on record.
@@ -47,6 +57,16 @@ class ActLog:
                 for each in (act, *others):
                     refused = replace(each, result=ActResult.REFUSED, detail=str(denied))
                     await transaction.audit.add(refused)
+            raise
+
+    @asynccontextmanager
+    async def turn(self, act: AuditRecord) -> AsyncIterator[None]:
+        """Raises QueueBusy, after putting on record that nothing was done."""
+        try:
+            async with self.turns.of(act.repository):
+                yield
+        except QueueBusy as busy:
+            await self.leave(act, str(busy))
             raise
 
     async def leave(self, act: AuditRecord, detail: str) -> None:

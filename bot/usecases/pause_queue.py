@@ -41,14 +41,14 @@ class PauseQueue:
     acts: ActLog
 
     async def run(self, request: PauseRequest) -> PauseOutcome:
-        """Raises InvalidReason, InvalidDuration, PermissionDenied or MergeQueueError."""
+        """Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError."""
         act = self._act(request, check_reason(request.reason))
         await self.acts.permit(act)
         if request.lasting is not None:
             zone = await self.acts.check.zone(request.actor)
             act = replace(act, lifts_at=lifts_at(request.lasting, act.at, zone))
         with about(request.repository):
-            async with self.acts.turns.of(request.repository):
+            async with self.acts.turn(act):
                 outcome = await self._in_turn(request, act)
         if isinstance(outcome, AlreadyPaused):
             return replace(outcome, lasting=request.lasting)

@@ -37,6 +37,7 @@ from bot.usecases.route_events import route_events
 logger = logging.getLogger(__name__)
 
 ENTER = "action.queue.enter"
+TELLS_OF_PAUSE = {EventKind.PAUSE, EventKind.PAUSE_UPDATE}
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -233,8 +234,8 @@ class PollEventLog:
     async def _observed(
         self, repository: RepositoryName, records: Sequence[EventRecord]
     ) -> Pause | None:
-        """An event says that a pause was changed, not whether that made it a new one."""
-        if not any(classify(record) is EventKind.PAUSE_UPDATE for record in records):
+        """An event has its own time, and says of a change not whether that made a new pause."""
+        if not any(classify(record) in TELLS_OF_PAUSE for record in records):
             return None
         try:
             return await self.merge_queue.current_pause(repository)

@@ -1,23 +1,96 @@
-"""One act at a time on a repository."""
+"""One act at a time on a repository, whichever process carries it out."""
 
 import asyncio
+import logging
+import uuid
 from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
+from bot.domain.errors import QueueBusy, StoreUnavailable
 from bot.domain.repository import RepositoryName
+from bot.ports import Clock, Lease, Store
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=10)
+"""A process that dies in the middle of an act keeps others waiting no longer than this."""
+
+LOOK_AGAIN_SECONDS = 0.2
+PATIENCE = timedelta(seconds=20)
+"""Longer than a dead holder's lease. Whoever waited in vain is told so, and nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Between looking at a pause and changing it nobody else in this process acts on it.
+    """Between looking at a pause and changing it nobody else acts on it through this bot.
 
     The service has no conditional request, so without turns two people who pause at once would
     both find the queue running, and the second reason would replace the first without a word.
+    In this process a lock gives turns in the order they were asked for; among processes on one
+    database a lease does, renewed every `renewed_seconds`: an act that takes longer than a lease
+    lasts, because the service does, keeps its turn.
     """
 
+    store: Store
+    clock: Clock
+    renewed_seconds: float = 3.0
+    holder: str = field(default_factory=lambda: uuid.uuid4().hex)
     locks: dict[RepositoryName, asyncio.Lock] = field(
         default_factory=lambda: defaultdict(asyncio.Lock)
     )
 
-    def of(self, repository: RepositoryName) -> asyncio.Lock:
-        return self.locks[repository]
+    @asynccontextmanager
+    async def of(self, repository: RepositoryName) -> AsyncIterator[None]:
+        """Raises QueueBusy when the turn does not come, and StoreUnavailable."""
+        async with self.locks[repository]:
+            lease = await self._wait(repository)
+            is_over = asyncio.Event()
+            renewing = asyncio.create_task(self._renew(lease.name, is_over))
+            try:
+                yield
+            finally:
+                is_over.set()
+                await renewing
+                await self._give_back(lease)
+
+    async def _wait(self, repository: RepositoryName) -> Lease:
+        name = f"act:{repository}"
+        until = self.clock.now() + PATIENCE
+        while True:
+            now = self.clock.now()
+            lease = await self._claim(name, now)
+            if lease is not None:
+                return lease
+            if now >= until:
+                raise QueueBusy(repository)
+            await self.clock.sleep(LOOK_AGAIN_SECONDS)
+
+    async def _claim(self, name: str, now: datetime) -> Lease | None:
+        async with self.store.begin() as transaction:
+            leases = await transaction.leases.claim(
+                [name], holder=self.holder, now=now, lifetime=LEASE
+            )
+        return leases.get(name)
+
+    async def _renew(self, name: str, is_over: asyncio.Event) -> None:
+        while not is_over.is_set():
+            try:
+                async with asyncio.timeout(self.renewed_seconds):
+                    await is_over.wait()
+            except TimeoutError:
+                try:
+                    await self._claim(name, self.clock.now())
+                except StoreUnavailable:
+                    # The act goes on; its own words to the database will fail, or not.
+                    logger.warning("turn not renewed", extra={"action": "turn_not_renewed"})
+
+    async def _give_back(self, lease: Lease) -> None:
+        try:
+            async with self.store.begin() as transaction:
+                await transaction.leases.release([lease])
+        except StoreUnavailable:
+            # It ends by itself; what the act came to matters more to whoever acted.
+            logger.warning("turn not given back", extra={"action": "turn_not_given_back"})

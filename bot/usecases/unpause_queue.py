@@ -40,12 +40,12 @@ class UnpauseQueue:
     acts: ActLog
 
     async def run(self, request: UnpauseRequest) -> UnpauseOutcome:
-        """Raises PermissionDenied or MergeQueueError; the audit says so."""
+        """Raises PermissionDenied, QueueBusy or MergeQueueError; the audit says so."""
         if request.origin is not Origin.TIMER:
             # Whoever set the timer was allowed to when they did; no request of Slack says so.
             await self.acts.permit(self._act(request, None))
         with about(request.repository):
-            async with self.acts.turns.of(request.repository):
+            async with self.acts.turn(self._act(request, None)):
                 return await self._in_turn(request)
 
     async def _in_turn(self, request: UnpauseRequest) -> UnpauseOutcome:

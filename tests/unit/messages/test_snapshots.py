@@ -25,6 +25,7 @@ from bot.domain.errors import (
     InvalidRequest,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
+    QueueBusy,
     ReasonProblem,
     RepositoryNotAllowed,
     RepositoryNotChosen,
@@ -365,6 +366,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "error-repository": lambda: explain(RepositoryNotAllowed("acme/other", (SITE, API))),
     "error-which-repository": lambda: explain(RepositoryNotChosen((SITE, API))),
+    "error-busy": lambda: explain(QueueBusy(SITE)),
     "error-blank-reason": lambda: explain(InvalidReason(ReasonProblem.BLANK, length=0, limit=255)),
     "error-long-reason": lambda: explain(
         InvalidReason(ReasonProblem.TOO_LONG, length=256, limit=255)

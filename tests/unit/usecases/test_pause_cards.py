@@ -293,6 +293,19 @@ async def test_slacks_limit_holds_back_all_edits_and_none_is_lost() -> None:
     assert all(desk.world.shown(one)[0].startswith("Was paused") for one in (CHANNEL, OTHER))
 
 
+async def test_a_first_post_that_was_found_says_what_was_true_when_it_was_sent() -> None:
+    desk = await begun(World(is_silent=True))
+    desk.world.poster.fail_next(PostInDoubt("ServerDisconnectedError"), after=True)
+    await desk.pause()
+    await desk.post()
+    await desk.watch()
+    assert not desk.world.shown()[0].endswith("queued)")
+
+    await desk.turns(40)
+    (card,) = desk.world.shown()
+    assert card.endswith("(0 pull requests queued)")
+
+
 async def test_an_edit_in_doubt_is_made_again() -> None:
     desk = await begun()
     await desk.pause()

@@ -1,0 +1,154 @@
+"""Turns at a queue: one act at a time, whichever process carries it out."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bot.clock import SystemClock
+from bot.domain.audit import Actor, Origin
+from bot.domain.errors import QueueBusy
+from bot.domain.pauses import AlreadyPaused, NotPaused, Paused, Unpaused
+from bot.domain.permissions import Policy
+from bot.ports import Clock, Store
+from bot.usecases.acts import ActLog
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.turns import LEASE, PATIENCE, Turns
+from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+from tests.support.clock import FakeClock
+from tests.support.directories import HOME, FakeChannels, FakePeople
+from tests.support.make import ALICE, API, BOB, SITE
+from tests.support.merge_queue import FakeMergeQueue
+
+
+async def hold(store: Store, clock: Clock, lifetime: timedelta) -> None:
+    """As somebody does who dies in the middle of an act."""
+    async with store.begin() as transaction:
+        claimed = await transaction.leases.claim(
+            [f"act:{SITE}"], holder="dead", now=clock.now(), lifetime=lifetime
+        )
+    assert claimed
+
+
+async def test_two_processes_never_act_on_a_queue_at_once(store: Store) -> None:
+    inside: list[str] = []
+    seen: list[int] = []
+
+    async def act(turns: Turns) -> None:
+        for _ in range(3):
+            async with turns.of(SITE):
+                inside.append(turns.holder)
+                await asyncio.sleep(0.01)
+                seen.append(len(inside))
+                inside.pop()
+
+    await asyncio.gather(*(act(Turns(store, SystemClock())) for _ in range(2)))
+
+    assert seen == [1] * 6
+
+
+async def test_acts_on_other_queues_wait_for_nothing(store: Store) -> None:
+    clock = FakeClock()
+    async with Turns(store, clock).of(SITE), Turns(store, clock).of(API):
+        assert clock.slept == []
+
+
+async def test_a_turn_is_given_back_at_once(store: Store) -> None:
+    clock = FakeClock()
+    for _ in range(3):
+        async with Turns(store, clock).of(SITE):
+            pass
+
+    with pytest.raises(ZeroDivisionError):
+        async with Turns(store, clock).of(SITE):
+            raise ZeroDivisionError
+    async with Turns(store, clock).of(SITE):
+        assert clock.slept == []
+
+
+async def test_a_process_that_died_keeps_others_waiting_for_ten_seconds_at_most(
+    store: Store,
+) -> None:
+    clock = FakeClock()
+    await hold(store, clock, LEASE)
+
+    async with Turns(store, clock).of(SITE):
+        assert 9 <= sum(clock.slept) <= 11
+
+
+async def test_whoever_waits_in_vain_is_told_so(store: Store) -> None:
+    clock = FakeClock()
+    await hold(store, clock, timedelta(minutes=5))
+
+    with pytest.raises(QueueBusy):
+        async with Turns(store, clock).of(SITE):
+            pytest.fail("it was not our turn")
+    assert round(sum(clock.slept)) >= PATIENCE.total_seconds()
+
+
+async def test_an_act_that_takes_long_keeps_its_turn(store: Store) -> None:
+    clock = FakeClock()
+    async with Turns(store, clock, renewed_seconds=0.01).of(SITE):
+        for _ in range(3):
+            clock.advance(LEASE.total_seconds() - 1)
+            assert await is_renewed(store, clock)
+
+
+async def is_renewed(store: Store, clock: FakeClock) -> bool:
+    """Whether, before long, nobody else can take the turn until a whole lease from now."""
+    for _ in range(3000):
+        async with store.begin() as transaction:
+            taken = await transaction.leases.claim(
+                [f"act:{SITE}"],
+                holder="another",
+                now=clock.now() + LEASE - timedelta(milliseconds=1),
+                lifetime=timedelta(),
+            )
+            await transaction.leases.release(list(taken.values()))
+        if not taken:
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+def nobody(after: float = 0.0) -> None:
+    del after
+
+
+class Process:
+    """A bot of its own on the shared database and the shared service."""
+
+    def __init__(self, store: Store, service: FakeMergeQueue) -> None:
+        clock = SystemClock()
+        check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
+        acts = ActLog(store, clock, FakeChannels(), check, nobody)
+        self.pausing = PauseQueue(service, acts)
+        self.unpausing = UnpauseQueue(service, acts)
+
+    async def pause(self, actor: Actor) -> object:
+        request = PauseRequest(SITE, f"{actor.name} has a reason", actor, Origin.COMMAND, "C1")
+        return await self.pausing.run(request)
+
+    async def unpause(self, actor: Actor) -> object:
+        return await self.unpausing.run(UnpauseRequest(SITE, actor, Origin.COMMAND, "C1"))
+
+
+async def test_two_who_act_at_once_in_two_processes_get_one_state_and_two_true_answers(
+    store: Store,
+) -> None:
+    service = FakeMergeQueue((SITE,))
+    one, other = Process(store, service), Process(store, service)
+
+    paused = await asyncio.gather(one.pause(ALICE), other.pause(BOB))
+    assert {type(outcome) for outcome in paused} == {Paused, AlreadyPaused}
+    (loser,) = [outcome for outcome in paused if isinstance(outcome, AlreadyPaused)]
+    assert loser.known.actor is not None
+    assert service.pauses[SITE].reason == (
+        f"{loser.known.actor.name} has a reason (by {loser.known.actor.name} via Slack)"
+    )
+    assert len(service.called("pause")) == 1
+
+    lifted = await asyncio.gather(one.unpause(ALICE), other.unpause(BOB))
+    assert {type(outcome) for outcome in lifted} == {Unpaused, NotPaused}
+    assert len(service.called("unpause")) == 1

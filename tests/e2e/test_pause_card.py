@@ -1,0 +1,155 @@
+"""The life of a pause's card, seen from the channel."""
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
+from tests.support.shown import Shown
+
+pytestmark = pytest.mark.e2e
+
+HEARING = f"acme/site={MERGE_QUEUE}:pause"
+
+
+def lift_elsewhere(bot: BotTester, by: str) -> None:
+    assert bot.merge_queue.unpause("acme/site", by=by)
+
+
+def delete(bot: BotTester, shown: Shown) -> None:
+    """Somebody who may deletes the message."""
+    workspace = bot.slack.installation.workspace
+    message = workspace.channels[shown.channel].messages.get(shown.ts)
+    assert message is not None
+    workspace.delete(message)
+
+
+async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    card = await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_change(card, "by carol · since")
+    card = await bot.wait_for_change(card, "0 pull requests queued")
+    assert card.labels == ["Resume queue", "Tell me when it resumes"]
+
+    bot.enqueue()
+    card = await bot.wait_for_change(card, "1 pull request queued, 0 when paused")
+    question = card.element("Resume queue").question
+    assert question is not None
+    assert "checks start afresh. 1 pull request queued." in question
+
+    lift_elsewhere(bot, "dave")
+    line = await bot.wait_for_post("Queue unpaused")
+    assert "by dave · after " in line
+    assert "it was paused for: Database migration" in line
+    record = await bot.wait_for_change(card, "*Was paused* acme/site: Database migration")
+    record = await bot.wait_for_change(record, "lifted by dave after")
+    assert "paused by carol · " in record
+    assert "1 pull request joined meanwhile" in record
+    assert record.labels == []
+    assert len(bot.posts()) == 2
+
+
+async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    await bot.type("/mq pause CI runners are down", channel=GENERAL)
+    here = await bot.wait_for_post("Queue paused", GENERAL)
+    there = await bot.wait_for_post("Queue paused", MERGE_QUEUE)
+    await bot.click(there, "Resume queue", by=BOB)
+    for card, channel in ((here, GENERAL), (there, MERGE_QUEUE)):
+        record = await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
+        assert "paused by alice · lifted by bob after" in record
+        await bot.wait_for_post("Queue unpaused", channel)
+
+
+async def test_a_deleted_card_is_posted_again_when_there_is_something_to_say(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.expected_refusals = {"chat.update message_not_found"}
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_change(card, "0 pull requests queued")
+    delete(bot, card)
+    bot.enqueue()
+    again = await bot.wait_for_post("1 pull request queued, 0 when paused")
+    await bot.type("/mq unpause")
+    await bot.wait_for_change(again, "*Was paused* acme/site")
+    await bot.wait_for_post("Queue unpaused")
+
+
+async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_as_its_record(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.expected_refusals = {"chat.update refuse", "chat.update edit_window_closed"}
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.wait_for_change(card, "0 pull requests queued")
+    bot.break_slack("refuse", "chat.update", code="edit_window_closed")
+    await bot.type("/mq unpause", by=BOB)
+    await bot.wait_for_post("Queue unpaused")
+    record = await bot.wait_for_post("*Was paused* acme/site: CI runners are down")
+    assert "lifted by bob after" in record
+    stale = bot.now(card)
+    assert stale is not None
+    assert "Queue paused" in stale
+
+
+async def test_slacks_limit_of_edits_is_waited_for(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.expected_refusals = {"chat.update rate_limit", "chat.update ratelimited"}
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.wait_for_change(card, "0 pull requests queued")
+    bot.break_slack("rate_limit", "chat.update", retry_after=2)
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_change(card, "*Was paused* acme/site")
+
+
+async def test_who_asked_is_told_once_in_a_direct_message_whoever_lifts_it(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.click(card, "Tell me when it resumes", by=BOB)
+    answer = await bot.wait_for_reply(by=BOB)
+    assert answer.words == "You get a direct message when acme/site goes on."
+    await bot.click(card, "Tell me when it resumes", by=BOB)
+    answer = await bot.wait_for_reply(by=BOB)
+    assert answer.words.startswith("You have asked already")
+
+    lift_elsewhere(bot, "carol")
+    told = await bot.wait_for_direct_message("acme/site goes on: lifted", by=BOB)
+    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_change(card, "lifted by carol after")
+    assert len(bot.posts(told.channel, by=BOB)) == 1
+
+
+async def test_a_replacement_is_not_the_end_for_who_asked_to_be_told(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.click(card, "Tell me when it resumes")
+    await bot.wait_for_reply("You get a direct message")
+    question = await bot.ask("/mq pause Deploying 4.2", by=BOB)
+    await bot.click(question, "Replace reason", by=BOB)
+    await bot.wait_for_post("*Queue paused* acme/site: Deploying 4.2")
+    replaced = await bot.wait_for_direct_message("bob replaced your pause", by=ALICE)
+    await bot.type("/mq unpause", by=BOB)
+    await bot.wait_for_direct_message("acme/site goes on: lifted by bob", by=ALICE)
+    await bot.wait_for_post("Queue unpaused")
+    assert len(bot.posts(replaced.channel)) == 2
+
+
+async def test_a_pause_made_elsewhere_is_named_to_who_pauses_over_it(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    await bot.wait_for_change(await bot.wait_for_post("Queue paused"), "by carol")
+    answer = await bot.ask("/mq pause Deploying 4.2")
+    assert "acme/site is already paused by carol: Database migration" in answer
