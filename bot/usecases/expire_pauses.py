@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.backoff import retry_delay
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
-from bot.domain.errors import LeaseLost, MergeQueueError, MergeQueueUnavailable
+from bot.domain.errors import LeaseLost, MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.pauses import NotPaused, OtherPause, Unpaused
 from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer, TimerState
@@ -76,7 +76,7 @@ class ExpirePauses:
         )
         try:
             outcome = await self.unpause_queue.run(request)
-        except MergeQueueError as error:
+        except (MergeQueueError, QueueBusy) as error:
             await self._later(timer, lease, error)
             return
         async with self.store.begin() as transaction:
@@ -91,7 +91,7 @@ class ExpirePauses:
                     await self._tell_void(transaction, timer, known)
         self.nudge()
 
-    async def _later(self, timer: Timer, lease: Lease, error: MergeQueueError) -> None:
+    async def _later(self, timer: Timer, lease: Lease, error: MergeQueueError | QueueBusy) -> None:
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
         now = self.clock.now()

@@ -31,7 +31,7 @@ async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "by carol · since")
     card = await bot.wait_for_change(card, "0 pull requests queued")
-    assert card.labels == ["Resume queue", "Tell me when it resumes"]
+    assert card.labels == ["Resume queue", "Tell me when it resumes", "Extend…"]
 
     bot.enqueue()
     card = await bot.wait_for_change(card, "1 pull request queued, 0 when paused")

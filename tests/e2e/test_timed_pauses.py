@@ -118,6 +118,7 @@ async def test_extending_a_pause_that_is_over_changes_nothing_and_says_what_is_t
     bot.merge_queue.unpause("acme/site", by="carol")
     await bot.choose(post, "15 min more", menu="Extend…", by=BOB)
     assert "not paused. Nothing to do." in await bot.wait_for_reply(by=BOB)
+    await bot.wait_for_post("Queue unpaused")
 
 
 async def test_a_duration_typed_without_a_reason_is_chosen_in_the_form(
