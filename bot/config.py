@@ -18,7 +18,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
-from bot.domain.errors import BotError, InvalidRequest
+from bot.domain.errors import ConfigurationError, InvalidRequest
 from bot.domain.groups import Group, Groups, GroupsProblem, read_groups
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repositories import Repositories
@@ -38,14 +38,6 @@ EVERYONE = "everyone"
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
 _PERSON_OR_GROUP_ID = re.compile(r"[UWS][A-Z0-9]{2,30}")
 _LEVELS = "^(DEBUG|INFO|WARNING|ERROR)$"
-
-
-class ConfigurationError(BotError):
-    """Settings that cannot be used: for each variable a sentence that says what it takes."""
-
-    def __init__(self, problems: Mapping[str, str]) -> None:
-        super().__init__("; ".join(f"{name}: {text}" for name, text in problems.items()))
-        self.problems = problems
 
 
 def default_database_url() -> str:
@@ -217,6 +209,13 @@ class Settings(DatabaseSettings):
         le=3600,
         validation_alias="MQBOT_POLL_SECONDS",
         description="seconds between two looks at a repository's event log; 1 to 3600",
+    )
+    reminder_minutes: float = Field(
+        default=30.0,
+        ge=0,
+        le=1440,
+        validation_alias="MQBOT_REMINDER_MINUTES",
+        description="minutes until the first reminder of a pause; 0 to 1440, 0 for none",
     )
     overlap_seconds: float = Field(
         default=120.0,

@@ -10,9 +10,9 @@ import click
 
 from bot.cli.process import CONFIGURATION_EXIT, complain
 from bot.clock import SystemClock
-from bot.config import ConfigurationError, load_database_url
+from bot.config import load_database_url
 from bot.domain.audit import AuditRecord, AuditSelection
-from bot.domain.errors import InvalidRequest, StoreUnavailable
+from bot.domain.errors import ConfigurationError, InvalidRequest, StoreUnavailable
 from bot.domain.lookback import InvalidLookback, read_lookback
 from bot.domain.repository import RepositoryName
 from bot.messages.text import clean

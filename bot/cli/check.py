@@ -14,9 +14,9 @@ from bot.cli.check_report import as_json, show_table
 from bot.cli.manifest import manifest_path
 from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
-from bot.config import ConfigurationError, Settings, load_database_url, load_settings
+from bot.config import Settings, load_database_url, load_settings
 from bot.domain.checks import Area, Finding, Standing
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.retries import Patience
 from bot.messages import checks

@@ -6,8 +6,8 @@ import os
 import click
 
 from bot.cli.process import CONFIGURATION_EXIT, complain
-from bot.config import ConfigurationError, load_database_url
-from bot.domain.errors import StoreUnavailable
+from bot.config import load_database_url
+from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.storage import migrate
 
 

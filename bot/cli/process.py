@@ -9,7 +9,8 @@ from urllib.parse import unquote, urlsplit
 import click
 from pydantic import SecretStr
 
-from bot.config import ConfigurationError, Settings
+from bot.config import Settings
+from bot.domain.errors import ConfigurationError
 from bot.logs import redact
 
 CONFIGURATION_EXIT = 2

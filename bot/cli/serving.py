@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 
 from bot import logs
 from bot.cli.process import CONFIGURATION_EXIT, complain, secrets_of, until_stopped
-from bot.config import ConfigurationError, Settings, load_settings
-from bot.domain.errors import StoreUnavailable
+from bot.config import Settings, load_settings
+from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.storage import migrate
 
 Build = Callable[[Settings], AbstractAsyncContextManager[object]]

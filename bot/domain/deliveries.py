@@ -43,7 +43,8 @@ class SubjectKind(StrEnum):
     audit record), one on a group of repositories (the act on the group, under the name of its
     first repository), the first post of a card (its card), the end of a pause (its pause record).
     To one person: that another's act replaced their pause (its audit record), or that a pause
-    ended as they had asked to hear (its pause record).
+    ended as they had asked to hear (its pause record). A reminder that a pause goes on has an id
+    of its own, which says of which pause.
     """
 
     EVENT = "event"
@@ -53,6 +54,7 @@ class SubjectKind(StrEnum):
     PAUSE_END = "pause_end"
     REPLACED = "replaced"
     RESUMED = "resumed"
+    REMINDER = "reminder"
 
 
 @dataclass(frozen=True, slots=True)

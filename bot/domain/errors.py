@@ -23,6 +23,7 @@ BotError
 │   ├── PostRefused              permanent
 │   ├── PostPostponed            certainly not posted
 │   └── PostInDoubt              may have been posted
+├── ConfigurationError           settings that cannot be used
 ├── SlackRefused                 Slack did not take a reply, a form or a tab
 └── StoreError
     ├── StoreUnavailable         the database cannot be read or written now
@@ -31,7 +32,7 @@ BotError
 Sentences for people are made from these in `bot.messages.errors`, nowhere else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
@@ -41,6 +42,14 @@ from bot.domain.denials import Denied, Right, WhoCan
 
 class BotError(Exception):
     """Anything this program raises on purpose."""
+
+
+class ConfigurationError(BotError):
+    """Settings that cannot be used: for each variable a sentence that says what it takes."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {text}" for name, text in problems.items()))
+        self.problems = problems
 
 
 class UserError(BotError):

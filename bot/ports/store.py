@@ -14,6 +14,7 @@ from bot.domain.subscriptions import Subscription
 from bot.ports.audit import Audit
 from bot.ports.groups import GroupActs
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
+from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
 
 
@@ -279,6 +280,8 @@ class Transaction(Protocol):
     def group_acts(self) -> GroupActs: ...
     @property
     def timers(self) -> Timers: ...
+    @property
+    def reminders(self) -> Reminders: ...
     @property
     def cards(self) -> Cards: ...
     @property

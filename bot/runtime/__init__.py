@@ -7,7 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pydantic import SecretStr
 
 from bot.clock import SystemClock
-from bot.config import ConfigurationError, Settings
+from bot.config import Settings
+from bot.domain.errors import ConfigurationError
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, open_ports, refused
 from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job
@@ -38,7 +39,7 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
         once = Once(ports.clock, ports.store, alone=True)
         listening = build_listeners(settings, ports, jobs.nudge, inbox, once)
         jobs.refresh_home(listening.home)
-        jobs.lift_pauses(listening.use_cases.unpause_queue)
+        jobs.time_pauses(listening.use_cases)
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
         connection = SocketConnection(listening.app, ports.slack.client, app_token, ports.clock)
@@ -90,7 +91,7 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
     async with AsyncExitStack() as stack:
         ports = await open_ports(settings, stack, clock or SystemClock())
         jobs = await _prepare_jobs(settings, ports)
-        jobs.lift_pauses(build_use_cases(settings, ports, jobs.nudge).unpause_queue)
+        jobs.time_pauses(build_use_cases(settings, ports, jobs.nudge))
         stack.push_async_callback(jobs.drain)
         jobs.start()
         stack.callback(jobs.stop_firing)

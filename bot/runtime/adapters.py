@@ -3,7 +3,8 @@
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from bot.config import ConfigurationError, Settings
+from bot.config import Settings
+from bot.domain.errors import ConfigurationError
 from bot.merge_queue.client import MergeQueueClient
 from bot.ports import Clock
 from bot.slack.channels import SlackChannels

@@ -13,6 +13,7 @@ from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler
 from bot.slack.home import HomeTab
 from bot.slack.poster import SlackPoster
+from bot.usecases import UseCases
 from bot.usecases.expire_pauses import ExpirePauses
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
@@ -20,7 +21,6 @@ from bot.usecases.post_deliveries import PostDeliveries
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
 from bot.usecases.refresh_cards import RefreshCards
-from bot.usecases.unpause_queue import UnpauseQueue
 from bot.usecases.watch_pauses import WatchPauses
 
 logger = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ PRUNE_SECONDS = 3600.0
 CHANNELS_SECONDS = 1800.0
 HOME_SECONDS = 10.0
 EXPIRY_SECONDS = 1.0
+REMINDER_SECONDS = 5.0
 
 
 def home_job(home: HomeTab) -> Job:
@@ -115,10 +116,12 @@ class Jobs:
             holder=holder,
         )
 
-    def lift_pauses(self, unpause_queue: UnpauseQueue) -> None:
-        """Before `start`."""
+    def time_pauses(self, use_cases: UseCases) -> None:
+        """Lift pauses whose time has come, and remind of those that go on. Before `start`."""
+        remind = use_cases.remind_of_pauses
+        self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind.run))
         self._expiry = ExpirePauses(
-            unpause_queue,
+            use_cases.unpause_queue,
             self._ports.store,
             self._ports.clock,
             self.nudge,

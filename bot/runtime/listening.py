@@ -2,6 +2,7 @@
 
 from collections import ChainMap
 from dataclasses import dataclass
+from datetime import timedelta
 
 from bot.config import Settings
 from bot.domain.groups import Groups
@@ -44,6 +45,7 @@ from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_group import PauseGroup
 from bot.usecases.pause_queue import PauseQueue
+from bot.usecases.remind_of_pauses import RemindOfPauses
 from bot.usecases.show_audit import ShowAudit
 from bot.usecases.show_branches import ShowBranches
 from bot.usecases.show_event_log import ShowEventLog
@@ -135,7 +137,13 @@ def build_listeners(
             repositories,
         ),
         CommandActions(answers),
-        PauseActions(pausing, use_cases.show_status, use_cases.check_permission, repositories),
+        PauseActions(
+            pausing,
+            use_cases.show_status,
+            use_cases.check_permission,
+            repositories,
+            use_cases.remind_of_pauses,
+        ),
         GroupActions(grouping, groups),
         AuditActions(use_cases.show_audit, use_cases.check_permission, repositories),
         WatchActions(use_cases.watch_resume, repositories),
@@ -185,6 +193,13 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         show_group=ShowGroup(show_status),
         show_audit=ShowAudit(ports.store),
         extend_pause=ExtendPause(ports.merge_queue, acts),
+        remind_of_pauses=RemindOfPauses(
+            ports.store,
+            ports.clock,
+            nudge,
+            settings.repositories,
+            timedelta(minutes=settings.reminder_minutes),
+        ),
         manage_subscriptions=ManageSubscriptions(acts),
         link_account=LinkAccount(ports.store, ports.clock),
         watch_resume=WatchResume(ports.store, ports.clock, check),

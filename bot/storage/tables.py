@@ -389,3 +389,11 @@ Index(
     sqlite_where=text("state = 'running'"),
     postgresql_where=text("state = 'running'"),
 )
+
+pause_reminders = Table(
+    "pause_reminders",
+    metadata,
+    Column("pause_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("next_at", UtcTime, nullable=False),
+    Column("sent", Integer, nullable=False),
+)

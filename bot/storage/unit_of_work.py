@@ -21,6 +21,7 @@ from bot.storage.pauses import SqlPauses
 from bot.storage.polls import SqlPolls
 from bot.storage.positions import SqlPositions
 from bot.storage.pull_requests import SqlPullRequests
+from bot.storage.reminders import SqlReminders
 from bot.storage.resume_watchers import SqlResumeWatchers
 from bot.storage.seen_requests import SqlSeenRequests
 from bot.storage.statements import Statements
@@ -48,6 +49,7 @@ class SqlTransaction(ports.Transaction):
         self._accounts = SqlAccounts(statements)
         self._group_acts = SqlGroupActs(statements)
         self._timers = SqlTimers(statements)
+        self._reminders = SqlReminders(statements)
 
     @property
     @override
@@ -123,6 +125,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def timers(self) -> SqlTimers:
         return self._timers
+
+    @property
+    @override
+    def reminders(self) -> SqlReminders:
+        return self._reminders
 
 
 class SqlStore(ports.Store):

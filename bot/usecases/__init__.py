@@ -9,6 +9,7 @@ from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_group import PauseGroup
 from bot.usecases.pause_queue import PauseQueue
+from bot.usecases.remind_of_pauses import RemindOfPauses
 from bot.usecases.show_audit import ShowAudit
 from bot.usecases.show_branches import ShowBranches
 from bot.usecases.show_event_log import ShowEventLog
@@ -35,6 +36,7 @@ class UseCases:
     show_group: ShowGroup
     show_audit: ShowAudit
     extend_pause: ExtendPause
+    remind_of_pauses: RemindOfPauses
     manage_subscriptions: ManageSubscriptions
     link_account: LinkAccount
     watch_resume: WatchResume

@@ -87,7 +87,7 @@ class PostDeliveries:
                 channels=CHANNELS_AT_ONCE,
                 per_channel=PER_CHANNEL,
             )
-            rendered = await load_messages(transaction, claimed)
+            rendered = await load_messages(transaction, claimed, now)
         batch = _Batch(
             leases["post"], rendered.messages, rendered.revisions, send_until=now + LAST_SEND
         )
@@ -138,14 +138,20 @@ class PostDeliveries:
                 return await self._look(delivery), None
             message = batch.messages.get(delivery.delivery_id)
             if message is None:
-                logger.error("nothing to post", extra=_fields("subject_missing", delivery))
-                return states.failed(delivery, "subject_missing", now), None
+                return self._nothing_to_post(delivery, now), None
             presses = delivery.urgent or delivery.kind == EventKind.FAILURE
             wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
             if wait:
                 self.nudge(wait.total_seconds())
                 return _given_back(delivery, now + wait), None
             return await self._post(delivery, message)
+
+    def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
+        if delivery.subject.kind is SubjectKind.REMINDER:
+            # The pause is over by now.
+            return states.failed(delivery, "no_longer_true", now)
+        logger.error("nothing to post", extra=_fields("subject_missing", delivery))
+        return states.failed(delivery, "subject_missing", now)
 
     async def _look(self, delivery: Delivery) -> Delivery:
         """Whether the post whose outcome we never heard is there."""

@@ -3,14 +3,16 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding
+from bot.domain.reminders import pause_of
 from bot.domain.repository import RepositoryName
-from bot.messages import events, groups, pause, pause_card, summary
+from bot.messages import events, groups, pause, pause_card, reminders, summary
 from bot.ports import Transaction
 from bot.usecases.group_marks import load_group_acts
 from bot.usecases.render_cards import load_cards
@@ -29,7 +31,9 @@ class Rendered:
     revisions: Mapping[str, int]
 
 
-async def load_messages(transaction: Transaction, deliveries: Sequence[Delivery]) -> Rendered:
+async def load_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
+) -> Rendered:
     """What the deliveries say now."""
     single = [one for one in deliveries if not one.folded]
     by_kind: dict[SubjectKind, list[Delivery]] = defaultdict(list)
@@ -39,6 +43,7 @@ async def load_messages(transaction: Transaction, deliveries: Sequence[Delivery]
     messages |= await _act_messages(transaction, single)
     messages |= await _group_messages(transaction, by_kind[SubjectKind.GROUP])
     messages |= await _pause_messages(transaction, single)
+    messages |= await _reminders(transaction, by_kind[SubjectKind.REMINDER], now)
     cards = await transaction.cards.get(_ids(by_kind[SubjectKind.CARD]))
     shown = await load_cards(transaction, list(cards.values()))
     revisions: dict[str, int] = {}
@@ -115,6 +120,21 @@ async def _pause_messages(
         timer = await transaction.timers.of(record.repository, record.paused_at) if timed else None
         lifts_at = timer.lifts_at if timer is not None else None
         messages[one.delivery_id] = pause_card.ended(record, lifts_at)
+    return messages
+
+
+async def _reminders(
+    transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
+) -> dict[str, Message]:
+    """None for a pause that is over by now: there is nothing to remind of."""
+    pauses = await transaction.pauses.get([pause_of(each) for each in _ids(deliveries)])
+    messages: dict[str, Message] = {}
+    for one in deliveries:
+        record = pauses.get(pause_of(one.subject.subject_id))
+        if record is not None and record.is_open:
+            timer = await transaction.timers.of(record.repository, record.paused_at)
+            lifts_at = timer.lifts_at if timer is not None and timer.lifts_at > now else None
+            messages[one.delivery_id] = reminders.reminder(record, now, lifts_at)
     return messages
 
 

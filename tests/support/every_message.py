@@ -71,6 +71,7 @@ from bot.messages import (
     pause,
     pause_card,
     people,
+    reminders,
     rules,
     status,
     subscriptions,
@@ -232,6 +233,12 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
             )
         ),
         "pause extended, to the actor": timers.extended_reply(make_act(lifts_at=NOON)),
+        "reminder": reminders.reminder(
+            PauseRecord(LONG_NAME, NOON, text, text, Who(text), queued_at_start=2, queued_now=7),
+            NOON + timedelta(hours=1),
+            NOON + timedelta(hours=2),
+        ),
+        "snoozed": reminders.snoozed(LONG_NAME, NOON),
         "extend modal": timers.extend_modal(LONG_NAME, "value", "C0MERGEQ"),
         "extend modal at work": timers.working_modal(),
         "duration refused": errors.explain(

@@ -17,12 +17,18 @@ from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.group_acts import GroupAct, HeldPause
 from bot.domain.pause_records import PauseRecord
+from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
 from bot.domain.timers import Timer
 from bot.ports import Lease, ParkedChannel
 from tests.support.as_stored import as_stored
-from tests.support.store_asides import InMemoryAccounts, InMemoryPolls, InMemoryTimers
+from tests.support.store_asides import (
+    InMemoryAccounts,
+    InMemoryPolls,
+    InMemoryReminders,
+    InMemoryTimers,
+)
 from tests.support.store_audit import InMemoryAudit
 from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
@@ -58,6 +64,7 @@ class Contents:
     group_acts: dict[int, GroupAct] = field(default_factory=dict)
     group_pauses: dict[tuple[str, str], HeldPause] = field(default_factory=dict)
     timers: dict[tuple[RepositoryName, datetime], Timer] = field(default_factory=dict)
+    reminders: dict[int, ReminderPlan] = field(default_factory=dict)
 
     def snapshot(self) -> "Contents":
         return Contents(**{each.name: dict(getattr(self, each.name)) for each in fields(self)})
@@ -317,6 +324,7 @@ class InMemoryTransaction(ports.Transaction):
         self._polls = InMemoryPolls(contents.polls)
         self._accounts = InMemoryAccounts(contents.accounts)
         self._timers = InMemoryTimers(contents.timers)
+        self._reminders = InMemoryReminders(contents.reminders, contents.pauses)
 
     @property
     @override
@@ -392,3 +400,8 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def timers(self) -> InMemoryTimers:
         return self._timers
+
+    @property
+    @override
+    def reminders(self) -> InMemoryReminders:
+        return self._reminders

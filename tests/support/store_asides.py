@@ -5,10 +5,13 @@ from datetime import datetime
 
 from typing_extensions import override
 
+from bot.domain.pause_records import PauseRecord
+from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import SAME_PAUSE
 from bot.domain.timers import Timer, TimerState
 from bot.ports import Accounts, Polls
+from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
 from tests.support.as_stored import as_stored
 
@@ -84,3 +87,25 @@ class InMemoryTimers(Timers):
         for key in old:
             del self._timers[key]
         return len(old)
+
+
+class InMemoryReminders(Reminders):
+    def __init__(self, plans: dict[int, ReminderPlan], pauses: Mapping[int, PauseRecord]) -> None:
+        self._plans = plans
+        self._pauses = pauses
+
+    @override
+    async def of(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+        return {each: self._plans[each] for each in pause_ids if each in self._plans}
+
+    @override
+    async def save(self, plan: ReminderPlan) -> None:
+        self._plans[plan.pause_id] = as_stored(plan)
+
+    @override
+    async def delete_ended(self) -> int:
+        in_force = {one.pause_id for one in self._pauses.values() if one.is_open}
+        ended = [each for each in self._plans if each not in in_force]
+        for each in ended:
+            del self._plans[each]
+        return len(ended)

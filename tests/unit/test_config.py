@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from bot.config import (
-    ConfigurationError,
     Settings,
     default_database_url,
     load_database_url,
     load_settings,
 )
+from bot.domain.errors import ConfigurationError
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bot.config import ConfigurationError, load_settings
+from bot.config import load_settings
+from bot.domain.errors import ConfigurationError
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 
 REQUIRED = {

@@ -7,7 +7,7 @@ from bot.domain.denials import Right
 from bot.domain.durations import read_lasting
 from bot.domain.pauses import AlreadyPaused, Paused
 from bot.domain.repositories import Repositories
-from bot.messages import actions, pause, status, timers
+from bot.messages import actions, pause, reminders, status, timers
 from bot.slack.actions.click import Act
 from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.conversation import Conversation, OpenedModal
@@ -15,6 +15,7 @@ from bot.slack.payloads import BlockActions, PauseForm
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.extend_pause import ExtendRequest
 from bot.usecases.pause_queue import PauseRequest
+from bot.usecases.remind_of_pauses import RemindOfPauses
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.unpause_queue import UnpauseRequest
 
@@ -27,6 +28,7 @@ class PauseActions:
     show_status: ShowStatus
     check_permission: CheckPermission
     repositories: Repositories
+    remind: RemindOfPauses
 
     def acts(self) -> Mapping[str, Act]:
         return {
@@ -34,6 +36,7 @@ class PauseActions:
             actions.UNPAUSE: self._unpause,
             actions.REPLACE: self._replace,
             actions.EXTEND: self._extend,
+            actions.SNOOZE: self._snooze,
             actions.DISMISS: self._dismiss,
             actions.PAUSE_REPOSITORY: self._choose_in_modal,
         }
@@ -97,6 +100,17 @@ class PauseActions:
             expected=target.paused_at,
         )
         await self.answers.extend(request, conversation)
+
+    async def _snooze(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.check_permission.require(conversation.actor, Right.PAUSE)
+        target = actions.read_pause_target(click.action.chosen, self.repositories)
+        next_at = None
+        if target.paused_at is not None:
+            next_at = await self.remind.snooze(target.repository, target.paused_at)
+        if next_at is None:
+            await conversation.tell_actor(pause.over(target.repository))
+        else:
+            await conversation.tell_actor(reminders.snoozed(target.repository, next_at))
 
     async def _dismiss(self, _click: BlockActions, conversation: Conversation) -> None:
         await self.check_permission.require(conversation.actor, Right.READ)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.config import ConfigurationError, load_settings
-from bot.domain.errors import UnknownGroup
+from bot.config import load_settings
+from bot.domain.errors import ConfigurationError, UnknownGroup
 from bot.domain.groups import ALL, Groups, read_groups
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName

@@ -1,0 +1,20 @@
+"""What is kept of the reminders of pauses."""
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from bot.domain.reminders import ReminderPlan
+
+
+class Reminders(Protocol):
+    """One plan a pause, from its first reminder or snooze on."""
+
+    async def of(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]: ...
+
+    async def save(self, plan: ReminderPlan) -> None:
+        """Insert, or replace the pause's."""
+        ...
+
+    async def delete_ended(self) -> int:
+        """Delete the plans of pauses that are not in force; return how many."""
+        ...

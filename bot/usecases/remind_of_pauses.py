@@ -1,0 +1,94 @@
+"""Remind people of pauses that go on: the pauser first, then the channels."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.pause_records import PauseRecord
+from bot.domain.reminders import LIFTS_SOON, ReminderPlan, first_plan, sent_at, snoozed
+from bot.domain.repository import RepositoryName
+from bot.domain.timers import Timer
+from bot.ports import Clock, Nudge, Store, Transaction
+from bot.usecases.pause_cards import card_of, find_pause
+from bot.usecases.pause_history import hearing_pauses
+
+
+@dataclass(frozen=True, slots=True)
+class RemindOfPauses:
+    """Two processes at once remind once: a reminder's delivery is unique."""
+
+    store: Store
+    clock: Clock
+    nudge: Nudge
+    repositories: Sequence[RepositoryName]
+    first_gap: timedelta
+
+    async def run(self) -> None:
+        """Raises StoreError."""
+        if not self.first_gap:
+            return
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            in_force = await transaction.pauses.open(self.repositories)
+            old = [one for one in in_force if one.paused_at + self.first_gap <= now]
+            if not old:
+                return
+            plans = await transaction.reminders.of([one.pause_id for one in old])
+            timers = await transaction.timers.running([one.repository for one in old])
+            reminded = 0
+            for pause in old:
+                plan = plans.get(pause.pause_id) or self._first(pause)
+                if plan.next_at <= now and not _lifts_soon(pause, timers, now):
+                    await self._remind(transaction, pause, plan, now)
+                    reminded += 1
+        if reminded:
+            self.nudge()
+
+    async def snooze(self, repository: RepositoryName, paused_at: datetime) -> datetime | None:
+        """When the next reminder comes; None when that pause is over."""
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            pause = await find_pause(transaction, repository, paused_at)
+            if pause is None or not pause.is_open:
+                return None
+            plans = await transaction.reminders.of([pause.pause_id])
+            plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
+            await transaction.reminders.save(plan)
+        return plan.next_at
+
+    def _first(self, pause: PauseRecord) -> ReminderPlan:
+        return first_plan(pause.pause_id, pause.paused_at, self.first_gap)
+
+    async def _remind(
+        self, transaction: Transaction, pause: PauseRecord, plan: ReminderPlan, now: datetime
+    ) -> None:
+        """After an outage one reminder comes, not all that were missed."""
+        subject = Subject(SubjectKind.REMINDER, pause.repository, plan.reminder_id)
+        addresses = await _addresses(transaction, pause, plan)
+        await transaction.outbox.add(
+            [
+                NewDelivery(uuid.uuid4().hex, address, subject, now, urgent=True)
+                for address in sorted(addresses)
+            ]
+        )
+        await transaction.reminders.save(sent_at(plan, now, self.first_gap))
+
+
+async def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan) -> set[str]:
+    """The pauser alone the first time, when they are somebody of this workspace."""
+    if plan.sent == 0 and pause.by is not None and pause.by.user_id is not None:
+        return {pause.by.user_id}
+    cards = await transaction.cards.of(card_of(pause))
+    channels = {card.channel_id for card in cards}
+    return channels | await hearing_pauses(transaction, pause.repository)
+
+
+def _lifts_soon(pause: PauseRecord, timers: Sequence[Timer], now: datetime) -> bool:
+    return any(
+        timer.repository == pause.repository
+        and pause.is_of(timer.paused_at)
+        and timer.lifts_at - now <= LIFTS_SOON
+        for timer in timers
+    )
