@@ -3,7 +3,7 @@
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
 import structlog
@@ -46,6 +46,7 @@ CHATTY = (
 """These print whole payloads, addresses and statements; what matters of them is logged by us."""
 
 Redact = Callable[[str], str]
+Known = Callable[[], Mapping[str, str]]
 
 
 def redact(text: str) -> str:
@@ -78,16 +79,33 @@ def _redacting(redact_text: Redact) -> structlog.typing.Processor:
     return redact_fields
 
 
-def configure(level: str, form: str, secrets: Iterable[str] = ()) -> None:
+def _knowing(known: Known) -> structlog.typing.Processor:
+    def add_known(
+        _logger: Any,  # noqa: ANN401 - structlog's own signature
+        _name: str,
+        fields: MutableMapping[str, Any],
+    ) -> MutableMapping[str, Any]:
+        for key, value in known().items():
+            fields.setdefault(key, value)
+        return fields
+
+    return add_known
+
+
+def configure(
+    level: str, form: str, secrets: Iterable[str] = (), known: Known = dict[str, str]
+) -> None:
     """Send all logs to standard error, as text for people or as JSON for machines.
 
     `secrets` are taken out wherever they occur, besides everything of a credential's shape. What
     the libraries say below WARNING is left out at every level, DEBUG included: it holds payloads.
+    `known`: fields for every record that does not have them, asked when it is written.
     """
     shared: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
+        _knowing(known),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     renderer: structlog.typing.Processor = (

@@ -8,6 +8,7 @@ from datetime import UTC
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.domain.errors import BotError
+from bot.ports.measures import UNMEASURED, Measures
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ class Job:
         self._failing = False
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self.measures: Measures = UNMEASURED
 
     def nudge(self, after: float = 0.0) -> None:
         """Run after so many seconds; if it runs then, once more when that run ends."""
@@ -58,6 +60,7 @@ class Job:
         try:
             await self._work()
         except BotError as error:
+            self.measures.job_failed(self.name)
             # Said when it begins and when it ends, not at every turn.
             if not self._failing:
                 logger.warning(
@@ -81,6 +84,7 @@ class Job:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running = None
         if not task.cancelled() and task.exception() is not None:
+            self.measures.job_failed(self.name)
             logger.error(
                 "a scheduled job has a defect",
                 extra={"action": "job_defect", "job": self.name},
@@ -93,7 +97,8 @@ class Job:
 class JobScheduler:
     """Fires jobs at intervals (APScheduler), and waits for what runs before it stops."""
 
-    def __init__(self) -> None:
+    def __init__(self, measures: Measures = UNMEASURED) -> None:
+        self._measures = measures
         # Without a grace time of None a job that is late by a second would be left out.
         self._scheduler = AsyncIOScheduler(
             timezone=UTC,
@@ -102,6 +107,8 @@ class JobScheduler:
         self._jobs: list[Job] = []
 
     def every(self, seconds: float, job: Job) -> None:
+        job.measures = self._measures
+        self._measures.job_known(job.name)
         self._jobs.append(job)
         self._scheduler.add_job(_fire(job), "interval", seconds=seconds, id=job.name)
 

@@ -13,7 +13,7 @@ COMMAND = "/mq"
 
 
 def settings_table() -> str:
-    """Every setting of bot/config.py: what must be given first, else in its own order."""
+    """Every setting of bot/config: what must be given first, else in its own order."""
     fields = sorted(Settings.model_fields.values(), key=lambda field: not field.is_required())
     rows = [
         f"| `{field.validation_alias}` | {_cell(field.description or '')} | {_default(field)} |"

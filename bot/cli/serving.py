@@ -9,6 +9,7 @@ from bot import logs
 from bot.cli.process import CONFIGURATION_EXIT, complain, secrets_of, until_stopped
 from bot.config import Settings, load_settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.slack import tracing
 from bot.storage import migrate
 
 Build = Callable[[Settings], AbstractAsyncContextManager[object]]
@@ -21,7 +22,8 @@ def serve(build: Build, *required: str) -> None:
     """
     try:
         settings = load_settings(os.environ, required)
-        logs.configure(settings.log_level, settings.log_format, secrets_of(settings))
+        secrets = secrets_of(settings)
+        logs.configure(settings.log_level, settings.log_format, secrets, tracing.fields)
         asyncio.run(_run(build, settings))
     except ConfigurationError as error:
         complain(error)

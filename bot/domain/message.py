@@ -1,7 +1,8 @@
 """A rendered message."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -14,7 +15,8 @@ class Message:
     """What Slack is given.
 
     `told` is how many deliveries it tells. `text` says everything essential: screen readers,
-    notifications and clients that cannot show blocks get only that.
+    notifications and clients that cannot show blocks get only that. `since`: when the event it
+    tells was recorded, by the service's clock; None for what is told of no single event.
 
     https://docs.slack.dev/reference/methods/chat.postMessage
     """
@@ -22,6 +24,7 @@ class Message:
     text: str
     blocks: tuple[Block, ...] = ()
     told: int = 1
+    since: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

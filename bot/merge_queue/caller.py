@@ -17,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+TOO_MANY_REQUESTS = 429
+
 
 class Caller:
     """One call = one request, its retries, and the reading of the answer."""
@@ -56,6 +58,7 @@ class Caller:
                     remaining=self._seconds_until(deadline),
                     patience=self.patience,
                 )
+                self._note_limit(error, wait)
                 if wait is None:
                     error.last_answer_at = self._last_answer_at
                     raise
@@ -81,6 +84,11 @@ class Caller:
             raise
         self.statistics.outcomes[request.endpoint, str(answer.status)] += 1
         return answer
+
+    def _note_limit(self, error: MergeQueueUnavailable, wait: float | None) -> None:
+        if error.status == TOO_MANY_REQUESTS:
+            self.statistics.rate_limit_waits += 1
+            self.statistics.rate_limit_seconds += wait or error.retry_after or 0.0
 
     def _note_unreadable(self, request: Request, error: MergeQueueProtocolError) -> None:
         self.statistics.unreadable_answers[request.endpoint] += 1

@@ -11,6 +11,8 @@ class Statistics:
     `outcomes` counts attempts by endpoint and outcome: the status as text, or `unreachable`
     (did not arrive) or `lost` (no answer). `unreadable_answers` counts by endpoint.
     `unreadable_metadata` counts events whose metadata could be read in part or not at all.
+    `rate_limit_waits` counts answers that asked us to wait for the service's rate,
+    `rate_limit_seconds` adds up for how long.
     """
 
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -18,3 +20,5 @@ class Statistics:
     unreadable_answers: Counter[str] = field(default_factory=Counter)
     unreadable_events: int = 0
     unreadable_metadata: int = 0
+    rate_limit_waits: int = 0
+    rate_limit_seconds: float = 0.0

@@ -13,6 +13,7 @@ from bot.ports import Clock
 from bot.runtime.adapters import Ports, open_ports, refused
 from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job
 from bot.runtime.listening import build_listeners, build_use_cases
+from bot.runtime.watching import Watching
 from bot.scheduler import JobScheduler
 from bot.slack.clients import TokenRefused
 from bot.slack.http import HttpServer
@@ -32,8 +33,12 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
     Raises ConfigurationError when a credential is missing or refused.
     """
     app_token = _given("SLACK_APP_TOKEN", settings.slack_app_token)
+    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        ports = await open_ports(settings, stack, clock or SystemClock())
+        watching = Watching(settings, clock)
+        await watching.open(stack)
+        ports = await open_ports(settings, stack, clock, watching.metrics)
+        watching.watch(ports)
         jobs = await _prepare_jobs(settings, ports)
         inbox = Inbox()
         once = Once(ports.clock, ports.store, alone=True)
@@ -42,7 +47,12 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
         jobs.time_pauses(listening.use_cases)
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        connection = SocketConnection(listening.app, ports.slack.client, app_token, ports.clock)
+        connection = SocketConnection(
+            listening.app, ports.slack.client, app_token, ports.clock, measures=ports.measures
+        )
+        watching.watch_inbox(inbox)
+        watching.watch_polls(jobs.polls)
+        watching.watch_sockets(connection)
         stack.push_async_callback(connection.close)
         jobs.start()
         stack.callback(jobs.stop_firing)
@@ -50,7 +60,7 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
             await connection.open()
         except TokenRefused as error:
             raise refused("SLACK_APP_TOKEN", error) from None
-        _ready(settings)
+        _ready(settings, watching, stack)
         yield
 
 
@@ -61,24 +71,29 @@ async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIter
     Raises ConfigurationError when a credential is missing or refused, or the address is taken.
     """
     signing_secret = _given("SLACK_SIGNING_SECRET", settings.slack_signing_secret)
+    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        server = HttpServer(signing_secret, SystemClock())
-        await _listen(server, settings)
+        watching = Watching(settings, clock)
+        await watching.open(stack)
+        server = HttpServer(signing_secret, SystemClock(), watching.metrics)
+        await _listen(server, settings, watching)
         # Closed here when the start fails, else below, before what it needs.
         stack.push_async_callback(server.close)
-        ports = await open_ports(settings, stack, clock or SystemClock())
+        ports = await open_ports(settings, stack, clock, watching.metrics)
+        watching.watch(ports)
         inbox = Inbox()
+        watching.watch_inbox(inbox)
         once = Once(ports.clock, ports.store)
         listening = build_listeners(settings, ports, _leave_to_worker, inbox, once)
-        scheduler = JobScheduler()
+        scheduler = JobScheduler(ports.measures)
         scheduler.every(HOME_SECONDS, home_job(listening.home))
         stack.push_async_callback(scheduler.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
         stack.push_async_callback(server.close)
-        server.serve(listening.app, {"database": ports.database_answers})
+        server.serve(listening.app)
         scheduler.start()
         stack.callback(scheduler.stop_firing)
-        _ready(settings)
+        _ready(settings, watching, stack)
         yield server
 
 
@@ -88,14 +103,19 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
 
     Raises ConfigurationError when a credential is refused.
     """
+    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        ports = await open_ports(settings, stack, clock or SystemClock())
+        watching = Watching(settings, clock)
+        await watching.open(stack)
+        ports = await open_ports(settings, stack, clock, watching.metrics)
+        watching.watch(ports)
         jobs = await _prepare_jobs(settings, ports)
         jobs.time_pauses(build_use_cases(settings, ports, jobs.nudge))
+        watching.watch_polls(jobs.polls)
         stack.push_async_callback(jobs.drain)
         jobs.start()
         stack.callback(jobs.stop_firing)
-        _ready(settings)
+        _ready(settings, watching, stack)
         yield
 
 
@@ -105,10 +125,11 @@ async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
     return Jobs(settings, ports)
 
 
-async def _listen(server: HttpServer, settings: Settings) -> None:
+async def _listen(server: HttpServer, settings: Settings, watching: Watching) -> None:
     host, port = settings.http_address
     try:
-        await server.open(host, port)
+        # Metrics are not for the world that this port is open to.
+        await server.open(host, port, watching.health.routes())
     except OSError as error:
         problem = f"{host}:{port} cannot be listened on ({error.strerror})"
         raise ConfigurationError({"MQBOT_HTTP_PORT": problem}) from None
@@ -124,5 +145,7 @@ def _given(variable: str, secret: SecretStr | None) -> SecretStr:
     return secret
 
 
-def _ready(settings: Settings) -> None:
+def _ready(settings: Settings, watching: Watching, stack: AsyncExitStack) -> None:
+    watching.health.begin()
+    stack.callback(watching.health.end)
     logger.info("ready", extra={"action": "ready", "repositories": len(settings.repositories)})

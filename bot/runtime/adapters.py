@@ -7,6 +7,7 @@ from bot.config import Settings
 from bot.domain.errors import ConfigurationError
 from bot.merge_queue.client import MergeQueueClient
 from bot.ports import Clock
+from bot.ports.measures import Measures
 from bot.slack.channels import SlackChannels
 from bot.slack.clients import Client, Identity, TokenRefused, identify, open_session, web_client
 from bot.slack.replies import Replies
@@ -33,6 +34,7 @@ class Ports:
     store: SqlStore
     merge_queue: MergeQueueClient
     slack: SlackSide
+    measures: Measures
 
     async def database_answers(self) -> bool:
         """Raises StoreUnavailable when it does not."""
@@ -40,7 +42,9 @@ class Ports:
             return True
 
 
-async def open_ports(settings: Settings, stack: AsyncExitStack, clock: Clock) -> Ports:
+async def open_ports(
+    settings: Settings, stack: AsyncExitStack, clock: Clock, measures: Measures
+) -> Ports:
     """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""
     url = settings.database_url.get_secret_value()
     store = SqlStore(create_engine(url))
@@ -55,14 +59,19 @@ async def open_ports(settings: Settings, stack: AsyncExitStack, clock: Clock) ->
         )
     )
     session = await stack.enter_async_context(open_session())
-    client = web_client(session, token=settings.slack_bot_token, base_url=settings.slack_api_url)
+    client = web_client(
+        session,
+        token=settings.slack_bot_token,
+        base_url=settings.slack_api_url,
+        measures=measures,
+    )
     try:
         identity = await identify(client, clock)
     except TokenRefused as error:
         raise refused("SLACK_BOT_TOKEN", error) from None
     channels = SlackChannels(client, clock)
     slack = SlackSide(client, identity, channels, Replies(session, channels))
-    return Ports(clock, store, merge_queue, slack)
+    return Ports(clock, store, merge_queue, slack, measures)
 
 
 def refused(variable: str, error: TokenRefused) -> ConfigurationError:

@@ -48,14 +48,14 @@ class Jobs:
         self._ports = ports
         self._holder = holder
         self._expiry: ExpirePauses | None = None
-        self._scheduler = JobScheduler()
+        self._scheduler = JobScheduler(ports.measures)
         slack = ports.slack
         self._poster = SlackPoster(slack.client, slack.channels, slack.identity.bot_id)
         self._posts = self._posting(ports, holder)
         self._post = Job("post deliveries", self._posts.run)
         self._edits = self._editing(ports, holder)
         self._edit = Job("edit cards", self._edits.run)
-        self._polls = self._polling(ports, holder)
+        self.polls = self._polling(ports, holder)
         self._watches = self._watching(ports, holder)
         self._watch = Job("watch pauses", self._watches.run)
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
@@ -63,7 +63,7 @@ class Jobs:
         self._scheduler.every(POST_SECONDS, self._post)
         self._scheduler.every(POST_SECONDS, self._edit)
         self._scheduler.every(POST_SECONDS, self._watch)
-        self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self._polls.run))
+        self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self.polls.run))
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
 
@@ -75,6 +75,7 @@ class Jobs:
             nudge=self.nudge,
             holder=holder,
             jitter=SystemRandom().random,
+            measures=ports.measures,
         )
 
     def _editing(self, ports: Ports, holder: str) -> RefreshCards:
@@ -114,6 +115,7 @@ class Jobs:
             repositories=settings.repositories,
             interval=timedelta(seconds=settings.poll_seconds),
             holder=holder,
+            measures=ports.measures,
         )
 
     def time_pauses(self, use_cases: UseCases) -> None:
@@ -154,11 +156,11 @@ class Jobs:
     async def drain(self) -> None:
         """Finish the polls and posts under way, and leave both to whoever comes next."""
         await self._scheduler.drain()
-        await self._polls.drain()
+        await self.polls.drain()
         await self._watches.drain()
         await self._scheduler.drain()
         try:
-            await self._polls.release()
+            await self.polls.release()
             await self._posts.release()
             await self._edits.release()
             await self._watches.release()

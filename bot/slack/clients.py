@@ -11,6 +11,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.domain.backoff import retry_delay
 from bot.domain.errors import BotError
 from bot.ports import Clock
+from bot.ports.measures import UNMEASURED, Measures
 from bot.slack.failures import CREDENTIAL_CODES, FAILURES, read_failure
 from bot.slack.limits import LimitedWebClient
 
@@ -40,7 +41,9 @@ def open_session() -> ClientSession:
     )
 
 
-def web_client(session: ClientSession, *, token: SecretStr, base_url: str) -> AsyncWebClient:
+def web_client(
+    session: ClientSession, *, token: SecretStr, base_url: str, measures: Measures = UNMEASURED
+) -> AsyncWebClient:
     """A Web API client without retry handlers that keeps to Slack's rate limits.
 
     The SDK's default handler posts a message again when the connection is lost after Slack
@@ -54,6 +57,7 @@ def web_client(session: ClientSession, *, token: SecretStr, base_url: str) -> As
         # The SDK would take a proxy from the environment even for this machine's own addresses;
         # the session is where a proxy belongs.
         trust_env_in_session=False,
+        measures=measures,
     )
 
 

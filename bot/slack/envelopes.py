@@ -1,5 +1,6 @@
 """What comes over a socket goes to Bolt, and Bolt's answer back."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Mapping
@@ -9,6 +10,10 @@ from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.request import SocketModeRequest
+
+from bot.ports.measures import UNMEASURED, Measures
+from bot.slack.once import request_fields
+from bot.slack.tracing import tracing
 
 logger = logging.getLogger(__name__)
 
@@ -23,8 +28,9 @@ class Envelopes:
     https://docs.slack.dev/apis/events-api/using-socket-mode#acknowledge
     """
 
-    def __init__(self, app: AsyncApp) -> None:
+    def __init__(self, app: AsyncApp, measures: Measures = UNMEASURED) -> None:
         self._app = app
+        self._measures = measures
 
     async def acknowledge(self, frame: Mapping[str, Any]) -> Json | None:
         """The acknowledgement to send back; None for what no listener takes.
@@ -35,7 +41,10 @@ class Envelopes:
         if request is None:
             logger.warning("no envelope", extra={"action": "envelope_unreadable"})
             return None
-        answer = await run_async_bolt_app(self._app, request)
+        begun = asyncio.get_running_loop().time()
+        with tracing(**request_fields(request.payload)):
+            answer = await run_async_bolt_app(self._app, request)
+        self._measures.acknowledged(asyncio.get_running_loop().time() - begun)
         if answer.status != HANDLED:
             logger.warning(
                 "no listener took an envelope",

@@ -1,9 +1,9 @@
-"""HTTP mode: Slack's signed requests go to Bolt; health and readiness for whoever watches."""
+"""HTTP mode: Slack's signed requests go to Bolt."""
 
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -14,13 +14,14 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.ports import Clock
+from bot.ports.measures import UNMEASURED, Measures
+from bot.slack.once import request_fields
 from bot.slack.signature import NotSlack, Signature
+from bot.slack.tracing import tracing
 
 logger = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
-HEALTH_PATH = "/healthz"
-READINESS_PATH = "/readyz"
 
 LARGEST_BODY = 1024 * 1024
 """Bytes. Slack's largest payloads, a modal with its state, are a few hundred thousand."""
@@ -29,34 +30,36 @@ MOST_FIELDS = 100
 READ_SECONDS = 3.0
 """Slack gives up after that, so nobody waits for the rest of a body."""
 
-CHECK_SECONDS = 3.0
 DRAIN_SECONDS = 4.0
 """Longer than a body may take, so that no request under way is cut off."""
 
 Json = dict[str, Any]
-Check = Callable[[], Awaitable[bool]]
 
 
 class HttpServer:
     """Listens for Slack on one path, from the first moment, so that the process counts as alive.
 
-    Until `serve` is called it is not ready and turns Slack away; Slack sends events again.
+    Until `serve` is called it turns Slack away; Slack sends events again.
     """
 
-    def __init__(self, signing_secret: SecretStr, clock: Clock) -> None:
+    def __init__(
+        self, signing_secret: SecretStr, clock: Clock, measures: Measures = UNMEASURED
+    ) -> None:
         self._signature = Signature(signing_secret, clock)
+        self._measures = measures
         self._app: AsyncApp | None = None
-        self._checks: Mapping[str, Check] = {}
         self._runner: web.AppRunner | None = None
         self.port = 0
         """The port that is listened on, once open."""
 
-    async def open(self, host: str, port: int) -> None:
-        """Listen; port 0 lets the system choose. Raises OSError when the address is taken."""
+    async def open(self, host: str, port: int, routes: Iterable[web.RouteDef] = ()) -> None:
+        """Listen; port 0 lets the system choose. Raises OSError when the address is taken.
+
+        `routes`: what else is answered on this port.
+        """
         application = web.Application(client_max_size=LARGEST_BODY)
         application.router.add_post(EVENTS_PATH, self._on_request)
-        application.router.add_get(HEALTH_PATH, _on_health)
-        application.router.add_get(READINESS_PATH, self._on_readiness)
+        application.add_routes(routes)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=DRAIN_SECONDS)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
@@ -65,14 +68,9 @@ class HttpServer:
             "listening for Slack", extra={"action": "http_open", "host": host, "port": self.port}
         )
 
-    def serve(self, app: AsyncApp, checks: Mapping[str, Check]) -> None:
-        """Hand requests to `app` from now on.
-
-        `checks`: what `/readyz` asks, by name; one that raises, or takes longer than
-        CHECK_SECONDS, counts as no.
-        """
+    def serve(self, app: AsyncApp) -> None:
+        """Hand requests to `app` from now on."""
         self._app = app
-        self._checks = checks
 
     async def close(self) -> None:
         """Take no more requests; those under way are still answered. May be called twice."""
@@ -106,17 +104,11 @@ class HttpServer:
         if self._app is None:
             raise web.HTTPServiceUnavailable
         _log_retry(request)
-        return await _answer(self._app, request, body)
-
-    async def _on_readiness(self, _request: web.Request) -> web.Response:
-        names = list(self._checks)
-        answers = await asyncio.gather(*(_ask(name, self._checks[name]) for name in names))
-        known = {"slack": self._app is not None, **dict(zip(names, answers, strict=True))}
-        is_ready = all(known.values())
-        return web.json_response(
-            {"ready": is_ready, "checks": known},
-            status=200 if is_ready else 503,
-        )
+        begun = asyncio.get_running_loop().time()
+        with tracing(**request_fields(body)):
+            answer = await _answer(self._app, request, body)
+        self._measures.acknowledged(asyncio.get_running_loop().time() - begun)
+        return answer
 
 
 async def _answer(app: AsyncApp, request: web.Request, body: Json) -> web.Response:
@@ -126,23 +118,6 @@ async def _answer(app: AsyncApp, request: web.Request, body: Json) -> web.Respon
         AsyncBoltRequest(mode="socket_mode", body=body, headers=dict(request.headers.items()))
     )
     return await to_aiohttp_response(answer)
-
-
-async def _on_health(_request: web.Request) -> web.Response:
-    """The process answers: nothing more, so that a slow database restarts nobody."""
-    return web.json_response({"healthy": True})
-
-
-async def _ask(name: str, check: Check) -> bool:
-    try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            return await check()
-    except Exception as error:  # noqa: BLE001 - whatever is wrong, the answer is “not ready”
-        logger.warning(
-            "not ready",
-            extra={"action": "not_ready", "check": name, "error": type(error).__name__},
-        )
-        return False
 
 
 def read_body(content_type: str, text: str) -> Json | None:

@@ -9,7 +9,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.slack.failures import RATE_LIMITED, read_failure
+from bot.ports.measures import UNMEASURED, Measures
+from bot.slack.failures import FAILURES, RATE_LIMITED, read_failure
 
 TOO_MANY_REQUESTS = 429
 DEFAULT_WAIT_SECONDS = 30.0
@@ -24,8 +25,9 @@ class LimitedWebClient(AsyncWebClient):
     """
 
     @override
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, measures: Measures = UNMEASURED, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._measures = measures
         self._closed_until: dict[str, float] = {}
 
     @override
@@ -35,16 +37,18 @@ class LimitedWebClient(AsyncWebClient):
             raise self._refusal(api_method, left)
         try:
             return await super().api_call(api_method, **kwargs)
-        except SlackApiError as error:
+        except FAILURES as error:
             self._note(api_method, error)
             raise
 
-    def _note(self, api_method: str, error: SlackApiError) -> None:
+    def _note(self, api_method: str, error: Exception) -> None:
         failure = read_failure(error)
+        self._measures.slack_failed(api_method, failure.code)
         if failure.status == TOO_MANY_REQUESTS or failure.code in RATE_LIMITED:
             wait = failure.retry_after
             seconds = DEFAULT_WAIT_SECONDS if wait is None else wait
             self._closed_until[api_method] = asyncio.get_running_loop().time() + seconds
+            self._measures.slack_limited(seconds)
 
     def _refusal(self, api_method: str, left: float) -> SlackApiError:
         response = AsyncSlackResponse(

@@ -37,6 +37,11 @@ class RequestKey:
     digest: str
     lifetime: timedelta
 
+    @property
+    def short(self) -> str:
+        """Enough to find it in a log."""
+        return self.digest[:12]
+
 
 def request_key(body: Mapping[str, Any]) -> RequestKey | None:
     """By event id, by trigger id, else by who acted on what when; None for what has none of it.
@@ -51,6 +56,12 @@ def request_key(body: Mapping[str, Any]) -> RequestKey | None:
         if isinstance(identity, str) and identity:
             return RequestKey(sha256(f"{kind}:{identity}".encode()).hexdigest(), lifetime)
     return None
+
+
+def request_fields(body: Mapping[str, Any]) -> Mapping[str, str]:
+    """What a log says of a request, to tell its records from those of others."""
+    key = request_key(body)
+    return {} if key is None else {"request": key.short}
 
 
 def _action(body: Mapping[str, Any]) -> str | None:
@@ -168,5 +179,5 @@ def _header(request: AsyncBoltRequest, name: str) -> str | None:
 def _log_repeated(key: RequestKey, retry: str | None = None) -> None:
     logger.info(
         "a request came again",
-        extra={"action": "request_repeated", "request": key.digest[:12], "retry": retry},
+        extra={"action": "request_repeated", "request": key.short, "retry": retry},
     )

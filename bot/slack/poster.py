@@ -15,6 +15,7 @@ from bot.slack.channels import SlackChannels
 from bot.slack.directs import DirectChannels
 from bot.slack.failures import FAILURES, post_error, read_failure
 from bot.slack.shared_channels import fit_for_channel
+from bot.slack.tracing import tracing
 
 METADATA_TYPE = "mqbot_delivery"
 CLOCK_ALLOWANCE = timedelta(minutes=5)
@@ -38,6 +39,10 @@ class SlackPoster(ChannelPoster):
 
     @override
     async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+        with tracing(delivery_id=delivery_id):
+            return await self._post(channel_id, message, delivery_id)
+
+    async def _post(self, channel_id: str, message: Message, delivery_id: str) -> str:
         channel, message = await self._addressed(channel_id, message)
         try:
             answer = await self._client.chat_postMessage(

@@ -11,6 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from websockets.exceptions import ConnectionClosed
 
 from bot.ports import Clock
+from bot.ports.measures import UNMEASURED, Measures
 from bot.slack.clients import TokenRefused
 from bot.slack.envelopes import Envelopes
 from bot.slack.open_socket import LAST_ACKNOWLEDGEMENTS_SECONDS, OpenSocket, dial
@@ -42,8 +43,10 @@ class SocketConnection:
         app_token: SecretStr,
         clock: Clock,
         jitter: Callable[[], float] = _CHANCE.random,
+        *,
+        measures: Measures = UNMEASURED,
     ) -> None:
-        self._envelopes = Envelopes(app)
+        self._envelopes = Envelopes(app, measures)
         self._web_client = web_client
         self._app_token = app_token
         self._clock = clock

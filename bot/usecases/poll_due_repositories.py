@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from bot.domain.backoff import retry_delay
 from bot.domain.errors import BotError, LeaseLost, MergeQueueUnavailable
 from bot.domain.event_log import Position
+from bot.domain.freshness import Freshness, freshness
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.ports import Clock, Lease, Store
+from bot.ports.measures import UNMEASURED, Measures, PollOutcome
 from bot.usecases.poll_event_log import LogReader, PollEventLog
 
 logger = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ class _Schedule:
     leased_until: datetime | None = None
     polled_at: datetime | None = None
     told_at: datetime | None = None
+    taken_on_at: datetime | None = None
 
     def wears_out(self, now: datetime) -> bool:
         """Whether a poll goes on so long that its lease has to be renewed."""
@@ -60,6 +63,7 @@ class PollDueRepositories:
     holder: str
     schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    measures: Measures = UNMEASURED
 
     async def run(self) -> None:
         """Start the polls that are due; they end on their own."""
@@ -80,6 +84,7 @@ class PollDueRepositories:
             if schedule.token != lease.token or schedule.reader is None:
                 schedule.reader = LogReader(positions.get(name), ())
                 schedule.token = lease.token
+                schedule.taken_on_at = now
             schedule.reader.subscriptions = subscriptions[name]
             schedule.lease, schedule.leased_until = lease, lease.expires_at
             self._start(name, lease, schedule, schedule.reader)
@@ -87,6 +92,16 @@ class PollDueRepositories:
     @property
     def _lifetime(self) -> timedelta:
         return LEASE_INTERVALS * self.interval + LEASE_FLOOR
+
+    def freshness(self) -> Freshness:
+        """Of the repositories whose leases this process has."""
+        read_at = [
+            one.polled_at or one.taken_on_at
+            for one in self.schedules.values()
+            if one.lease is not None
+        ]
+        known = [at for at in read_at if at is not None]
+        return freshness(known, self.clock.now(), self.interval)
 
     async def drain(self) -> None:
         """Wait for the polls under way."""
@@ -142,6 +157,7 @@ class PollDueRepositories:
         self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
     ) -> None:
         schedule.running = True
+        self.measures.poll_started(self.clock.now() - schedule.due_at)
         # Even a defect must not have the repository polled at every tick.
         schedule.due_at = self.clock.now() + self.interval
         task = asyncio.create_task(self._poll(name, lease, schedule, reader), name=f"poll {name}")
@@ -157,6 +173,7 @@ class PollDueRepositories:
         except LeaseLost:
             logger.warning("lease lost", extra={"action": "lease_lost", "repository": name})
             schedule.reader = None
+            self.measures.poll_ended(PollOutcome.LEASE_LOST)
         except BotError as error:
             self._failed(name, schedule, error)
             return
@@ -167,6 +184,7 @@ class PollDueRepositories:
         schedule.failures = 0
         if schedule.reader is not None:
             schedule.polled_at = started_at
+            self.measures.poll_ended(PollOutcome.READ)
         schedule.due_at = max(started_at + self.interval, self.clock.now())
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -180,6 +198,7 @@ class PollDueRepositories:
 
     def _failed(self, name: RepositoryName, schedule: _Schedule, error: BotError) -> None:
         schedule.failures += 1
+        self.measures.poll_ended(PollOutcome.FAILED)
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = retry_delay(schedule.failures, hint=hint, jitter=0.5)
         schedule.due_at = self.clock.now() + max(self.interval, timedelta(seconds=wait))

@@ -21,6 +21,7 @@ from bot.domain.errors import (
 from bot.domain.message import Message
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store, Transaction
+from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.render_deliveries import load_messages
 
 logger = logging.getLogger(__name__)
@@ -70,6 +71,7 @@ class PostDeliveries:
     jitter: Callable[[], float]
     pace: Pace = field(default_factory=Pace)
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
+    measures: Measures = UNMEASURED
 
     async def run(self) -> None:
         """Post what is due now; raises StoreError."""
@@ -180,7 +182,11 @@ class PostDeliveries:
             return self._postponed(delivery, error), None
         except PostRefused as error:
             return self._refused(delivery, error)
-        return states.delivered(delivery, message_ts, self.clock.now()), None
+        now = self.clock.now()
+        if message.since is not None:
+            self.measures.posted(now - message.since)
+        logger.info("posted", extra=_fields("posted", delivery))
+        return states.delivered(delivery, message_ts, now), None
 
     async def _send(self, delivery: Delivery, message: Message) -> str:
         """People are told, always: when the blocks are refused, the text goes alone."""

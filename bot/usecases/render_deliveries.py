@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.classification import EventKind
@@ -72,7 +72,8 @@ async def _event_messages(
         if record is not None:
             pull_request = seen.get((record.repository, record.pull_request))
             kind = EventKind(one.kind) if one.kind in set(EventKind) else None
-            messages[one.delivery_id] = events.event(record, pull_request, kind)
+            message = events.event(record, pull_request, kind)
+            messages[one.delivery_id] = replace(message, since=record.received_at)
     return messages
 
 

@@ -69,23 +69,13 @@ class Machine:
         self.once = Once(clock, store)
         self.recorder = Recorder(self.once)
         self.server = HttpServer(SecretStr(SECRET), clock)
-        self.checks: dict[str, bool | Exception] = {"database": True, "poll": True}
         self.session = aiohttp.ClientSession()
 
     async def start(self) -> None:
         await self.server.open("127.0.0.1", 0)
         client = AsyncWebClient(base_url="http://127.0.0.1:9/api/", session=self.session)
         app = build_app(client, IDENTITY, [self.recorder], self.once)
-        self.server.serve(app, {name: self._check(name) for name in self.checks})
-
-    def _check(self, name: str) -> Any:
-        async def check() -> bool:
-            answer = self.checks[name]
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-        return check
+        self.server.serve(app)
 
     async def stop(self) -> None:
         await self.server.close()
@@ -361,41 +351,9 @@ async def test_nothing_is_done_when_the_database_cannot_tell_whether_it_was_done
     assert [type(one) for one in failures] == [StoreUnavailable]
 
 
-# Health
-
-
-async def test_health_and_readiness(machine: Machine) -> None:
-    async with machine.session.get(machine.url("/healthz")) as answer:
-        assert answer.status == 200
-    async with machine.session.get(machine.url("/readyz")) as answer:
-        assert answer.status == 200
-        assert await answer.json() == {
-            "ready": True,
-            "checks": {"slack": True, "database": True, "poll": True},
-        }
-
-
-@pytest.mark.parametrize("problem", [False, StoreUnavailable("no database"), OSError("gone")])
-async def test_what_is_not_ready_is_named(machine: Machine, problem: bool | Exception) -> None:  # noqa: FBT001 - a case
-    machine.checks["database"] = problem
-    async with machine.session.get(machine.url("/readyz")) as answer:
-        assert answer.status == 503
-        said = await answer.json()
-        assert said["checks"] == {"slack": True, "database": False, "poll": True}
-        assert "no database" not in await answer.text()
-    async with machine.session.get(machine.url("/healthz")) as answer:
-        assert answer.status == 200
-
-
-async def test_before_slack_is_known_it_is_healthy_not_ready_and_turns_slack_away(
-    clock: FakeClock,
-) -> None:
+async def test_before_slack_is_known_it_turns_slack_away(clock: FakeClock) -> None:
     machine = Machine(clock)
     await machine.server.open("127.0.0.1", 0)
-    async with machine.session.get(machine.url("/healthz")) as answer:
-        assert answer.status == 200
-    async with machine.session.get(machine.url("/readyz")) as answer:
-        assert answer.status == 503
     assert (await machine.send_event("Ev1")).status == 503
     await machine.stop()
 
@@ -405,7 +363,7 @@ async def test_before_slack_is_known_it_is_healthy_not_ready_and_turns_slack_awa
 
 async def _refuses_connections(session: aiohttp.ClientSession, machine: Machine) -> bool:
     try:
-        async with session.get(machine.url("/healthz")):
+        async with session.get(machine.url("/other")):
             return False
     except aiohttp.ClientConnectorError:
         return True

@@ -1,7 +1,7 @@
 """Waiting for a condition, with a deadline; never for time."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 LOOK_SECONDS = 0.01
@@ -23,3 +23,16 @@ async def until(
         # What is waited for is done by code that sets no event for us.
         await asyncio.sleep(LOOK_SECONDS)
     return found
+
+
+async def until_true(
+    condition: Callable[[], Awaitable[bool]], what: str, seconds: float = DEADLINE_SECONDS
+) -> None:
+    """As `until`, for a condition that has to ask somebody."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not await condition():
+        if loop.time() > deadline:
+            msg = f"{what}: not within {seconds:g} seconds"
+            raise AssertionError(msg)
+        await asyncio.sleep(LOOK_SECONDS)

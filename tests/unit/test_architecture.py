@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 ANYWHERE = {"pydantic", "pydantic_core", "typing_extensions"}
 HOMES = {
-    "aiohttp": ("bot.sandbox", "bot.slack"),
+    "aiohttp": ("bot.health", "bot.sandbox", "bot.slack"),
     "aiosqlite": ("bot.storage",),
     "alembic": ("bot.storage",),
     "apscheduler": ("bot.scheduler",),
@@ -20,6 +20,7 @@ HOMES = {
     "click": ("bot.cli",),
     "httpx": ("bot.merge_queue",),
     "platformdirs": ("bot.config",),
+    "prometheus_client": ("bot.metrics",),
     "pydantic_settings": ("bot.config",),
     "rich": ("bot.cli",),
     "slack_bolt": ("bot.slack",),

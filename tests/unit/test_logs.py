@@ -89,13 +89,13 @@ def test_harmless_text_stays_as_it_is(text: str) -> None:
 
 
 @contextmanager
-def configured(form: str) -> Iterator[None]:
+def configured(form: str, **known: str) -> Iterator[None]:
     """Logging as the commands set it up; as it was before afterwards."""
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
     levels = {name: logging.getLogger(name).level for name in CHATTY}
     try:
-        logs.configure("DEBUG", form)
+        logs.configure("DEBUG", form, known=lambda: known)
         yield
     finally:
         root.handlers = handlers
@@ -139,3 +139,13 @@ def test_json_records_have_their_fields(capsys: pytest.CaptureFixture[str]) -> N
 def test_what_prints_addresses_and_payloads_is_kept_quiet(name: str) -> None:
     with configured("text"):
         assert logging.getLogger(name).getEffectiveLevel() >= logging.WARNING
+
+
+def test_what_is_known_stands_in_every_record_that_does_not_say_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with configured("json", request="4f2a", delivery_id="d1"):
+        logging.getLogger("bot.test").info("posted", extra={"delivery_id": "d2"})
+    record = json.loads(capsys.readouterr().err)
+    assert record["request"] == "4f2a"
+    assert record["delivery_id"] == "d2"

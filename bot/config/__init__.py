@@ -1,11 +1,9 @@
 """Every setting, once: from the environment, over an optional TOML file with the same names."""
 
-import re
 from collections.abc import Collection, Mapping
 from copy import copy
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
-from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
@@ -18,116 +16,23 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
-from bot.domain.errors import ConfigurationError, InvalidRequest
+from bot.config import values
+from bot.domain.errors import ConfigurationError
 from bot.domain.groups import Group, Groups, GroupsProblem, read_groups
-from bot.domain.permissions import Everyone, Listed, WhoMayPause
+from bot.domain.permissions import Everyone, WhoMayPause
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import (
-    DEFAULT_TOPICS,
-    Subscription,
-    SubscriptionSource,
-    read_topics,
-)
+from bot.domain.subscriptions import Subscription
 
 CONFIG_FILE = "MQBOT_CONFIG"
 HTTP_PORT = 3000
 
-EVERYONE = "everyone"
-
-_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
-_PERSON_OR_GROUP_ID = re.compile(r"[UWS][A-Z0-9]{2,30}")
 _LEVELS = "^(DEBUG|INFO|WARNING|ERROR)$"
 
 
 def default_database_url() -> str:
     """A SQLite file in the platform's data directory."""
     return f"sqlite:///{user_data_path('mqbot', appauthor=False) / 'mqbot.sqlite3'}"
-
-
-def _api_url(value: object) -> str:
-    text = str(value).rstrip("/")
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not text.endswith("/v1"):
-        raise ValueError("not such an address")
-    return text
-
-
-def _slack_url(value: object) -> str:
-    text = str(value)
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("not such an address")
-    return text.rstrip("/") + "/"
-
-
-def _repositories(value: object) -> tuple[RepositoryName, ...]:
-    words = value.split(",") if isinstance(value, str) else value
-    if not isinstance(words, (list, tuple)):
-        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
-    try:
-        names = [RepositoryName.parse(str(word).strip()) for word in words if str(word).strip()]
-    except InvalidRequest as error:
-        raise ValueError(error.detail) from error
-    if not names:
-        raise ValueError("no repository is named")
-    return tuple(dict.fromkeys(names))
-
-
-def _channels(value: object) -> tuple[Subscription, ...]:
-    return tuple(_channel(part.strip()) for part in str(value).split(";") if part.strip())
-
-
-def _channel(part: str) -> Subscription:
-    repository, equals, target = part.partition("=")
-    channel_id, _, topics = target.partition(":")
-    if not equals or not _CHANNEL_ID.fullmatch(channel_id.strip()):
-        raise ValueError(f"“{part[:80]}” is not owner/name=C123:topic,topic")
-    try:
-        name = RepositoryName.parse(repository.strip())
-        heard = read_topics(topics.replace(",", " ").split())
-    except InvalidRequest as error:
-        raise ValueError(error.detail) from error
-    return Subscription(
-        channel_id.strip(),
-        name,
-        heard or DEFAULT_TOPICS,
-        source=SubscriptionSource.CONFIGURATION,
-    )
-
-
-def _who_may_pause(value: object) -> WhoMayPause:
-    if isinstance(value, (Everyone, Listed)):
-        return value
-    words = value.split(",") if isinstance(value, str) else value
-    if not isinstance(words, (list, tuple)):
-        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
-    ids = [str(word).strip() for word in words if str(word).strip()]
-    if ids == [EVERYONE]:
-        return Everyone()
-    for one in ids:
-        if not _PERSON_OR_GROUP_ID.fullmatch(one):
-            raise ValueError(f"“{one[:80]}” is no id of a person or user group")
-    if not ids:
-        raise ValueError("nobody is named")
-    groups = frozenset(one for one in ids if one.startswith("S"))
-    return Listed(people=frozenset(ids) - groups, groups=groups)
-
-
-def _command(value: object) -> str:
-    if not re.fullmatch(r"/[a-z0-9_\-]{1,31}", str(value)):
-        raise ValueError("not such a command")
-    return str(value)
-
-
-def _token(prefix: str) -> BeforeValidator:
-    def check(value: object) -> object:
-        text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-        if not re.fullmatch(rf"{prefix}[\x21-\x7e]+", text.strip()):
-            raise ValueError("not such a token")
-        return text.strip()
-
-    return BeforeValidator(check)
 
 
 class DatabaseSettings(BaseSettings):
@@ -167,19 +72,21 @@ class DatabaseSettings(BaseSettings):
 class Settings(DatabaseSettings):
     """All settings; secrets show as asterisks wherever they are printed."""
 
-    api_url: Annotated[str, BeforeValidator(_api_url)] = Field(
+    api_url: Annotated[str, BeforeValidator(values.api_url)] = Field(
         validation_alias="MQBOT_API_URL",
         description="address of the merge queue service; http or https, ends in `/v1`",
     )
-    api_token: Annotated[SecretStr, _token("")] = Field(
+    api_token: Annotated[SecretStr, values.token("")] = Field(
         validation_alias="MQBOT_API_TOKEN",
         description="application key (scope `admin`) or personal access token of the service",
     )
-    repositories: Annotated[tuple[RepositoryName, ...], BeforeValidator(_repositories)] = Field(
-        validation_alias="MQBOT_REPOSITORIES",
-        description="repositories to look after: `owner/name`, comma separated",
+    repositories: Annotated[tuple[RepositoryName, ...], BeforeValidator(values.repositories)] = (
+        Field(
+            validation_alias="MQBOT_REPOSITORIES",
+            description="repositories to look after: `owner/name`, comma separated",
+        )
     )
-    channels: Annotated[tuple[Subscription, ...], BeforeValidator(_channels)] = Field(
+    channels: Annotated[tuple[Subscription, ...], BeforeValidator(values.channels)] = Field(
         default=(),
         validation_alias="MQBOT_CHANNELS",
         description=(
@@ -195,7 +102,7 @@ class Settings(DatabaseSettings):
             "`release=acme/site,acme/api;docs=acme/docs`"
         ),
     )
-    who_may_pause: Annotated[WhoMayPause, BeforeValidator(_who_may_pause)] = Field(
+    who_may_pause: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Field(
         default=Everyone(),
         validation_alias="MQBOT_WHO_MAY_PAUSE",
         description=(
@@ -231,16 +138,16 @@ class Settings(DatabaseSettings):
         validation_alias="MQBOT_BACKFILL_MINUTES",
         description="minutes of history told when a repository is first read; 0 to 129600",
     )
-    command: Annotated[str, BeforeValidator(_command)] = Field(
+    command: Annotated[str, BeforeValidator(values.command)] = Field(
         default="/mq",
         validation_alias="MQBOT_COMMAND",
         description="the slash command: `/` and up to 31 of `a-z 0-9 _ -`; as in the manifest",
     )
-    slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = Field(
+    slack_bot_token: Annotated[SecretStr, values.token("xoxb-")] = Field(
         validation_alias="SLACK_BOT_TOKEN",
         description="the app's bot token, `xoxb-…`",
     )
-    slack_app_token: Annotated[SecretStr | None, _token("xapp-")] = Field(
+    slack_app_token: Annotated[SecretStr | None, values.token("xapp-")] = Field(
         default=None,
         validation_alias="SLACK_APP_TOKEN",
         description=(
@@ -248,7 +155,7 @@ class Settings(DatabaseSettings):
             "required by `mqbot run` alone"
         ),
     )
-    slack_signing_secret: Annotated[SecretStr | None, _token("")] = Field(
+    slack_signing_secret: Annotated[SecretStr | None, values.token("")] = Field(
         default=None,
         validation_alias="SLACK_SIGNING_SECRET",
         description="signing secret of the app; required by `mqbot web` alone",
@@ -275,7 +182,22 @@ class Settings(DatabaseSettings):
         validation_alias="PORT",
         description="the same, as platforms that read a Procfile set it",
     )
-    slack_api_url: Annotated[str, BeforeValidator(_slack_url)] = Field(
+    health_host: str = Field(
+        default="127.0.0.1",
+        validation_alias="MQBOT_HEALTH_HOST",
+        description="address that the port of `MQBOT_HEALTH_PORT` is opened on",
+    )
+    health_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65535,
+        validation_alias="MQBOT_HEALTH_PORT",
+        description=(
+            "port of `/healthz`, `/readyz` and `/metrics`, for `mqbot run`, `web` and `worker`; "
+            "without it none is opened, and `mqbot web` has the first two beside Slack's path"
+        ),
+    )
+    slack_api_url: Annotated[str, BeforeValidator(values.slack_url)] = Field(
         default="https://slack.com/api/",
         validation_alias="SLACK_API_URL",
         description="address of Slack's Web API; http or https",

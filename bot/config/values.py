@@ -1,0 +1,109 @@
+"""What the values of settings may be: text in, checked value out.
+
+Each raises ValueError with a sentence for whoever set it.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, SecretStr
+
+from bot.domain.errors import InvalidRequest
+from bot.domain.permissions import Everyone, Listed, WhoMayPause
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import (
+    DEFAULT_TOPICS,
+    Subscription,
+    SubscriptionSource,
+    read_topics,
+)
+
+EVERYONE = "everyone"
+
+_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
+_PERSON_OR_GROUP_ID = re.compile(r"[UWS][A-Z0-9]{2,30}")
+
+
+def api_url(value: object) -> str:
+    text = str(value).rstrip("/")
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not text.endswith("/v1"):
+        raise ValueError("not such an address")
+    return text
+
+
+def slack_url(value: object) -> str:
+    text = str(value)
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("not such an address")
+    return text.rstrip("/") + "/"
+
+
+def repositories(value: object) -> tuple[RepositoryName, ...]:
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, (list, tuple)):
+        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
+    try:
+        names = [RepositoryName.parse(str(word).strip()) for word in words if str(word).strip()]
+    except InvalidRequest as error:
+        raise ValueError(error.detail) from error
+    if not names:
+        raise ValueError("no repository is named")
+    return tuple(dict.fromkeys(names))
+
+
+def channels(value: object) -> tuple[Subscription, ...]:
+    return tuple(_channel(part.strip()) for part in str(value).split(";") if part.strip())
+
+
+def _channel(part: str) -> Subscription:
+    repository, equals, target = part.partition("=")
+    channel_id, _, topics = target.partition(":")
+    if not equals or not _CHANNEL_ID.fullmatch(channel_id.strip()):
+        raise ValueError(f"“{part[:80]}” is not owner/name=C123:topic,topic")
+    try:
+        name = RepositoryName.parse(repository.strip())
+        heard = read_topics(topics.replace(",", " ").split())
+    except InvalidRequest as error:
+        raise ValueError(error.detail) from error
+    return Subscription(
+        channel_id.strip(),
+        name,
+        heard or DEFAULT_TOPICS,
+        source=SubscriptionSource.CONFIGURATION,
+    )
+
+
+def who_may_pause(value: object) -> WhoMayPause:
+    if isinstance(value, (Everyone, Listed)):
+        return value
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, (list, tuple)):
+        raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
+    ids = [str(word).strip() for word in words if str(word).strip()]
+    if ids == [EVERYONE]:
+        return Everyone()
+    for one in ids:
+        if not _PERSON_OR_GROUP_ID.fullmatch(one):
+            raise ValueError(f"“{one[:80]}” is no id of a person or user group")
+    if not ids:
+        raise ValueError("nobody is named")
+    groups = frozenset(one for one in ids if one.startswith("S"))
+    return Listed(people=frozenset(ids) - groups, groups=groups)
+
+
+def command(value: object) -> str:
+    if not re.fullmatch(r"/[a-z0-9_\-]{1,31}", str(value)):
+        raise ValueError("not such a command")
+    return str(value)
+
+
+def token(prefix: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        if not re.fullmatch(rf"{prefix}[\x21-\x7e]+", text.strip()):
+            raise ValueError("not such a token")
+        return text.strip()
+
+    return BeforeValidator(check)

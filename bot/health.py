@@ -1,0 +1,113 @@
+"""Health, readiness and metrics over HTTP, for whoever watches the process."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+
+from aiohttp import web
+
+logger = logging.getLogger(__name__)
+
+HEALTH_PATH = "/healthz"
+READINESS_PATH = "/readyz"
+METRICS_PATH = "/metrics"
+
+CHECK_SECONDS = 3.0
+CLOSE_SECONDS = 1.0
+
+Check = Callable[[], Awaitable[str | None]]
+"""What is wrong, in a few fixed words, or None. One that raises, or takes longer than
+CHECK_SECONDS, counts as wrong."""
+
+Scrape = Callable[[], Awaitable[bytes]]
+
+
+class Health:
+    """What is asked, by name. Until `begin` is called the process is healthy and not ready."""
+
+    def __init__(self) -> None:
+        self._checks: dict[str, Check] = {"started": _not_yet}
+
+    def add(self, name: str, check: Check) -> None:
+        self._checks[name] = check
+
+    def begin(self) -> None:
+        """The start is over."""
+        del self._checks["started"]
+
+    def end(self) -> None:
+        """The process is stopping: nothing more should be sent to it."""
+        self._checks["stopping"] = _no_more
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.get(HEALTH_PATH, _on_health), web.get(READINESS_PATH, self._on_readiness)]
+
+    async def _on_readiness(self, _request: web.Request) -> web.Response:
+        names = list(self._checks)
+        answers = await asyncio.gather(*(_ask(name, self._checks[name]) for name in names))
+        problems = {name: said for name, said in zip(names, answers, strict=True) if said}
+        known = {name: name not in problems for name in names}
+        return web.json_response(
+            {"ready": not problems, "checks": known, "problems": problems},
+            status=503 if problems else 200,
+        )
+
+
+async def _not_yet() -> str:
+    return "still starting"
+
+
+async def _no_more() -> str:
+    return "stopping"
+
+
+async def _on_health(_request: web.Request) -> web.Response:
+    """The process answers: nothing more, so that a slow database restarts nobody."""
+    return web.json_response({"healthy": True})
+
+
+async def _ask(name: str, check: Check) -> str | None:
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await check()
+    except Exception as error:  # noqa: BLE001 - whatever is wrong, the answer is “not ready”
+        logger.warning(
+            "not ready",
+            extra={"action": "not_ready", "check": name, "error": type(error).__name__},
+        )
+        return "does not answer"
+
+
+class HealthServer:
+    """A port of its own, for machines and not for the world."""
+
+    def __init__(self) -> None:
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+        """The port that is listened on, once open."""
+
+    async def open(self, host: str, port: int, routes: Iterable[web.RouteDef]) -> None:
+        """Listen; port 0 lets the system choose. Raises OSError when the address is taken."""
+        application = web.Application()
+        application.add_routes(routes)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSE_SECONDS)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        self.port = self._runner.addresses[0][1]
+        logger.info(
+            "listening for whoever watches",
+            extra={"action": "health_open", "host": host, "port": self.port},
+        )
+
+    async def close(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+
+def metrics_route(scrape: Scrape, content_type: str) -> web.RouteDef:
+    """`/metrics` in the format that `content_type` names."""
+
+    async def on_metrics(_request: web.Request) -> web.Response:
+        return web.Response(body=await scrape(), headers={"Content-Type": content_type})
+
+    return web.get(METRICS_PATH, on_metrics)

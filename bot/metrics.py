@@ -1,0 +1,249 @@
+"""What Prometheus is told: everything measured, in one registry of this process."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    ProcessCollector,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+from typing_extensions import override
+
+import bot
+from bot.ports import OutboxSummary
+from bot.ports.measures import Measures, PollOutcome
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+
+ACKNOWLEDGEMENT_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3)
+"""Slack waits three seconds."""
+
+LATENESS_SECONDS = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
+EVENT_SECONDS = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600)
+
+MOST_CODES = 100
+"""Different pairs of method and code that are kept apart; what comes after is `other`.
+
+Slack names more codes than that, and a server that is not Slack any number.
+"""
+
+OTHER = "other"
+
+
+class ServiceCounts(Protocol):
+    """What went over the wire to the merge queue service; grows only."""
+
+    @property
+    def outcomes(self) -> Mapping[tuple[str, str], int]: ...
+
+    @property
+    def retries(self) -> Mapping[str, int]: ...
+
+    @property
+    def unreadable_answers(self) -> Mapping[str, int]: ...
+
+    @property
+    def unreadable_events(self) -> int: ...
+
+    @property
+    def rate_limit_waits(self) -> int: ...
+
+    @property
+    def rate_limit_seconds(self) -> float: ...
+
+
+class Metrics(Measures):
+    """Measures in memory; `render` gives them in Prometheus's text format.
+
+    No label ever holds what people or repositories are called, so the number of series depends
+    on the program and not on what it looks after.
+    """
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        build = Info("mqbot_build", "The version that runs", registry=self._registry)
+        build.info({"version": bot.__version__})
+        self._acknowledgements = self._histogram(
+            "mqbot_slack_ack_seconds",
+            "From reading a request of Slack to acknowledging it",
+            ACKNOWLEDGEMENT_SECONDS,
+        )
+        self._lateness = self._histogram(
+            "mqbot_poll_lateness_seconds",
+            "From the time a poll of an event log was due to its start",
+            LATENESS_SECONDS,
+        )
+        self._posts = self._histogram(
+            "mqbot_event_to_post_seconds",
+            "From the service's own time of an event to its post in Slack",
+            EVENT_SECONDS,
+        )
+        self._polls = self._counter("mqbot_polls", "Polls that ended, by outcome", "outcome")
+        self._waits = self._counter(
+            "mqbot_slack_rate_limit_waits", "Times Slack closed a method to us for its rate"
+        )
+        self._waited = self._counter(
+            "mqbot_slack_rate_limit_wait_seconds", "For how many seconds, added up"
+        )
+        self._slack_errors = self._counter(
+            "mqbot_slack_errors", "Calls of Slack's Web API that failed", "method", "code"
+        )
+        self._job_failures = self._counter(
+            "mqbot_job_failures", "Runs of scheduled jobs that failed", "job"
+        )
+        self._codes: set[tuple[str, str]] = set()
+        for outcome in PollOutcome:
+            self._polls.labels(outcome)
+
+    def _histogram(self, name: str, help_text: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(name, help_text, buckets=buckets, registry=self._registry)
+
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(name, help_text, labels, registry=self._registry)
+
+    @override
+    def acknowledged(self, seconds: float) -> None:
+        self._acknowledgements.observe(seconds)
+
+    @override
+    def poll_started(self, late: timedelta) -> None:
+        self._lateness.observe(_seconds(late))
+
+    @override
+    def poll_ended(self, outcome: PollOutcome) -> None:
+        self._polls.labels(outcome).inc()
+
+    @override
+    def posted(self, after: timedelta) -> None:
+        self._posts.observe(_seconds(after))
+
+    @override
+    def slack_limited(self, seconds: float) -> None:
+        self._waits.inc()
+        self._waited.inc(seconds)
+
+    @override
+    def slack_failed(self, method: str, code: str) -> None:
+        kind = (method, code)
+        if kind not in self._codes and len(self._codes) >= MOST_CODES:
+            kind = (OTHER, OTHER)
+        self._codes.add(kind)
+        self._slack_errors.labels(*kind).inc()
+
+    @override
+    def job_failed(self, job: str) -> None:
+        self._job_failures.labels(job).inc()
+
+    @override
+    def job_known(self, job: str) -> None:
+        self._job_failures.labels(job)
+
+    def watch(self, name: str, help_text: str, read: Callable[[], float]) -> None:
+        """A gauge that is read when somebody asks."""
+        Gauge(name, help_text, registry=self._registry).set_function(read)
+
+    def watch_service(self, counts: ServiceCounts) -> None:
+        self._registry.register(_ServiceCollector(counts))
+
+    def watch_outbox(self, read: Callable[[], "OutboxReading | None"]) -> None:
+        """Nothing is told while `read` gives None."""
+        self._registry.register(_OutboxCollector(read))
+
+    def render(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+class OutboxReading:
+    """What is not settled, as it was at a time."""
+
+    def __init__(self, summary: OutboxSummary, read_at: datetime) -> None:
+        self.depths = {
+            "pending": summary.pending,
+            "sending": summary.sending,
+            "in_doubt": summary.in_doubt,
+        }
+        self.parked = len(summary.parked)
+        oldest = summary.oldest_created_at
+        self.age = 0.0 if oldest is None else _seconds(read_at - oldest)
+
+
+class _ServiceCollector(Collector):
+    """Counted where requests are made; only shown here."""
+
+    def __init__(self, counts: ServiceCounts) -> None:
+        self._counts = counts
+
+    @override
+    def collect(self) -> Iterator[Metric]:
+        requests = CounterMetricFamily(
+            "mqbot_service_requests",
+            "Attempts of requests to the merge queue service; an outcome is the HTTP status, "
+            "unreachable (did not arrive) or lost (no answer)",
+            labels=["endpoint", "outcome"],
+        )
+        counts = self._counts
+        for labels, count in counts.outcomes.items():
+            requests.add_metric(labels, count)
+        yield requests
+        for name, help_text, counted in (
+            ("mqbot_service_retries", "Requests sent again", counts.retries),
+            (
+                "mqbot_service_unreadable_answers",
+                "Answers of the service that could not be read",
+                counts.unreadable_answers,
+            ),
+        ):
+            family = CounterMetricFamily(name, help_text, labels=["endpoint"])
+            for endpoint, count in counted.items():
+                family.add_metric([endpoint], count)
+            yield family
+        for name, help_text, total in (
+            ("mqbot_service_unreadable_events", "Events kept unread", counts.unreadable_events),
+            (
+                "mqbot_service_rate_limit_waits",
+                "Answers of the service that asked us to wait for its rate",
+                counts.rate_limit_waits,
+            ),
+            (
+                "mqbot_service_rate_limit_wait_seconds",
+                "For how many seconds, added up",
+                counts.rate_limit_seconds,
+            ),
+        ):
+            yield CounterMetricFamily(name, help_text, value=total)
+
+
+class _OutboxCollector(Collector):
+    def __init__(self, read: Callable[[], OutboxReading | None]) -> None:
+        self._read = read
+
+    @override
+    def collect(self) -> Iterator[Metric]:
+        depth = GaugeMetricFamily(
+            "mqbot_outbox_deliveries", "Deliveries that are not settled", labels=["state"]
+        )
+        age = GaugeMetricFamily("mqbot_outbox_oldest_seconds", "Age of the oldest of them")
+        parked = GaugeMetricFamily(
+            "mqbot_outbox_parked_channels", "Channels that Slack refuses posts to"
+        )
+        reading = self._read()
+        if reading is not None:
+            for state, count in reading.depths.items():
+                depth.add_metric([state], count)
+            age.add_metric([], reading.age)
+            parked.add_metric([], reading.parked)
+        yield from (depth, age, parked)
+
+
+def _seconds(span: timedelta) -> float:
+    return max(0.0, span.total_seconds())

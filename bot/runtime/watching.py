@@ -1,0 +1,129 @@
+"""What watches the process: its health, its readiness, its metrics, and the port they are on."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+from bot.config import Settings
+from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.health import Health, HealthServer, metrics_route
+from bot.metrics import CONTENT_TYPE, Metrics, OutboxReading
+from bot.ports import Clock
+from bot.runtime.adapters import Ports
+from bot.slack.inbox import Inbox
+from bot.slack.socket import SocketConnection
+from bot.usecases.poll_due_repositories import PollDueRepositories
+
+READ_AGAIN_SECONDS = 5.0
+"""Several may scrape; the database is asked once for all of them."""
+
+READ_SECONDS = 3.0
+SECOND = timedelta(seconds=1)
+
+
+class Watching:
+    """Opened first and closed last, so that a start or an end that hangs is seen."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self.metrics = Metrics()
+        self.health = Health()
+        self._settings = settings
+        self._clock = clock
+        self._ports: Ports | None = None
+        self._reading: OutboxReading | None = None
+        self._read_at = float("-inf")
+        self._asking = asyncio.Lock()
+
+    async def open(self, stack: AsyncExitStack) -> None:
+        """Raises ConfigurationError when the address is taken."""
+        port = self._settings.health_port
+        if port is None:
+            return
+        host = self._settings.health_host
+        server = HealthServer()
+        stack.push_async_callback(server.close)
+        routes = [*self.health.routes(), metrics_route(self.scrape, CONTENT_TYPE)]
+        try:
+            await server.open(host, port, routes)
+        except OSError as error:
+            problem = f"{host}:{port} cannot be listened on ({error.strerror})"
+            raise ConfigurationError({"MQBOT_HEALTH_PORT": problem}) from None
+
+    def watch(self, ports: Ports) -> None:
+        self._ports = ports
+        self.health.add("database", self._database)
+        self.metrics.watch_service(ports.merge_queue.statistics)
+        self.metrics.watch_outbox(lambda: self._reading)
+        self.metrics.watch(
+            "mqbot_database_up",
+            "Whether the database answered when it was last asked",
+            lambda: float(self._reading is not None),
+        )
+
+    def watch_polls(self, polls: PollDueRepositories) -> None:
+        async def check() -> str | None:
+            found = polls.freshness()
+            if not found.is_stale:
+                return None
+            return f"{found.stale} of {found.polled} event logs were not read for too long"
+
+        self.health.add("polls", check)
+        for name, help_text, read in (
+            (
+                "mqbot_repositories_polled",
+                "Repositories that this process polls",
+                lambda: polls.freshness().polled,
+            ),
+            (
+                "mqbot_repositories_stale",
+                "Those of them whose event log was not read for too long",
+                lambda: polls.freshness().stale,
+            ),
+            (
+                "mqbot_oldest_poll_seconds",
+                "How long ago the event log was read that waits longest",
+                lambda: polls.freshness().oldest / SECOND,
+            ),
+        ):
+            self.metrics.watch(name, help_text, read)
+
+    def watch_sockets(self, connection: SocketConnection) -> None:
+        async def check() -> str | None:
+            return None if connection.is_connected else "no connection to Slack"
+
+        self.health.add("sockets", check)
+        self.metrics.watch(
+            "mqbot_slack_sockets", "Open connections to Slack", lambda: connection.connections
+        )
+        self.metrics.watch(
+            "mqbot_slack_sockets_counted",
+            "Connections of the app that Slack counted at the last hello",
+            lambda: connection.num_connections or 0,
+        )
+
+    def watch_inbox(self, inbox: Inbox) -> None:
+        self.metrics.watch(
+            "mqbot_inbox", "Requests of people that are being worked on", lambda: len(inbox)
+        )
+
+    async def scrape(self) -> bytes:
+        async with self._asking:
+            now = asyncio.get_running_loop().time()
+            if self._ports is not None and now - self._read_at >= READ_AGAIN_SECONDS:
+                self._reading = await self._read(self._ports)
+                self._read_at = now
+        return self.metrics.render()
+
+    async def _read(self, ports: Ports) -> OutboxReading | None:
+        try:
+            async with asyncio.timeout(READ_SECONDS), ports.store.begin() as transaction:
+                summary = await transaction.outbox.summary()
+        except (StoreUnavailable, TimeoutError):
+            # Told by mqbot_database_up; a scrape that fails would hide everything else as well.
+            return None
+        return OutboxReading(summary, self._clock.now())
+
+    async def _database(self) -> str | None:
+        if self._ports is None:
+            return "not open yet"
+        return None if await self._ports.database_answers() else "does not answer"

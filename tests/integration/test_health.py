@@ -1,0 +1,117 @@
+"""Health, readiness and metrics over HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import aiohttp
+import pytest
+
+from bot import health as health_module
+from bot.domain.errors import StoreUnavailable
+from bot.health import Health, HealthServer, metrics_route
+
+
+@dataclass
+class Watched:
+    """A process with a database that can be well, ill, gone or slow."""
+
+    session: aiohttp.ClientSession
+    health: Health = field(default_factory=Health)
+    server: HealthServer = field(default_factory=HealthServer)
+    database: str | Exception | None = None
+    answers: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def open(self) -> None:
+        async def check() -> str | None:
+            await self.answers.wait()
+            if isinstance(self.database, Exception):
+                raise self.database
+            return self.database
+
+        async def scrape() -> bytes:
+            return b"mqbot_up 1\n"
+
+        self.answers.set()
+        self.health.add("database", check)
+        routes = [*self.health.routes(), metrics_route(scrape, "text/plain; version=0.0.4")]
+        await self.server.open("127.0.0.1", 0, routes)
+
+    async def get(self, path: str) -> tuple[int, str, object]:
+        url = f"http://127.0.0.1:{self.server.port}{path}"
+        async with self.session.get(url) as answer:
+            is_json = answer.content_type == "application/json"
+            body = await answer.json() if is_json else await answer.text()
+            return answer.status, answer.headers["Content-Type"], body
+
+    async def readiness(self) -> tuple[int, object]:
+        status, _, body = await self.get("/readyz")
+        return status, body
+
+
+@pytest.fixture
+async def watched() -> AsyncIterator[Watched]:
+    async with aiohttp.ClientSession() as session:
+        one = Watched(session)
+        await one.open()
+        yield one
+        await one.server.close()
+
+
+async def test_a_process_that_starts_is_healthy_and_not_ready(watched: Watched) -> None:
+    assert (await watched.get("/healthz"))[0] == 200
+    assert await watched.readiness() == (
+        503,
+        {
+            "ready": False,
+            "checks": {"started": False, "database": True},
+            "problems": {"started": "still starting"},
+        },
+    )
+
+
+async def test_once_begun_it_is_ready(watched: Watched) -> None:
+    watched.health.begin()
+    assert await watched.readiness() == (
+        200,
+        {"ready": True, "checks": {"database": True}, "problems": {}},
+    )
+
+
+@pytest.mark.parametrize("problem", ["does not answer", StoreUnavailable("s3same"), OSError("no")])
+async def test_what_is_not_ready_is_named_and_no_more_told(
+    watched: Watched, problem: str | Exception
+) -> None:
+    watched.health.begin()
+    watched.database = problem
+    assert await watched.readiness() == (
+        503,
+        {
+            "ready": False,
+            "checks": {"database": False},
+            "problems": {"database": "does not answer"},
+        },
+    )
+    assert (await watched.get("/healthz"))[0] == 200
+
+
+async def test_a_check_that_hangs_counts_as_wrong(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health_module, "CHECK_SECONDS", 0.01)
+    watched.health.begin()
+    watched.answers.clear()
+    assert (await watched.readiness())[0] == 503
+
+
+async def test_a_process_that_stops_is_not_ready(watched: Watched) -> None:
+    watched.health.begin()
+    watched.health.end()
+    status, body = await watched.readiness()
+    assert status == 503
+    assert isinstance(body, dict)
+    assert body["problems"] == {"stopping": "stopping"}
+
+
+async def test_metrics_are_given_as_prometheus_reads_them(watched: Watched) -> None:
+    assert await watched.get("/metrics") == (200, "text/plain; version=0.0.4", "mqbot_up 1\n")

@@ -1,0 +1,148 @@
+"""A whole bot is watched: what it tells of itself while it works and when something is wrong."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+
+import pytest
+
+from bot import health
+from bot.runtime import watching
+from bot.storage.engine import sqlite_path
+from tests.support.bot_tester import RELEASES, BotTester
+from tests.support.clock import MovedClock
+from tests.support.waiting import until_true
+from tests.support.watched_bot import WatchedBot
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    return MovedClock()
+
+
+@pytest.fixture
+async def watched(sqlite_url: str, clock: MovedClock) -> AsyncIterator[WatchedBot]:
+    bot = BotTester(
+        sqlite_url,
+        channels=f"acme/site={RELEASES}:enter,pause",
+        environment={"MQBOT_HEALTH_PORT": "0"},
+        clock=clock,
+    )
+    async with bot:
+        yield WatchedBot(bot)
+
+
+async def test_what_happens_is_measured(watched: WatchedBot) -> None:
+    bot = watched.bot
+    assert (await watched.get("/healthz"))[0] == 200
+    assert await watched.readiness() == (
+        200,
+        {
+            "ready": True,
+            "checks": {"database": True, "polls": True, "sockets": True},
+            "problems": {},
+        },
+    )
+    number = bot.enqueue()
+    await bot.wait_for_post(f"#{number}", RELEASES)
+    await bot.ask("/mq status")
+
+    async def told() -> bool:
+        return bool(await watched.value("mqbot_event_to_post_seconds_count"))
+
+    await until_true(told, "a measured post")
+    assert await watched.value("mqbot_slack_ack_seconds_count")
+    assert await watched.value("mqbot_poll_lateness_seconds_count")
+    assert await watched.value("mqbot_polls_total", outcome="read")
+    assert await watched.value("mqbot_repositories_polled") == 1
+    assert await watched.value("mqbot_repositories_stale") == 0
+    assert await watched.value("mqbot_slack_sockets") == 2
+    assert await watched.value("mqbot_slack_sockets_counted") == 2
+    assert await watched.value("mqbot_database_up") == 1
+    assert await watched.value("mqbot_outbox_deliveries", state="in_doubt") == 0
+
+
+async def test_a_scrape_tells_no_secret_and_no_name(watched: WatchedBot) -> None:
+    bot = watched.bot
+    await bot.ask("/mq status")
+    _, text = await watched.get("/metrics")
+    secrets = [bot.addresses.api_token, bot.addresses.slack_bot_token]
+    secrets += [bot.addresses.slack_app_token, bot.addresses.slack_signing_secret]
+    for one in (*secrets, "acme", "site", RELEASES, "U0ALICE", bot.addresses.api_url):
+        assert one not in text
+
+
+async def test_event_logs_that_are_not_read_make_it_not_ready(
+    watched: WatchedBot, clock: MovedClock
+) -> None:
+    watched.bot.break_service("error", path="/logs", status=503)
+    clock.advance(60)
+    await watched.until_problem("polls")
+    assert (await watched.readiness())[0] == 503
+    assert await watched.value("mqbot_repositories_stale") == 1
+    assert (await watched.get("/healthz"))[0] == 200
+    watched.bot.mend_service()
+    clock.advance(60)
+    await watched.until_ready()
+
+
+async def test_deaf_sockets_make_it_not_ready(watched: WatchedBot) -> None:
+    bot = watched.bot
+    bot.expected_errors.add("socket_deaf")
+    bot.expected_refusals.add("apps.connections.open internal_error")
+    bot.break_slack("internal_error", "apps.connections.open", times=1000)
+    bot.slack.socket_mode.drop_all()
+    await watched.until_problem("sockets")
+    assert (await watched.problems())["sockets"] == "no connection to Slack"
+    assert await watched.value("mqbot_slack_sockets") == 0
+
+    async def told() -> bool:
+        errors = {"method": "apps.connections.open", "code": "internal_error"}
+        return bool(await watched.value("mqbot_slack_errors_total", **errors))
+
+    await until_true(told, "a counted refusal", 40)
+
+
+async def test_a_database_that_is_away_makes_it_not_ready(
+    watched: WatchedBot, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "CHECK_SECONDS", 0.2)
+    monkeypatch.setattr(watching, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(watching, "READ_AGAIN_SECONDS", 0.0)
+    other = sqlite3.connect(sqlite_path(sqlite_url), isolation_level=None, check_same_thread=False)
+    with closing(other):
+        # Somebody else writes and does not end.
+        await asyncio.to_thread(other.execute, "BEGIN IMMEDIATE")
+        await watched.until_problem("database")
+        assert await watched.value("mqbot_database_up") == 0
+        assert await watched.value("mqbot_outbox_oldest_seconds") is None
+        assert (await watched.get("/healthz"))[0] == 200
+        other.execute("ROLLBACK")
+    await watched.until_ready()
+    assert await watched.value("mqbot_outbox_oldest_seconds") == 0
+
+
+async def test_without_the_setting_no_port_is_opened(sqlite_url: str) -> None:
+    async with BotTester(sqlite_url) as bot:
+        assert "health_open" not in bot.logged_actions()
+
+
+async def test_web_and_worker_have_a_port_each(sqlite_url: str) -> None:
+    bot = BotTester(sqlite_url, mode="http", environment={"MQBOT_HEALTH_PORT": "0"})
+    async with bot:
+        await bot.ask("/mq status")
+        web, worker = WatchedBot(bot, opened=0), WatchedBot(bot, opened=1)
+        assert set((await web.readiness())[1]["checks"]) == {"database"}
+        assert set((await worker.readiness())[1]["checks"]) == {"database", "polls"}
+        assert await web.value("mqbot_slack_ack_seconds_count")
+        assert await worker.value("mqbot_slack_ack_seconds_count") == 0
+
+
+async def test_the_port_that_slack_reaches_has_no_metrics(sqlite_url: str) -> None:
+    bot = BotTester(sqlite_url, mode="http", environment={"MQBOT_HEALTH_PORT": "0"})
+    async with bot:
+        opened = next(one for one in bot.log.records if vars(one).get("action") == "http_open")
+        public = WatchedBot(bot, at=vars(opened)["port"])
+        assert (await public.get("/metrics"))[0] == 404
+        assert (await public.get("/readyz"))[0] == 200

@@ -1,0 +1,124 @@
+"""What Prometheus is given: every measure, and a bounded number of series."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import timedelta
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+import bot
+from bot.merge_queue.statistics import Statistics
+from bot.metrics import MOST_CODES, Metrics, OutboxReading
+from bot.ports import OutboxSummary, ParkedChannel
+from bot.ports.measures import PollOutcome
+from tests.support.clock import NOON
+
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def samples(metrics: Metrics) -> Samples:
+    families = text_string_to_metric_families(metrics.render().decode())
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float:
+    return samples(metrics)[name, tuple(sorted(labels.items()))]
+
+
+def labels_of(found: Iterable[tuple[str, tuple[tuple[str, str], ...]]], name: str) -> set[str]:
+    return {text for one, labels in found if one == name for _, text in labels}
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
+def test_the_version_is_told(metrics: Metrics) -> None:
+    assert value(metrics, "mqbot_build_info", version=bot.__version__) == 1
+
+
+def test_times_are_told_in_seconds_and_never_negative(metrics: Metrics) -> None:
+    metrics.acknowledged(0.02)
+    metrics.poll_started(timedelta(milliseconds=300))
+    metrics.posted(timedelta(seconds=12))
+    metrics.posted(timedelta(seconds=-3))
+    assert value(metrics, "mqbot_slack_ack_seconds_sum") == 0.02
+    assert value(metrics, "mqbot_poll_lateness_seconds_bucket", le="0.25") == 0
+    assert value(metrics, "mqbot_poll_lateness_seconds_bucket", le="0.5") == 1
+    assert value(metrics, "mqbot_event_to_post_seconds_sum") == 12
+    assert value(metrics, "mqbot_event_to_post_seconds_count") == 2
+
+
+def test_counts_begin_at_nought_so_that_the_first_shows(metrics: Metrics) -> None:
+    metrics.job_known("post deliveries")
+    assert value(metrics, "mqbot_job_failures_total", job="post deliveries") == 0
+    assert value(metrics, "mqbot_polls_total", outcome="failed") == 0
+    assert value(metrics, "mqbot_slack_rate_limit_waits_total") == 0
+    metrics.job_failed("post deliveries")
+    metrics.poll_ended(PollOutcome.FAILED)
+    metrics.slack_limited(30)
+    assert value(metrics, "mqbot_job_failures_total", job="post deliveries") == 1
+    assert value(metrics, "mqbot_polls_total", outcome="failed") == 1
+    assert value(metrics, "mqbot_slack_rate_limit_waits_total") == 1
+    assert value(metrics, "mqbot_slack_rate_limit_wait_seconds_total") == 30
+
+
+def test_errors_of_slack_are_told_by_kind_up_to_a_number_of_kinds(metrics: Metrics) -> None:
+    for number in range(MOST_CODES + 50):
+        metrics.slack_failed("chat.postMessage", f"made_up_{number}")
+    metrics.slack_failed("chat.postMessage", "made_up_0")
+    name = "mqbot_slack_errors_total"
+    found = samples(metrics)
+    assert len([one for one, _ in found if one == name]) == MOST_CODES + 1
+    assert value(metrics, name, method="chat.postMessage", code="made_up_0") == 2
+    assert value(metrics, name, method="other", code="other") == 50
+
+
+def test_what_the_api_client_counts_is_shown(metrics: Metrics) -> None:
+    statistics = Statistics(
+        outcomes=Counter({("logs", "200"): 7, ("logs", "lost"): 1}),
+        retries=Counter({"logs": 1}),
+        rate_limit_waits=2,
+        rate_limit_seconds=9.5,
+    )
+    metrics.watch_service(statistics)
+    statistics.outcomes["logs", "200"] += 1
+    name = "mqbot_service_requests_total"
+    assert value(metrics, name, endpoint="logs", outcome="200") == 8
+    assert value(metrics, name, endpoint="logs", outcome="lost") == 1
+    assert value(metrics, "mqbot_service_retries_total", endpoint="logs") == 1
+    assert value(metrics, "mqbot_service_rate_limit_waits_total") == 2
+    assert value(metrics, "mqbot_service_rate_limit_wait_seconds_total") == 9.5
+
+
+def test_the_outbox_is_told_as_it_was_read(metrics: Metrics) -> None:
+    reading: OutboxReading | None = None
+    metrics.watch_outbox(lambda: reading)
+    assert not labels_of(samples(metrics), "mqbot_outbox_deliveries")
+    parked = ParkedChannel("C0SECRET", "is_archived", NOON, NOON)
+    summary = OutboxSummary(5, 1, 2, NOON - timedelta(minutes=2), [parked])
+    reading = OutboxReading(summary, NOON)
+    assert value(metrics, "mqbot_outbox_deliveries", state="pending") == 5
+    assert value(metrics, "mqbot_outbox_deliveries", state="sending") == 1
+    assert value(metrics, "mqbot_outbox_deliveries", state="in_doubt") == 2
+    assert value(metrics, "mqbot_outbox_oldest_seconds") == 120
+    assert value(metrics, "mqbot_outbox_parked_channels") == 1
+    assert "C0SECRET" not in metrics.render().decode()
+
+
+def test_a_gauge_is_read_when_it_is_asked_for(metrics: Metrics) -> None:
+    held: list[int] = []
+    metrics.watch("mqbot_inbox", "Requests that are worked on", lambda: len(held))
+    held.append(1)
+    assert value(metrics, "mqbot_inbox") == 1
+
+
+def test_two_in_one_process_do_not_share_anything(metrics: Metrics) -> None:
+    metrics.job_failed("prune history")
+    assert ("mqbot_job_failures_total", (("job", "prune history"),)) not in samples(Metrics())
