@@ -8,6 +8,7 @@ from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.domain.subscriptions import Subscription
+from bot.domain.timers import Timer
 
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -36,6 +37,7 @@ class HomeState:
     subscriptions: Sequence[Subscription]
     health: Health
     read_at: datetime
+    timers: Sequence[Timer] = ()
 
     def timeless(self) -> "HomeState":
         """The same without the times that change although nothing has happened."""

@@ -9,13 +9,16 @@ from bot.domain.message import Block, View
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.domain.subscriptions import SubscriptionSource
+from bot.domain.timers import Timer
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status
 from bot.messages.subscriptions import topics_text
 from bot.messages.text import duration, escape, local_time, plural, quote
+from bot.messages.timers import lifts
 
 MINE_SHOWN = 10
+TIMERS_SHOWN = 10
 SUBSCRIPTIONS_SHOWN = 15
 PARKED_SHOWN = 5
 NAME_LIMIT = 60
@@ -33,6 +36,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
             blocks.context(f"and {state.left_out} more: `{escape(command)} status owner/name`")
         )
     shown += _mine(state, viewer, command)
+    shown += _timers(state.timers)
     shown += _subscriptions(state, command)
     shown += _health(state.health, state.read_at)
     shown.append(
@@ -113,6 +117,20 @@ def _mine(state: HomeState, viewer: Viewer, command: str) -> list[Block]:
     if left > 0:
         lines.append(f"and {left} more")
     return [head, blocks.section("\n".join(lines))]
+
+
+def _timers(timers: Sequence[Timer]) -> list[Block]:
+    if not timers:
+        return []
+    lines = [
+        f"• {escape(one.repository)} {lifts(one.lifts_at)}, set by "
+        f"{quote(one.set_by_name, NAME_LIMIT)}"
+        for one in timers[:TIMERS_SHOWN]
+    ]
+    left = len(timers) - TIMERS_SHOWN
+    if left > 0:
+        lines.append(f"and {left} more")
+    return [blocks.section("*Timers running*"), blocks.section("\n".join(lines))]
 
 
 def _subscriptions(state: HomeState, command: str) -> list[Block]:

@@ -36,6 +36,7 @@ class ShowHome:
             polled = await transaction.polls.latest(asked)
             subscriptions = await transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN + 1)
             outbox = await transaction.outbox.summary()
+            timers = await transaction.timers.running(repositories)
         return HomeState(
             queues=shown,
             left_out=len(repositories) - len(shown),
@@ -43,6 +44,7 @@ class ShowHome:
             subscriptions=subscriptions,
             health=_health(outbox),
             read_at=self.clock.now(),
+            timers=timers,
         )
 
     async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:

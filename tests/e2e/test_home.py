@@ -154,3 +154,10 @@ async def test_nobody_looks_for_those_who_opened_the_tab_long_ago(
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.happens("queue.pause.create")
     assert await bot.home() == home
+
+
+async def test_the_home_tab_tells_of_pauses_that_lift_themselves(bot: BotTester) -> None:
+    await bot.type("/mq pause 45m deploying 4.2")
+    await bot.wait_for_post("Queue paused")
+    await bot.open_home()
+    assert "acme/site lifts itself" in await bot.home("Timers running")

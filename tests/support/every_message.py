@@ -93,6 +93,7 @@ from tests.support.make import (
     make_snapshot,
     make_status,
     make_subscription,
+    make_timer,
 )
 
 KINDS = {classify(make_event_record(each)): each for each in sorted(EVENT_TYPES)}
@@ -159,6 +160,7 @@ def make_home_state(text: str, *queues: ReadQueue) -> HomeState:
         subscriptions=[subscription] * 20,
         health=Health(1234, 5, NOON - timedelta(hours=1), [("C0GONE", text)] * 9),
         read_at=NOON,
+        timers=[make_timer(text, LONG_NAME)] * 20,
     )
 
 

@@ -23,6 +23,7 @@ from bot.domain.queue import (
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, Snapshot
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
+from bot.domain.timers import Timer
 from tests.support.clock import NOON
 
 SITE = RepositoryName("acme/site")
@@ -204,8 +205,15 @@ def make_home(
     polled: Mapping[RepositoryName, datetime] | None = None,
     subscriptions: Sequence[Subscription] = (),
     health: Health | None = None,
+    timers: Sequence[Timer] = (),
 ) -> HomeState:
-    return HomeState(queues, left_out, polled or {}, subscriptions, health or Health(), NOON)
+    known = health or Health()
+    return HomeState(queues, left_out, polled or {}, subscriptions, known, NOON, timers)
+
+
+def make_timer(name: str = "alice", repository: RepositoryName = SITE) -> Timer:
+    lifts_at = NOON + timedelta(minutes=45)
+    return Timer(repository, NOON, lifts_at, lifts_at, "U0ALICE", name)
 
 
 def make_subscription(

@@ -85,6 +85,7 @@ from tests.support.make import (
     make_snapshot,
     make_status,
     make_subscription,
+    make_timer,
 )
 from tests.support.snapshots import Snapshots
 
@@ -245,6 +246,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
                 make_subscription("merge", "failure"),
                 make_subscription(channel_id="D0ALICE", repository=API),
             ],
+            timers=[make_timer()],
         ),
         Viewer(login="ada"),
         "/mq",
