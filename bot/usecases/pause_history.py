@@ -63,6 +63,8 @@ async def _see_again(
     record = with_sighting(before, seen)
     if record != before:
         await transaction.pauses.save(record)
+    if replace(record, event_id=before.event_id) != before:
+        # Which event told of it is shown nowhere: no edit for that.
         await touch_pause(transaction, record, now)
     await open_pause_cards(transaction, record, channels, now)
     return Seen(record, before)

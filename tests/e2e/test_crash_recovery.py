@@ -129,3 +129,37 @@ async def test_killed_when_the_service_had_paused_it_tells_of_the_pause_from_the
     number = bot.enqueue()
     await bot.wait_for_post(f"#{number}")
     assert len(bot.posts()) == 2
+
+
+async def test_killed_while_a_queue_is_paused_it_closes_the_card_of_what_was_lifted_meanwhile(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process()
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_change(card, "0 pull requests queued")
+    await _crash(bot)
+    assert bot.merge_queue.unpause("acme/site", by="carol")
+    await bot.start_bot()
+    await bot.wait_for_post("Queue unpaused", seconds=60)
+    record = await bot.wait_for_change(card, "lifted by carol after")
+    assert "*Was paused* acme/site: CI runners are down" in record
+    assert len(bot.posts()) == 2
+
+
+async def test_killed_when_slack_had_taken_a_card_it_edits_that_one(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process()
+    killed = bot.kill_when_slack_has_posted()
+    await bot.type("/mq pause CI runners are down")
+    await until(killed.is_set, "the process killed before it heard of its post")
+    await _crash(bot)
+    assert _states(bot) == ["sending"]
+    await bot.start_bot()
+    card = await bot.wait_for_post("Queue paused", seconds=60)
+    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.type("/mq unpause")
+    await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
+    await bot.wait_for_post("Queue unpaused")
+    assert len(bot.posts()) == 2

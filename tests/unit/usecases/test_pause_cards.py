@@ -360,3 +360,15 @@ async def test_only_one_process_edits_and_watches() -> None:
 
     assert len(one.world.poster.called("update")) == edits
     assert len(one.world.service.called("current_pause")) == asked + 1
+
+
+async def test_what_changes_nothing_that_is_shown_edits_nothing() -> None:
+    """The service's own record of an act tells nothing new."""
+    desk = await begun(None, CHANNEL)
+    await desk.pause()
+    await desk.watch()
+    await desk.turns(20)
+
+    assert desk.world.pauses()[0].event_id is not None
+    assert len(desk.world.poster.history) == 1
+    assert desk.world.poster.called("update") == []
