@@ -1,12 +1,18 @@
 """`python -m tests.documentation`: writes the tables of the documents that repeat the code."""
 
+import html
 import re
 from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
 from bot.config import Settings
+from bot.domain.classification import classify, topic_of, turn_after
 from bot.domain.commands import VERBS
+from bot.domain.dequeue_codes import DEQUEUE_CODES
+from bot.domain.event_records import EventRecord
+from bot.messages.events import in_words
+from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "/mq"
@@ -53,9 +59,48 @@ def _cell(text: str) -> str:
     return text.replace("|", r"\|")
 
 
+def events_table() -> str:
+    """What each type of event is told as, by what the service tells of it."""
+    heads = ["Event", "Topic", "With all metadata", "As in the service's first days", "Without any"]
+    rows = []
+    for event_type in TYPES:
+        told = [_told(sample_record(event_type, era)) for era in ERAS]
+        kind = classify(sample_record(event_type, "full"))
+        topic = topic_of(kind)
+        shown = [told[0], *("the same" if one == told[0] else one for one in told[1:])]
+        rows.append([f"`{event_type}`", topic.value if topic else "", *shown])
+    return _table(heads, rows)
+
+
+def codes_table() -> str:
+    """What each code is told as, on a leave and on checks that ended, and whose turn it is then."""
+    heads = ["Code", "A leave", "Told as", "Checks that ended", "Whose turn"]
+    rows = []
+    for code, row in DEQUEUE_CODES.items():
+        leave = leave_with(code)
+        kind = classify(leave)
+        topic = topic_of(kind)
+        ended = "" if row.leave_only else _told(checks_end_with(code))
+        turn = turn_after(leave, kind).value
+        rows.append([f"`{code}`", _told(leave), topic.value if topic else "", ended, turn])
+    return _table(heads, rows)
+
+
+def _told(record: EventRecord) -> str:
+    """The words alone, as in a post."""
+    return html.unescape(in_words(record)).replace("`", "'")
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *([_cell(one) for one in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 TABLES = {
-    ROOT / "docs" / "configuration.md": ("settings", settings_table),
-    ROOT / "README.md": ("verbs", verbs_table),
+    "settings": (ROOT / "docs" / "configuration.md", settings_table),
+    "verbs": (ROOT / "README.md", verbs_table),
+    "events": (ROOT / "docs" / "messages.md", events_table),
+    "codes": (ROOT / "docs" / "messages.md", codes_table),
 }
 
 
@@ -70,7 +115,7 @@ def with_table(document: str, name: str, table: str) -> str:
 
 
 def main() -> None:
-    for path, (name, table) in TABLES.items():
+    for name, (path, table) in TABLES.items():
         path.write_text(with_table(path.read_text(), name, table()))
 
 

@@ -1,15 +1,14 @@
 """What an event means to people: the only judge of what is a merge and what is a failure."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 
-from bot.domain.dequeue_codes import CodeClass, class_of
+from bot.domain.dequeue_codes import CodeClass, Turn, class_of, turn_of
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.subscriptions import Topic
-
-LEAVE = "action.queue.leave"
-MERGED = "action.queue.merged"
+from bot.domain.surroundings import CHECKS_END, DEQUEUE_COMMAND, in_surroundings
 
 SETTLING = timedelta(seconds=60)
 """A leave that does not say whether it merged waits this long for its `action.queue.merged`."""
@@ -75,8 +74,9 @@ _TOPIC_BY_KIND = {
 
 _TYPES_BY_TOPIC = {
     Topic.MERGE: (MERGED, LEAVE),
-    Topic.FAILURE: (LEAVE, MERGED),
-    Topic.DEQUEUE: (LEAVE, MERGED),
+    # What tells why a leave that says little left, and who asked for it, is read with it.
+    Topic.FAILURE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
+    Topic.DEQUEUE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
     Topic.CI: (
         "ci_insights.job_retried",
         "ci_issue.created",
@@ -118,6 +118,18 @@ def _classify_leave(record: EventRecord) -> EventKind:
     return EventKind.FAILURE
 
 
+def turn_after(record: EventRecord, kind: EventKind) -> Turn:
+    """Whose turn it is after an event, which `kind` was judged to be.
+
+    Only what left the queue unmerged needs somebody: checks that fail or are stopped are
+    followed by a leave, or start again by themselves. A copy with conflicts needs its author.
+    """
+    if kind in {EventKind.FAILURE, EventKind.DEQUEUE}:
+        code = record.details.get("code")
+        return turn_of(code if isinstance(code, str) else None)
+    return Turn.AUTHOR if record.details.get("conflicts") is True else Turn.NOBODY
+
+
 def topic_of(kind: EventKind) -> Topic | None:
     return _TOPIC_BY_KIND.get(kind)
 
@@ -139,23 +151,17 @@ def _types_of_kinds(topic: Topic) -> list[str]:
     return [name for name, kind in _KIND_BY_TYPE.items() if _TOPIC_BY_KIND.get(kind) is topic]
 
 
-def settled(records: Sequence[EventRecord], now: datetime) -> Sequence[EventRecord]:
-    """The head of `records` (oldest first) whose meaning no longer depends on what may follow.
-
-    Without metadata a leave is a merge when an `action.queue.merged` of the same pull request
-    follows. Order per channel is kept, so everything behind an undecided leave waits with it.
-    """
-    for index, record in enumerate(records):
-        silent = record.type == LEAVE and is_silent(record)
-        fresh = now - record.received_at < SETTLING
-        if silent and fresh and not _merge_after(record, records[index:]):
-            return records[:index]
-    return records
-
-
 def is_silent(record: EventRecord) -> bool:
     """Whether a leave does not say if the pull request merged."""
     return record.details.get("merged") is None and record.details.get("code") is None
+
+
+def is_undecided(record: EventRecord, following: Sequence[EventRecord]) -> bool:
+    """Whether it may still turn out that a leave was a merge.
+
+    Without metadata it is one when an `action.queue.merged` of the same pull request follows.
+    """
+    return record.type == LEAVE and is_silent(record) and not _merge_after(record, following)
 
 
 def _merge_after(leave: EventRecord, following: Sequence[EventRecord]) -> bool:
@@ -167,12 +173,17 @@ def _merge_after(leave: EventRecord, following: Sequence[EventRecord]) -> bool:
     )
 
 
-def kinds(records: Sequence[EventRecord]) -> dict[int, EventKind]:
-    """The kind of each event by its id, with silent leaves judged by the merges among them."""
+def kinds(
+    records: Sequence[EventRecord], around: Sequence[EventRecord] = ()
+) -> dict[int, EventKind]:
+    """The kind of each event by its id, each leave judged by the events about it.
+
+    `records` and `around`, which may hold the same ones, are oldest first.
+    """
     found = {}
     for index, record in enumerate(records):
         if record.type == LEAVE and is_silent(record) and _merge_after(record, records[index:]):
             found[record.event_id] = EventKind.OTHER
         else:
-            found[record.event_id] = classify(record)
+            found[record.event_id] = classify(in_surroundings(record, around or records))
     return found

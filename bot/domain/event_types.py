@@ -2,6 +2,9 @@
 
 import re
 
+LEAVE = "action.queue.leave"
+MERGED = "action.queue.merged"
+
 EVENT_TYPES = frozenset(
     {
         "action.assign",

@@ -10,6 +10,7 @@ from bot.domain.event_metadata import (
     BatchBisectionEnd,
     BatchBisectionStart,
     CommandMetadata,
+    ConflictDeferred,
     FreezeCreate,
     FreezeDelete,
     FreezeUpdate,
@@ -17,6 +18,8 @@ from bot.domain.event_metadata import (
     PauseCreate,
     PauseDelete,
     PauseUpdate,
+    QueueChange,
+    QueueChecksChange,
     QueueChecksEnd,
     QueueChecksNotStarted,
     QueueEnter,
@@ -24,10 +27,12 @@ from bot.domain.event_metadata import (
     QueueMerged,
     QueueMetadata,
     ReportedCheck,
+    UnknownMetadata,
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.events import QueueEvent
 from bot.domain.repository import RepositoryName
+from bot.domain.resource import LARGEST_NUMBER
 
 CHECKS_KEPT = 5
 TEXT_KEPT = 1000
@@ -54,6 +59,31 @@ def keep(event: QueueEvent, repository: RepositoryName) -> EventRecord:
 @singledispatch
 def _facts(_metadata: Metadata) -> Mapping[str, JsonValue]:
     return {}
+
+
+@_facts.register
+def _(metadata: UnknownMetadata) -> Mapping[str, JsonValue]:
+    """The few facts of the other types that have words: texts, numbers, and lists of these."""
+    return {name: _plain(metadata.fields[name]) for name in OTHER_FACTS if name in metadata.fields}
+
+
+@_facts.register
+def _(metadata: ConflictDeferred) -> Mapping[str, JsonValue]:
+    return {
+        **_facts.dispatch(QueueMetadata)(metadata),
+        "reason": _text(metadata.reason),
+        "blocking": _numbers(metadata.blocking_pull_request_numbers) or None,
+    }
+
+
+@_facts.register
+def _(metadata: QueueChange) -> Mapping[str, JsonValue]:
+    return {**_facts.dispatch(QueueMetadata)(metadata), "size": metadata.size}
+
+
+@_facts.register
+def _(metadata: QueueChecksChange) -> Mapping[str, JsonValue]:
+    return {**_facts.dispatch(QueueMetadata)(metadata), "running_checks": metadata.running_checks}
 
 
 @_facts.register(QueueMetadata)
@@ -109,6 +139,7 @@ def _(metadata: BatchBisectionStart) -> Mapping[str, JsonValue]:
 def _(metadata: BatchBisectionEnd) -> Mapping[str, JsonValue]:
     return {
         "pull_requests": _numbers(metadata.original_batch_pr_numbers),
+        "culprit_found": metadata.culprit_found,
         "culprits": _numbers(metadata.culprit_pr_numbers),
         "remaining": _numbers(metadata.remaining_pr_numbers),
     }
@@ -153,6 +184,33 @@ def _(metadata: CommandMetadata) -> Mapping[str, JsonValue]:
     return {"actor": _text(metadata.author.login) if metadata.author is not None else None}
 
 
+OTHER_FACTS = (
+    "added",
+    "removed",
+    "to",
+    "conflicts",
+    "message",
+    "branch",
+    "users",
+    "draft",
+    "workflow",
+    "conclusion",
+    "title",
+    "reviewers",
+    "team_reviewers",
+    "review_type",
+    "reviewer",
+    "pull_request_number",
+    "job_name",
+    "rule_name",
+    "new_name",
+    "retry_attempt",
+    "max_retry",
+    "outcome",
+    "product",
+)
+"""Of metadata that we have no model for (`bot.messages.other_events` words them)."""
+
 FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
 
 
@@ -169,6 +227,15 @@ def _text(value: str | None) -> str | None:
 def _storable(value: str) -> str:
     """Bounded, and without the character that PostgreSQL cannot store."""
     return value.replace("\x00", "")[:TEXT_KEPT]
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return _storable(value)
+    if isinstance(value, list):
+        some = value[:CHECKS_KEPT]
+        return [_storable(one) for one in some if isinstance(one, str)]
+    return value if isinstance(value, (bool, int)) and abs(value) <= LARGEST_NUMBER else None
 
 
 def _numbers(values: tuple[int, ...]) -> list[JsonValue]:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.classification import LEAVE, MERGED, EventKind
+from bot.domain.classification import EventKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.queue import Batch, BatchStatusCode, QueuedPullRequest, QueueStatus, SubBatch
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot

@@ -7,10 +7,13 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from bot.domain.classification import EventKind, classify
+from bot.domain.dequeue_codes import CodeClass, class_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_types import LEAVE
 from bot.domain.message import Block, Message
 from bot.messages import blocks
 from bot.messages.leaving import leaving
+from bot.messages.other_events import other_event
 from bot.messages.text import code, duration, escape, link, plural, quote
 
 TITLE_LIMIT = 80
@@ -61,7 +64,8 @@ def headline(
 def in_words(record: EventRecord, kind: EventKind | None = None) -> str:
     """What happened, without saying to which pull request."""
     post = _WRITERS[kind or classify(record)](record)
-    return f"{post.word}: {post.verdict}" if post.verdict else post.word
+    said = f"{post.word}: {post.verdict}" if post.verdict else post.word
+    return f"{said}, {post.by}" if post.by else said
 
 
 def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
@@ -98,7 +102,7 @@ def _enter(_record: EventRecord) -> Post:
 
 def _merge(record: EventRecord) -> Post:
     word = "Merged"
-    verdict = "by hand, outside the queue" if record.type == "action.queue.leave" else ""
+    verdict = "by hand, outside the queue" if record.type == LEAVE else ""
     return Post(":white_check_mark:", word, verdict, facts=(_time_in_queue(record),))
 
 
@@ -117,9 +121,10 @@ def _dequeue(record: EventRecord) -> Post:
     why = leaving(_text(record, "code"), _text(record, "reason"))
     by = _trigger(record)
     asked = _text(record, "code") == "PR_MANUALLY_DEQUEUED" and by
+    requeued = class_of(_text(record, "code")) is CodeClass.REQUEUED
     return Post(
-        ":leftwards_arrow_with_hook:",
-        "Removed from the queue",
+        ":arrows_counterclockwise:" if requeued else ":leftwards_arrow_with_hook:",
+        "Put back" if requeued else "Removed from the queue",
         f"{by if asked else why.verdict} — {why.turn}",
         facts=("" if asked else by, _time_in_queue(record)),
     )
@@ -149,18 +154,19 @@ def _checks_not_started(record: EventRecord) -> Post:
 
 def _bisection_started(record: EventRecord) -> Post:
     numbers = _numbers(record, "pull_requests")
-    return Post(":mag:", "Bisecting a batch", f"of {_list(numbers)} to find what broke it")
+    among = f"{_list(numbers)} — looking for what broke it" if numbers else ""
+    return Post(":mag:", "Bisecting a batch", among)
 
 
 def _bisection_ended(record: EventRecord) -> Post:
-    culprits = _numbers(record, "culprits")
-    remaining = _numbers(record, "remaining")
-    if culprits:
-        verdict = f"{_list(culprits)} broke the batch"
-        if remaining:
-            verdict += f"; {_list(remaining)} go on"
-        return Post(":mag:", "Bisection ended", verdict)
-    return Post(":mag:", "Bisection ended", "no culprit was found")
+    culprits, remaining = _numbers(record, "culprits"), _numbers(record, "remaining")
+    if not culprits:
+        none = record.details.get("culprit_found") is False
+        return Post(":mag:", "Bisection ended", "no culprit was found" if none else "")
+    verdict = f"{_list(culprits)} broke the batch"
+    if remaining:
+        verdict += f"; {_list(remaining)} {'goes' if len(remaining) == 1 else 'go'} on"
+    return Post(":mag:", "Bisection ended", verdict)
 
 
 def _pause(record: EventRecord) -> Post:
@@ -182,16 +188,24 @@ def _freeze(record: EventRecord) -> Post:
 
 
 def _command(record: EventRecord) -> Post:
-    word = quote(record.type.rpartition(".")[2], 20)
-    return Post(":speech_balloon:", f"Command {word}", by=_by(record))
+    return Post(":speech_balloon:", _COMMANDS.get(record.type, "Command"), by=_by_login(record))
+
+
+_COMMANDS = {
+    "command.queue": "Asked to be queued",
+    "command.dequeue": "Asked to be removed from the queue",
+    "command.requeue": "Asked to be queued again",
+}
 
 
 def _ci(record: EventRecord) -> Post:
-    return Post(":wrench:", "CI", code(record.type, NAME_LIMIT))
+    return Post(":wrench:", *other_event(record))
 
 
 def _other(record: EventRecord) -> Post:
-    return Post(":information_source:", "Event", code(record.type, NAME_LIMIT))
+    if record.type == LEAVE:
+        return Post(":outbox_tray:", "Out of the queue", "merged by the queue")
+    return Post(":information_source:", *other_event(record))
 
 
 _WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
@@ -241,8 +255,17 @@ def _by(record: EventRecord) -> str:
 
 
 def _trigger(record: EventRecord) -> str:
+    """Who asked for a removal: the trigger names a command's writer, else its event does."""
     name = _text(record, "trigger")
-    return f"by {quote(name, NAME_LIMIT)}" if name and name.startswith("@") else ""
+    if name and name.startswith("@"):
+        return f"by {quote(name, NAME_LIMIT)}"
+    return _by_login(record)
+
+
+def _by_login(record: EventRecord) -> str:
+    """A login of the code host, marked as one; never a mention, which Slack writes otherwise."""
+    login = _text(record, "actor")
+    return f"by @{quote(login, NAME_LIMIT)}" if login else ""
 
 
 def _time_in_queue(record: EventRecord) -> str:

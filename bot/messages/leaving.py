@@ -68,7 +68,9 @@ LEAVINGS = {
     ),
     "BASE_BRANCH_MISSING": Leaving("its base branch is gone", "choose another base branch"),
     "BASE_BRANCH_CHANGED": Leaving("its base branch was changed", REQUEUE),
-    "QUEUE_RULE_MISSING": Leaving("its queue rule is gone", "see the configuration"),
+    "QUEUE_RULE_MISSING": Leaving(
+        "its queue rule is gone", "an administrator has to mend the configuration"
+    ),
     "CONFIGURATION_CHANGED": Leaving("the configuration changed under it", REQUEUE),
     "BASE_REF_ALIGNMENT_TIMEOUT": Leaving(
         "it was never moved onto its base branch", "change its base and queue it again"
@@ -111,5 +113,5 @@ def leaving(code: str | None, reason: str | None) -> Leaving:
     if code is not None:
         return Leaving(quote(code.replace("_", " ").lower(), 80), "see the pull request")
     if reason:
-        return Leaving(quote(reason, 120), "see the pull request")
+        return Leaving(quote(reason.strip().rstrip("."), 120), "see the pull request")
     return Leaving("the service gave no reason", "see the pull request")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bot.domain.dequeue_codes import Turn, turn_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.queue import SubBatch
@@ -17,7 +18,7 @@ from bot.domain.whereabouts import (
 )
 from bot.messages import actions, blocks
 from bot.messages.events import in_words
-from bot.messages.leaving import NOTHING, leaving
+from bot.messages.leaving import leaving
 from bot.messages.text import (
     code,
     duration,
@@ -36,6 +37,7 @@ EVENTS_SHOWN = 8
 EVENT_LIMIT = 400
 
 NOBODY = "nobody's — it goes on by itself"
+ADMINISTRATOR = "an administrator's"
 DONE = "nobody's — all is done"
 
 _BATCH_WAITS = {
@@ -149,10 +151,9 @@ def _left(record: EventRecord, seen: PullRequestRecord | None) -> _Said:
         told if isinstance(told, str) else None, reason if isinstance(reason, str) else None
     )
     verdict = f"{_when('Left', record)}: {why_left.verdict}"
-    if why_left.turn == NOTHING:
-        whose = "nobody's"
-    else:
-        whose = f"{quote(seen.author, NAME_LIMIT)}'s" if seen is not None else "the author's"
+    turn = turn_of(told if isinstance(told, str) else None)
+    author = f"{quote(seen.author, NAME_LIMIT)}'s" if seen is not None else "the author's"
+    whose = {Turn.NOBODY: "nobody's", Turn.AUTHOR: author, Turn.ADMINISTRATOR: ADMINISTRATOR}[turn]
     return _Said(":x:", "Left the queue", f"{whose} — {why_left.turn}", verdict=verdict)
 
 

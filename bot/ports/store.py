@@ -74,6 +74,17 @@ class Events(Protocol):
 
     async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]: ...
 
+    async def of_pull_requests(
+        self,
+        repository: RepositoryName,
+        numbers: Collection[int],
+        *,
+        since: datetime,
+        limit: int = 1000,
+    ) -> Sequence[EventRecord]:
+        """The newest `limit` events of these pull requests from `since` on, oldest first."""
+        ...
+
     async def delete_before(self, received_before: datetime) -> int:
         """Delete routed events that no unsettled delivery refers to; return how many."""
         ...

@@ -1,7 +1,7 @@
 """Events as kept, from their arrival to their pruning."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import BigInteger, delete, exists, select, tuple_, type_coerce, update
@@ -85,6 +85,30 @@ class SqlEvents(ports.Events):
                     subject = Subject(SubjectKind.EVENT, repository, row.event_id)
                     found[subject] = _record(row)
         return found
+
+    @override
+    async def of_pull_requests(
+        self,
+        repository: RepositoryName,
+        numbers: Collection[int],
+        *,
+        since: datetime,
+        limit: int = 1000,
+    ) -> Sequence[EventRecord]:
+        found: list[EventRecord] = []
+        for some in slices(sorted(set(numbers))):
+            rows = await self._statements.run(
+                select(events)
+                .where(
+                    events.c.repository == repository,
+                    events.c.pull_request.in_(some),
+                    events.c.received_at >= since,
+                )
+                .order_by(events.c.received_at.desc(), events.c.event_id.desc())
+                .limit(limit)
+            )
+            found += [_record(row) for row in rows]
+        return sorted(found, key=lambda one: (one.received_at, one.event_id))[-limit:]
 
     @override
     async def delete_before(self, received_before: datetime) -> int:

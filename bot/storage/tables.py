@@ -83,6 +83,7 @@ events = Table(
     Column("details", CompactJson, nullable=False),
     Column("routed", Boolean, nullable=False, server_default=false()),
     Index("ix_events_received_at", "received_at"),
+    Index("ix_events_pull_request", "repository", "pull_request", "received_at"),
 )
 Index(
     "ix_events_unrouted",

@@ -12,6 +12,7 @@ from bot.domain.log_pages import LONGEST_LOOKBACK, window_back
 from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
+from bot.domain.surroundings import in_surroundings
 from bot.domain.whereabouts import Explanation, InBatch, InLine, NeverSeen, find
 from bot.ports import Clock, MergeQueue, Store
 from bot.usecases.newest_known import newest_known
@@ -40,8 +41,12 @@ class ExplainPullRequest:
             self.show_status.run(repository), self._logged(repository, number)
         )
         whole_log = not isinstance(logged, MergeQueueError)
-        records = [] if isinstance(logged, MergeQueueError) else list(logged)
-        judged = kinds(records)
+        known = {one.event_id: one for one in await self._stored(repository, number)}
+        if not isinstance(logged, MergeQueueError):
+            known |= {one.event_id: one for one in logged}
+        read = sorted(known.values(), key=lambda one: (one.received_at, one.event_id))
+        judged = kinds(read)
+        records = [in_surroundings(record, read) for record in read]
         whereabouts = find(number, snapshot.status, records, judged)
         if isinstance(logged, MergeQueueError) and isinstance(whereabouts, NeverSeen):
             raise logged
@@ -52,7 +57,7 @@ class ExplainPullRequest:
     async def _logged(
         self, repository: RepositoryName, number: int
     ) -> Sequence[EventRecord] | MergeQueueError:
-        """The service's events of it, oldest first."""
+        """The service's events of it."""
         newest = await newest_known(self.store, self.clock, repository)
         window = window_back(self.clock.now(), newest, LONGEST_LOOKBACK)
         try:
@@ -62,10 +67,15 @@ class ExplainPullRequest:
                 )
         except MergeQueueError as error:
             return error
-        return sorted(
-            (keep(event, repository) for event in page.events),
-            key=lambda record: (record.received_at, record.event_id),
-        )
+        return [keep(event, repository) for event in page.events]
+
+    async def _stored(self, repository: RepositoryName, number: int) -> Sequence[EventRecord]:
+        """What the bot itself has kept: not every type, but also when the log cannot be read."""
+        since = self.clock.now() - LONGEST_LOOKBACK
+        async with self.store.begin() as transaction:
+            return await transaction.events.of_pull_requests(
+                repository, [number], since=since, limit=EVENTS_READ
+            )
 
     async def _seen(
         self, snapshot: Snapshot, number: int, queued: QueuedPullRequest | None

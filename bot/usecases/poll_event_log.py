@@ -30,6 +30,7 @@ from bot.domain.events import EventPage
 from bot.domain.keeping import keep
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.domain.settling import Settling
 from bot.domain.subscriptions import Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.usecases.route_events import route_events
@@ -48,7 +49,7 @@ class LogReader:
     `seen`: events of the overlap that are stored already. `waiting`: stored events that are not
     routed yet. `refused_types`: the service refused the type filter, so it is not sent again.
     `slice_length`: how much of a backlog the next walk reads. `ahead`: how far the service's clock
-    is ahead of ours, None while it has not told.
+    is ahead of ours, None while it has not told. `settling`: leaves that are waited for.
     """
 
     position: Position | None
@@ -58,6 +59,7 @@ class LogReader:
     refused_types: bool = False
     slice_length: timedelta = FIRST_SLICE
     ahead: timedelta | None = None
+    settling: Settling = field(default_factory=Settling)
 
     def types(self) -> frozenset[str]:
         """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
@@ -207,14 +209,18 @@ class PollEventLog:
         async with self.store.begin() as transaction:
             await self._keep(transaction, lease, position, records)
             await transaction.pull_requests.save(pull_requests)
-            routed = await route_events(transaction, before.repository, self.clock.now(), observed)
+            routed = await route_events(
+                transaction, before.repository, self.clock.now(), observed, reader.settling
+            )
         reader.position = position
         reader.remember(records, self.overlap)
         while routed.more:
             self.nudge()
             async with self.store.begin() as transaction:
                 await transaction.leases.require(lease, self.clock.now())
-                routed = await route_events(transaction, before.repository, self.clock.now())
+                routed = await route_events(
+                    transaction, before.repository, self.clock.now(), settling=reader.settling
+                )
         reader.waiting = routed.waiting
         if routed.added:
             self.nudge()

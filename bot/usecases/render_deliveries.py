@@ -12,10 +12,12 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding
 from bot.domain.reminders import pause_of
 from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import in_surroundings
 from bot.messages import events, groups, pause, pause_card, reminders, summary
 from bot.ports import Transaction
 from bot.usecases.group_marks import load_group_acts
 from bot.usecases.render_cards import load_cards
+from bot.usecases.surroundings import surroundings
 
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
@@ -66,13 +68,15 @@ async def _event_messages(
 ) -> dict[str, Message]:
     records = await _records(transaction, [one.subject for one in deliveries])
     seen = await _pull_requests(transaction, list(records.values()))
+    around = await _around(transaction, list(records.values()))
     messages: dict[str, Message] = {}
     for one in deliveries:
         record = records.get(one.subject)
         if record is not None:
             pull_request = seen.get((record.repository, record.pull_request))
             kind = EventKind(one.kind) if one.kind in set(EventKind) else None
-            message = events.event(record, pull_request, kind)
+            told = in_surroundings(record, around.get(record.repository, ()))
+            message = events.event(told, pull_request, kind)
             messages[one.delivery_id] = replace(message, since=record.received_at)
     return messages
 
@@ -143,8 +147,13 @@ async def _summary(transaction: Transaction, delivery: Delivery) -> Message:
     folded = await transaction.outbox.folded_into(delivery.delivery_id)
     records = await _records(transaction, folded.subjects)
     seen = await _pull_requests(transaction, list(records.values()))
+    around = await _around(transaction, list(records.values()))
     failures = [
-        (record, seen.get((record.repository, record.pull_request))) for record in records.values()
+        (
+            in_surroundings(record, around[record.repository]),
+            seen.get((record.repository, record.pull_request)),
+        )
+        for record in records.values()
     ]
     return summary.summary(folded.counts, folded.oldest_created_at, failures)
 
@@ -154,6 +163,19 @@ async def _records(
 ) -> Mapping[Subject, EventRecord]:
     wanted = dict.fromkeys(one for one in subjects if one.kind is SubjectKind.EVENT)
     return await transaction.events.get(list(wanted)) if wanted else {}
+
+
+async def _around(
+    transaction: Transaction, records: Sequence[EventRecord]
+) -> Mapping[RepositoryName, Sequence[EventRecord]]:
+    """What tells more of the leaves among `records`."""
+    by_repository: dict[RepositoryName, list[EventRecord]] = defaultdict(list)
+    for record in records:
+        by_repository[record.repository].append(record)
+    return {
+        repository: await surroundings(transaction, repository, some)
+        for repository, some in by_repository.items()
+    }
 
 
 async def _pull_requests(transaction: Transaction, records: Sequence[EventRecord]) -> Seen:

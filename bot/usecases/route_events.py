@@ -11,7 +11,6 @@ from bot.domain.classification import (
     SETTLING,
     EventKind,
     kinds,
-    settled,
     topic_of,
 )
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
@@ -19,10 +18,12 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.domain.settling import Settling
 from bot.domain.subscriptions import Subscription
 from bot.ports import Transaction
 from bot.usecases.group_marks import group_act_of
 from bot.usecases.route_pauses import route_act, route_pause
+from bot.usecases.surroundings import surroundings
 
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -42,24 +43,27 @@ async def route_events(
     repository: RepositoryName,
     now: datetime,
     observed: Pause | None = None,
+    settling: Settling | None = None,
 ) -> Routed:
     """Route the oldest events, as far as they can be judged, at most SLICE of them.
 
-    `observed` is the pause in force that was read after them, if it was read.
+    `observed` is the pause in force that was read after them, if it was read. `settling`
+    remembers between calls since when leaves that say nothing have been waited for.
 
     Order per channel is the order of the events, so an event that has to wait holds those
     behind it.
     """
-    unrouted, behind = await _slice(transaction, repository)
+    unrouted, behind, newest = await _slice(transaction, repository, now)
     if not unrouted:
         return Routed(0, 0, more=False)
+    settling = settling or Settling()
     subscriptions = await transaction.subscriptions.of_repository(repository)
-    judged = settled(unrouted, now)
+    judged = settling.head(unrouted, newest=newest, now=now)
     routes = _Routes(
         transaction,
         repository,
         subscriptions,
-        kinds(judged),
+        kinds(judged, await surroundings(transaction, repository, judged)),
         await _seen(transaction, judged),
         observed,
     )
@@ -74,15 +78,17 @@ async def route_events(
         routed.append(record)
     added = await transaction.outbox.add(deliveries)
     added += sum(record.type in PAUSE_TYPES for record in routed)
-    await transaction.events.mark_routed(repository, [record.event_id for record in routed])
+    event_ids = [record.event_id for record in routed]
+    await transaction.events.mark_routed(repository, event_ids)
+    settling.forget(event_ids)
     waiting = len(unrouted) - len(routed) + behind
     return Routed(added, waiting, more=bool(behind and routed))
 
 
 async def _slice(
-    transaction: Transaction, repository: RepositoryName
-) -> tuple[Sequence[EventRecord], int]:
-    """The oldest events, about SLICE of them, and how many of those read follow.
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> tuple[Sequence[EventRecord], int, datetime]:
+    """The oldest events, about SLICE of them, how many of those read follow, and the last's time.
 
     What follows a silent leave decides what it means, so the end of a full slice is left for
     the next one; a burst that has no such end is read further.
@@ -91,11 +97,11 @@ async def _slice(
     while True:
         found = await transaction.events.unrouted(repository, limit)
         if len(found) < limit:
-            return found, 0
+            return found, 0, found[-1].received_at if found else now
         until = found[-1].received_at - SETTLING
         whole = [record for record in found if record.received_at < until]
         if whole:
-            return whole, len(found) - len(whole)
+            return whole, len(found) - len(whole), found[-1].received_at
         limit *= 4
 
 

@@ -9,6 +9,7 @@ from bot.domain.events import EventPage
 from bot.domain.keeping import keep
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection, window_back
 from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import in_surroundings
 from bot.ports import Clock, MergeQueue, Store
 from bot.usecases.newest_known import newest_known
 
@@ -73,7 +74,7 @@ class ShowEventLog:
             seen = await transaction.pull_requests.get(wanted.repository, numbers)
         return LogPage(
             place,
-            records[::-1],
+            [in_surroundings(record, records) for record in reversed(records)],
             kinds(records),
             seen,
             older=_older(place, page),

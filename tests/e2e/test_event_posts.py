@@ -47,7 +47,7 @@ async def test_a_removal_by_a_person_is_no_failure(start_bot: StartBot) -> None:
     await bot.wait_for_post(f"*Queued* #{number}")
     removed = await bot.wait_for_post(f"#{number}")
     assert "*Removed from the queue*" in removed
-    assert "removed on request — nothing to do" in removed
+    assert "by @bob — nothing to do" in removed
     assert ":x:" not in removed
 
 

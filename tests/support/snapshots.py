@@ -1,7 +1,7 @@
 """Rendered messages compared with JSON files, so that a change of wording is seen as one."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,8 +17,15 @@ class Snapshots:
 
     def check(self, name: str, rendered: Message | View) -> None:
         """Fail unless the file `name` holds exactly this."""
+        self._check(name, asdict(rendered))
+
+    def check_all(self, name: str, rendered: Mapping[str, Message]) -> None:
+        """Fail unless the file `name` holds exactly these."""
+        self._check(name, {case: asdict(message) for case, message in rendered.items()})
+
+    def _check(self, name: str, rendered: object) -> None:
         path = self.folder / f"{name}.json"
-        shown = json.dumps(asdict(rendered), ensure_ascii=False, indent=2) + "\n"
+        shown = json.dumps(rendered, ensure_ascii=False, indent=2) + "\n"
         if self.is_updating:
             self.folder.mkdir(exist_ok=True)
             path.write_text(shown, "utf-8")

@@ -192,6 +192,25 @@ class InMemoryEvents(ports.Events):
                 self._contents.routed[subject] = True
 
     @override
+    async def of_pull_requests(
+        self,
+        repository: RepositoryName,
+        numbers: Collection[int],
+        *,
+        since: datetime,
+        limit: int = 1000,
+    ) -> Sequence[EventRecord]:
+        found = [
+            record
+            for record in self._contents.events.values()
+            if record.repository == repository
+            and record.pull_request in numbers
+            and record.received_at >= since
+        ]
+        found.sort(key=lambda record: (record.received_at, record.event_id))
+        return found[-limit:] if limit else []
+
+    @override
     async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
         return {
             subject: self._contents.events[subject]

@@ -27,9 +27,9 @@ TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
-def test_a_table_that_repeats_the_code_says_the_same(path: Path) -> None:
-    name, table = TABLES[path]
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_that_repeats_the_code_says_the_same(name: str) -> None:
+    path, table = TABLES[name]
     document = path.read_text()
     assert document == with_table(document, name, table()), "run python -m tests.documentation"
 

@@ -134,3 +134,22 @@ async def test_a_call_deletes_a_bounded_number_of_events(store: Store) -> None:
         assert not await transaction.events.get([event_subject(1000)])
         assert await transaction.events.get([event_subject(1001)])
     assert await delete_all_before(store, 5000) == 200
+
+
+async def test_the_newest_events_of_some_pull_requests_come_oldest_first(store: Store) -> None:
+    """`make_event` makes event N one of pull request 40 + N."""
+    told = [
+        replace(make_event(number), pull_request=number % 3, received_at=after(number))
+        for number in range(1, 10)
+    ]
+    await keep(store, *reversed(told), replace(make_event(1, repository=SHOP), pull_request=1))
+
+    async with store.begin() as transaction:
+        events = transaction.events
+        both = await events.of_pull_requests(SITE, [1, 2, 2], since=after(2))
+        newest = await events.of_pull_requests(SITE, [1, 2], since=after(0), limit=3)
+        nobodys = await events.of_pull_requests(SITE, [], since=after(0))
+
+    assert [record.event_id for record in both] == [2, 4, 5, 7, 8]
+    assert [record.event_id for record in newest] == [5, 7, 8]
+    assert nobodys == []

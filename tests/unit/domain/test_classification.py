@@ -1,21 +1,18 @@
 """What is a merge, what is a failure, and what can be judged yet."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
 from bot.domain.classification import (
-    LEAVE,
-    MERGED,
     SETTLING,
     EventKind,
     classify,
     kinds,
-    settled,
 )
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.events import EVENT_TYPES, LIVE_EVENT_TYPES
 from bot.domain.keeping import keep
 from tests.support.clock import NOON
@@ -144,24 +141,3 @@ def test_a_leave_that_speaks_is_not_overruled_by_a_merge() -> None:
     failed = make_event_record(LEAVE, event_id=1, merged=False, code="CHECKS_FAILED")
 
     assert kinds([failed, merged(2)])[1] is EventKind.FAILURE
-
-
-@pytest.mark.parametrize(
-    ("records", "age", "judged"),
-    [
-        ([silent(1), enter()], 1, 0),
-        ([enter(8, seconds=-1), silent(1), enter()], 59, 1),
-        ([silent(1), enter()], 60, 2),
-        ([silent(1), merged(2), enter()], 1, 3),
-        ([silent(1), merged(2, number=7)], 1, 0),
-        ([make_event_record(LEAVE, code="CHECKS_FAILED"), enter()], 0, 2),
-        ([make_event_record(LEAVE, merged=True), enter()], 0, 2),
-        ([], 0, 0),
-    ],
-)
-def test_what_stands_behind_an_undecided_leave_waits_with_it(
-    records: Sequence[EventRecord], age: float, judged: int
-) -> None:
-    now = NOON + timedelta(seconds=age)
-
-    assert settled(records, now) == records[:judged]

@@ -408,7 +408,9 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "event-bisection-ended": lambda: told(
         "action.queue.batch_bisection_end", culprits=[2], remaining=[1, 3]
     ),
-    "event-bisection-without-culprit": lambda: told("action.queue.batch_bisection_end"),
+    "event-bisection-without-culprit": lambda: told(
+        "action.queue.batch_bisection_end", culprit_found=False
+    ),
     "event-paused": lambda: told(
         "queue.pause.create", pull_request=None, base_ref=None, reason="by hand", actor="Ana"
     ),

@@ -349,3 +349,19 @@ async def test_a_silent_leave_that_nothing_follows_is_a_failure_in_the_end() -> 
     await bot.poll()
 
     assert bot.told() == events(leave.id)
+
+
+@pytest.mark.parametrize("behind", [timedelta(minutes=5), timedelta(minutes=50)])
+async def test_a_silent_leave_of_a_service_behind_us_is_waited_for_as_long(
+    behind: timedelta,
+) -> None:
+    bot = Reading()
+    bot.merge_queue.script(SITE, EventPage((), None, bot.clock.now() - behind))
+    await bot.start("merge", "failure")
+    leave = bot.tell("action.queue.leave", received_at=bot.clock.now() - behind)
+    await bot.poll()
+    assert bot.told() == []
+
+    merged = bot.tell(MERGED, received_at=leave.received_at + timedelta(seconds=2))
+    await bot.poll()
+    assert bot.told() == events(merged.id)

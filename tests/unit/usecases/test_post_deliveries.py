@@ -131,7 +131,7 @@ async def test_a_silent_leave_of_a_merged_pull_request_is_not_told_as_a_failure(
 
     (text,) = bot.poster.shown("C1")
     assert "Left the queue" not in text
-    assert "action.queue.leave" in text
+    assert "merged by the queue" in text
 
 
 async def test_an_act_is_told_from_the_audit() -> None:

@@ -43,6 +43,21 @@ async def test_each_channel_hears_what_it_asked_for_in_order() -> None:
     assert left.id not in {one for name in ("C1", "C2", "C3") for _, one in bot.told(name)}
 
 
+async def test_a_leave_without_a_code_is_judged_by_what_came_before_it() -> None:
+    bot = await Reading().start("failure")
+    await bot.subscribe("dequeue", channel_id="C2")
+    bot.tell("command.dequeue", author={"login": "bob"})
+    await bot.poll()
+    removed = bot.tell(LEAVE, merged=False)
+    bot.tell("action.queue.checks_end", number=42, aborted=True, abort_code="PULL_REQUEST_UPDATED")
+    pushed = bot.tell(LEAVE, number=42, merged=False)
+    failed = bot.tell(LEAVE, number=43, merged=False)
+    await bot.poll()
+
+    assert bot.told("C1") == [("event", failed.id)]
+    assert bot.told("C2") == [("event", removed.id), ("event", pushed.id)]
+
+
 async def test_a_branch_and_excepted_authors_narrow_what_is_heard() -> None:
     bot = await Reading().start("enter")
     await bot.add(make_subscription("enter", channel_id="C2", branch="release/*"))

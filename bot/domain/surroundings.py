@@ -1,0 +1,83 @@
+"""What the events before a leave tell of it: the code of its checks, and who asked for it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import JsonValue
+
+from bot.domain.event_records import EventRecord
+from bot.domain.event_types import LEAVE
+
+ENTER = "action.queue.enter"
+CHECKS_START = "action.queue.checks_start"
+CHECKS_END = "action.queue.checks_end"
+DEQUEUE_COMMAND = "command.dequeue"
+
+REMOVED = "PR_MANUALLY_DEQUEUED"
+REEMBARKED = "REEMBARKED"
+
+LONGEST_STAY = timedelta(days=7)
+"""How far back the events of one stay in the queue are looked for."""
+
+TELLING = frozenset({ENTER, CHECKS_START, CHECKS_END, DEQUEUE_COMMAND, LEAVE})
+"""The types of events that tell something of a later leave."""
+
+
+def says_too_little(record: EventRecord) -> bool:
+    """Whether a leave needs others to tell why, or by whom."""
+    if record.type != LEAVE or record.details.get("merged") is True:
+        return False
+    code = record.details.get("code")
+    if code == REMOVED:
+        trigger = record.details.get("trigger")
+        return not (isinstance(trigger, str) and trigger.startswith("@"))
+    return code is None
+
+
+def in_surroundings(record: EventRecord, around: Sequence[EventRecord]) -> EventRecord:
+    """The leave with what the events of its stay tell: `code`, `checks`, and `actor`.
+
+    `around` are events of the repository, oldest first; those of others, and later ones, are
+    passed over. Any other event comes back as it is.
+    """
+    if not says_too_little(record):
+        return record
+    told: dict[str, JsonValue] = {}
+    for other in reversed(_before(record, around)):
+        code = told.get("code", record.details.get("code"))
+        if other.type == DEQUEUE_COMMAND and code in {None, REMOVED}:
+            told |= {"code": REMOVED, "actor": other.details.get("actor")}
+            break
+        if other.type == CHECKS_START:
+            break
+        if code is None and other.type == CHECKS_END:
+            told |= _of_checks(other)
+    own = {name: value for name, value in record.details.items() if value}
+    return replace(record, details={**record.details, **told, **own}) if told else record
+
+
+def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    """The events of its stay: since it entered or was last left, of its own session."""
+    place = (record.received_at, record.event_id)
+    stay: list[EventRecord] = []
+    for other in around:
+        if other.pull_request != record.pull_request or other.type not in TELLING:
+            continue
+        if (other.received_at, other.event_id) >= place:
+            continue
+        if other.type in {ENTER, LEAVE}:
+            stay.clear()
+        elif None in {other.session_id, record.session_id} or (
+            other.session_id == record.session_id
+        ):
+            stay.append(other)
+    return stay
+
+
+def _of_checks(ended: EventRecord) -> dict[str, JsonValue]:
+    """Checks that were stopped to start again are no reason to leave."""
+    if ended.details.get("abort_status") == REEMBARKED:
+        return {}
+    names = ("code", "checks") if ended.details.get("aborted") is True else ("checks",)
+    return {name: ended.details[name] for name in names if ended.details.get(name)}

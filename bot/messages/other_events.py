@@ -1,0 +1,172 @@
+"""Words for the events that are told only to who asks for their very type, or reads the log."""
+
+from collections.abc import Callable, Mapping
+
+from pydantic import JsonValue
+
+from bot.domain.event_records import EventRecord
+from bot.messages.text import code, plural, quote
+
+TEXT_LIMIT = 120
+NAME_LIMIT = 60
+LISTED = 5
+
+
+def other_event(record: EventRecord) -> tuple[str, str]:
+    """The word and, where the event tells more, the verdict; a new type goes by its own name."""
+    writer = _WRITERS.get(record.type)
+    if writer is not None:
+        return writer(record.details)
+    if record.type.endswith("_actions"):
+        return "Workflow started", _text(record.details, "workflow")
+    return "Event", code(record.type, NAME_LIMIT)
+
+
+Details = Mapping[str, JsonValue]
+Writer = Callable[[Details], tuple[str, str]]
+
+
+def _text(details: Details, name: str, limit: int = TEXT_LIMIT) -> str:
+    value = details.get(name)
+    return quote(value, limit) if isinstance(value, str) else ""
+
+
+def _number(details: Details, name: str) -> int | None:
+    value = details.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _names(details: Details, name: str) -> str:
+    value = details.get(name)
+    names = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return ", ".join(quote(one, NAME_LIMIT) for one in names[:LISTED])
+
+
+def _plainly(word: str) -> Writer:
+    return lambda _details: (word, "")
+
+
+def _with_text(word: str, name: str) -> Writer:
+    return lambda details: (word, _text(details, name))
+
+
+def _added_and_removed(word: str) -> Writer:
+    def write(details: Details) -> tuple[str, str]:
+        added, removed = _names(details, "added"), _names(details, "removed")
+        changes = [f"added {added}" if added else "", f"removed {removed}" if removed else ""]
+        return word, "; ".join(change for change in changes if change)
+
+    return write
+
+
+def _carried(word: str) -> Writer:
+    def write(details: Details) -> tuple[str, str]:
+        branch, number = _text(details, "to", NAME_LIMIT), _number(details, "pull_request_number")
+        verdict = f"to {branch}" if branch else ""
+        verdict += f" as #{number}" if number is not None else ""
+        if details.get("conflicts") is True:
+            verdict += " with conflicts — resolve them there"
+        return word, verdict.strip()
+
+    return write
+
+
+def _product(word: str) -> Writer:
+    return lambda details: (word, _text(details, "product", NAME_LIMIT).replace("_", " "))
+
+
+def _edited(details: Details) -> tuple[str, str]:
+    words = {True: "it is a draft now", False: "it is ready for review now"}
+    draft = details.get("draft")
+    return "Edited", words[draft] if isinstance(draft, bool) else ""
+
+
+def _checked(details: Details) -> tuple[str, str]:
+    parts = [_text(details, "title"), _text(details, "conclusion", NAME_LIMIT).replace("_", " ")]
+    return "Check posted", ": ".join(part for part in parts if part)
+
+
+def _asked_for_review(details: Details) -> tuple[str, str]:
+    asked = [_names(details, "reviewers"), _names(details, "team_reviewers")]
+    names = ", ".join(part for part in asked if part)
+    return "Review requested", f"of {names}" if names else ""
+
+
+def _reviewed(details: Details) -> tuple[str, str]:
+    words = {
+        "APPROVE": "approved",
+        "REQUEST_CHANGES": "changes are asked for",
+        "COMMENT": "a comment",
+    }
+    kind, by = details.get("review_type"), _text(details, "reviewer", NAME_LIMIT)
+    said = words.get(kind, "") if isinstance(kind, str) else ""
+    return "Reviewed", f"{said} by {by}".strip() if by else said
+
+
+def _held(details: Details) -> tuple[str, str]:
+    value = details.get("blocking")
+    numbers = [one for one in value if isinstance(one, int)] if isinstance(value, list) else []
+    ahead = ", ".join(f"#{number}" for number in numbers[:LISTED]) or "a pull request ahead"
+    return "Held back", f"it conflicts with {ahead} — it keeps its place, nothing to do"
+
+
+def _length(details: Details) -> tuple[str, str]:
+    size = _number(details, "size")
+    return "Queue changed", f"{plural(size, 'pull request')} in it now" if size is not None else ""
+
+
+def _running(details: Details) -> tuple[str, str]:
+    running = _number(details, "running_checks")
+    return "Running checks changed", f"{running:,} now" if running is not None else ""
+
+
+def _retried(details: Details) -> tuple[str, str]:
+    attempt, most = _number(details, "retry_attempt"), _number(details, "max_retry")
+    verdict = _text(details, "rule_name", NAME_LIMIT)
+    if attempt is not None and most is not None:
+        verdict = f"{verdict}, try {attempt} of {most}".lstrip(", ")
+    if details.get("outcome") == "skipped_quota_exceeded":
+        return "CI job not retried", f"{verdict}: the quota is used up".lstrip(": ")
+    return "CI job retried", verdict
+
+
+_WRITERS: Mapping[str, Writer] = {
+    "action.assign": _added_and_removed("Assignees changed"),
+    "action.backport": _carried("Backported"),
+    "action.close": _with_text("Closed", "message"),
+    "action.comment": _with_text("Commented", "message"),
+    "action.copy": _carried("Copied"),
+    "action.delete_head_branch": _with_text("Branch deleted", "branch"),
+    "action.dequeue": _plainly("Taken out by a rule"),
+    "action.dismiss_reviews": lambda details: ("Reviews dismissed", _names(details, "users")),
+    "action.edit": _edited,
+    "action.label": _added_and_removed("Labels changed"),
+    "action.merge": _with_text("Merged by a rule, outside the queue", "branch"),
+    "action.post_check": _checked,
+    "action.queue.change": _length,
+    "action.queue.checks.change": _running,
+    "action.queue.conflict_deferred": _held,
+    "action.rebase": _plainly("Rebased"),
+    "action.refresh": _plainly("Refreshed"),
+    "action.request_reviews": _asked_for_review,
+    "action.requeue": _plainly("Queued again by a rule"),
+    "action.review": _reviewed,
+    "action.squash": _plainly("Squashed"),
+    "action.unqueue": _plainly("Taken out by a rule"),
+    "action.update": _plainly("Updated with its base branch"),
+    "ci_insights.auto_quarantine.disabled": _plainly("Automatic quarantine of tests switched off"),
+    "ci_insights.auto_quarantine.enabled": _plainly("Automatic quarantine of tests switched on"),
+    "ci_insights.auto_quarantine.modified": _plainly("Automatic quarantine of tests changed"),
+    "ci_insights.job_retried": _retried,
+    "ci_issue.created": _with_text("CI issue found", "job_name"),
+    "ci_issue.linked": _with_text("CI issue seen again", "job_name"),
+    "ci_issue.merged": _plainly("CI issues merged into one"),
+    "ci_issue.renamed": _with_text("CI issue renamed", "new_name"),
+    "ci_issue.reopened": _with_text("CI issue reopened", "job_name"),
+    "ci_issue.resolved": _plainly("CI issue resolved"),
+    "ci_issue.unresolved": _plainly("CI issue unresolved"),
+    "product.disabled": _product("Part of the service switched off"),
+    "product.enabled": _product("Part of the service switched on"),
+    "test.dequarantined": _plainly("Test taken out of quarantine"),
+    "test.quarantined": _plainly("Test put into quarantine"),
+}

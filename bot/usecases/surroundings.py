@@ -1,0 +1,26 @@
+"""Read the stored events that tell what a leave among others leaves out."""
+
+from collections.abc import Sequence
+
+from bot.domain.event_records import EventRecord
+from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import LONGEST_STAY, says_too_little
+from bot.ports import Transaction
+
+READ = 10_000
+"""Events held at a time; of a larger backlog the older leaves are told in fewer words."""
+
+
+async def surroundings(
+    transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
+) -> Sequence[EventRecord]:
+    """The events, oldest first, of the pull requests whose leaves say too little; one query."""
+    leaves = [one for one in records if says_too_little(one) and one.pull_request is not None]
+    if not leaves:
+        return []
+    return await transaction.events.of_pull_requests(
+        repository,
+        {one.pull_request for one in leaves if one.pull_request is not None},
+        since=min(one.received_at for one in leaves) - LONGEST_STAY,
+        limit=READ,
+    )

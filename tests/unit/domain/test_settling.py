@@ -1,0 +1,82 @@
+"""How long a leave that says nothing is waited for, whatever the service's clock says."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.event_records import EventRecord
+from bot.domain.event_types import LEAVE, MERGED
+from bot.domain.settling import Settling
+from tests.support.clock import NOON
+from tests.support.make import make_event_record
+
+
+def event(type_: str, event_id: int, seconds: float, number: int = 41) -> EventRecord:
+    at = NOON + timedelta(seconds=seconds)
+    return make_event_record(type_, event_id=event_id, received_at=at, pull_request=number)
+
+
+def silent(event_id: int = 1, seconds: float = 0) -> EventRecord:
+    return event(LEAVE, event_id, seconds)
+
+
+def merged(number: int = 41) -> EventRecord:
+    return event(MERGED, 2, 1, number)
+
+
+def enter(event_id: int = 9, seconds: float = 2) -> EventRecord:
+    return event("action.queue.enter", event_id, seconds)
+
+
+@pytest.mark.parametrize(
+    ("records", "age", "judged"),
+    [
+        ([silent(1), enter()], 1, 0),
+        ([enter(8, seconds=-1), silent(1), enter()], 59, 1),
+        ([silent(1), enter()], 60, 2),
+        ([silent(1), merged(), enter()], 1, 3),
+        ([silent(1), merged(7)], 1, 0),
+        ([make_event_record(LEAVE, code="CHECKS_FAILED"), enter()], 0, 2),
+        ([make_event_record(LEAVE, merged=True), enter()], 0, 2),
+        ([], 0, 0),
+    ],
+)
+def test_what_stands_behind_an_undecided_leave_waits_with_it(
+    records: Sequence[EventRecord], age: float, judged: int
+) -> None:
+    settling = Settling()
+    newest = max((record.received_at for record in records), default=NOON)
+    settling.head(records, newest=newest, now=NOON)
+
+    later = settling.head(records, newest=newest, now=NOON + timedelta(seconds=age))
+
+    assert later == records[:judged]
+
+
+@pytest.mark.parametrize("behind", [timedelta(minutes=2), timedelta(days=400), timedelta(hours=-3)])
+def test_a_service_with_another_clock_is_waited_for_as_long(behind: timedelta) -> None:
+    settling, records, now = Settling(), [silent()], NOON + behind
+
+    def judged(seconds: float) -> int:
+        at = now + timedelta(seconds=seconds)
+        return len(settling.head(records, newest=records[-1].received_at, now=at))
+
+    assert [judged(0), judged(59), judged(60)] == [0, 0, 1]
+
+
+def test_a_log_that_has_gone_on_for_a_minute_decides_at_once() -> None:
+    records = [silent(), enter(seconds=60)]
+
+    assert Settling().head(records, newest=records[-1].received_at, now=NOON) == records
+    assert Settling().head(records[:1], newest=records[-1].received_at, now=NOON) == records[:1]
+
+
+def test_what_is_judged_is_no_longer_remembered() -> None:
+    settling = Settling()
+    settling.head([silent(7)], newest=NOON, now=NOON)
+    assert list(settling.since) == [7]
+
+    settling.forget([7, 8])
+
+    assert not settling.since

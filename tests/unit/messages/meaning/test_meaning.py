@@ -1,0 +1,153 @@
+"""What every event is told as: each type and each code, with all, with few and with no metadata."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.classification import EventKind, classify, kinds
+from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass, Turn
+from bot.domain.event_types import LEAVE, MERGED
+from bot.domain.message import Message
+from bot.domain.surroundings import in_surroundings
+from bot.messages import events
+from bot.messages.leaving import LEAVINGS, NOTHING
+from tests.support.clock import NOON
+from tests.support.event_samples import (
+    ERAS,
+    TYPES,
+    Era,
+    checks_end_with,
+    leave_with,
+    sample_record,
+)
+from tests.support.make import make_event_record, make_pull_request_record
+from tests.support.snapshots import Snapshots
+
+SEEN = make_pull_request_record()
+
+
+@pytest.mark.parametrize("event_type", TYPES)
+def test_an_event_reads_as_it_was_reviewed(event_type: str, snapshots: Snapshots) -> None:
+    snapshots.check_all(
+        event_type, {era: events.event(sample_record(event_type, era), SEEN) for era in ERAS}
+    )
+
+
+@pytest.mark.parametrize("code", sorted(DEQUEUE_CODES))
+def test_a_code_reads_as_it_was_reviewed(code: str, snapshots: Snapshots) -> None:
+    shown: dict[str, Message] = {}
+    for era in ERAS[:2]:
+        shown[f"leave {era}"] = events.event(leave_with(code, era), SEEN)
+        if not DEQUEUE_CODES[code].leave_only:
+            shown[f"checks end {era}"] = events.event(checks_end_with(code, era), SEEN)
+
+    snapshots.check_all(code, shown)
+
+
+def test_every_snapshot_is_of_a_type_or_a_code(snapshots: Snapshots) -> None:
+    snapshots.check_names([*TYPES, *DEQUEUE_CODES])
+
+
+@pytest.mark.parametrize("event_type", TYPES)
+@pytest.mark.parametrize("era", ERAS)
+def test_no_event_is_told_by_a_name_of_the_service(event_type: str, era: Era) -> None:
+    text = events.event(sample_record(event_type, era), SEEN).text
+
+    assert event_type not in text
+    assert "_" not in text
+
+
+@pytest.mark.parametrize("code", sorted(DEQUEUE_CODES))
+def test_whose_turn_it_is_agrees_with_what_is_said(code: str) -> None:
+    row = DEQUEUE_CODES[code]
+
+    assert (LEAVINGS[code].turn == NOTHING or "nothing to do" in LEAVINGS[code].turn) == (
+        row.turn is Turn.NOBODY
+    )
+    assert ("administrator" in LEAVINGS[code].turn) == (row.turn is Turn.ADMINISTRATOR)
+    assert code not in events.event(leave_with(code), SEEN).text
+
+
+@pytest.mark.parametrize(
+    "code",
+    sorted(
+        code
+        for code, row in DEQUEUE_CODES.items()
+        if row.code_class not in {CodeClass.MERGED, CodeClass.REQUEUED} and not row.live_only
+    ),
+)
+def test_a_leave_of_the_first_days_is_told_with_the_code_of_its_checks(code: str) -> None:
+    ended = checks_end_with(code, "seed")
+    leave = replace(leave_with(code, "seed"), event_id=9, received_at=NOON + timedelta(seconds=2))
+
+    told = in_surroundings(leave, [ended, leave])
+
+    assert kinds([leave], [ended, leave])[9] is classify(leave_with(code))
+    assert LEAVINGS[code].verdict in events.event(told, SEEN).text
+
+
+def test_whoever_removed_it_is_named_by_the_event_of_the_command() -> None:
+    asked = make_event_record("command.dequeue", event_id=1, actor="bob")
+    leave = make_event_record(
+        LEAVE,
+        event_id=2,
+        received_at=NOON + timedelta(seconds=2),
+        code="PR_MANUALLY_DEQUEUED",
+        merged=False,
+    )
+
+    alone = events.event(leave, SEEN).text
+    told = events.event(in_surroundings(leave, [asked, leave]), SEEN).text
+
+    assert "removed on request" in alone
+    assert "Removed from the queue #41 Add search: by @bob" in told
+
+
+def test_a_removal_of_the_first_days_is_no_failure() -> None:
+    asked = make_event_record("command.dequeue", event_id=1, actor="bob")
+    leave = make_event_record(
+        LEAVE, event_id=2, received_at=NOON + timedelta(seconds=2), merged=False
+    )
+
+    assert kinds([leave], [asked, leave])[2] is EventKind.DEQUEUE
+    assert "by @bob" in events.event(in_surroundings(leave, [asked, leave]), SEEN).text
+
+
+def test_what_belongs_to_another_stay_or_another_pull_request_tells_nothing() -> None:
+    asked = make_event_record("command.dequeue", event_id=1, actor="bob")
+    other = make_event_record("command.dequeue", event_id=4, pull_request=42, actor="eve")
+    entered = make_event_record("action.queue.enter", event_id=2)
+    later = make_event_record("command.dequeue", event_id=9, actor="eve")
+    leave = make_event_record(LEAVE, event_id=5, merged=False)
+
+    assert in_surroundings(leave, [asked, entered, other, leave, later]) == leave
+
+
+def test_checks_that_began_again_are_no_reason_to_leave() -> None:
+    stopped = make_event_record(
+        "action.queue.checks_end",
+        event_id=1,
+        aborted=True,
+        code="BATCH_AHEAD_FAILED",
+        abort_status="REEMBARKED",
+    )
+    begun = make_event_record("action.queue.checks_start", event_id=2)
+    failed = make_event_record(
+        "action.queue.checks_end", event_id=1, aborted=True, code="CHECKS_FAILED"
+    )
+    leave = make_event_record(LEAVE, event_id=5, merged=False)
+
+    assert in_surroundings(leave, [stopped, leave]) == leave
+    assert in_surroundings(leave, [failed, begun, leave]) == leave
+
+
+def test_a_leave_that_speaks_for_itself_is_left_alone() -> None:
+    failed = make_event_record(
+        "action.queue.checks_end", event_id=1, aborted=True, code="CHECKS_TIMEOUT"
+    )
+    merge = make_event_record(MERGED, event_id=5)
+    left = make_event_record(LEAVE, event_id=5, merged=False, code="CHECKS_FAILED")
+
+    assert in_surroundings(left, [failed, left]) is left
+    assert in_surroundings(merge, [failed, merge]) is merge
