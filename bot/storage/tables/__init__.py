@@ -1,0 +1,38 @@
+"""The tables, their named constraints and their indexes."""
+
+from bot.storage.tables.coordination import TO_EDIT, cards, leases
+from bot.storage.tables.log import events, polls, positions, pull_requests
+from bot.storage.tables.outbox import deliveries, destinations
+from bot.storage.tables.pausing import (
+    group_acts,
+    group_pauses,
+    pause_reminders,
+    pause_timers,
+    pauses,
+    resume_watchers,
+)
+from bot.storage.tables.people import accounts, audit, seen_requests, subscriptions
+from bot.storage.tables.schema import metadata
+
+__all__ = [
+    "TO_EDIT",
+    "accounts",
+    "audit",
+    "cards",
+    "deliveries",
+    "destinations",
+    "events",
+    "group_acts",
+    "group_pauses",
+    "leases",
+    "metadata",
+    "pause_reminders",
+    "pause_timers",
+    "pauses",
+    "polls",
+    "positions",
+    "pull_requests",
+    "resume_watchers",
+    "seen_requests",
+    "subscriptions",
+]

@@ -1,0 +1,64 @@
+"""What was read of the event logs, and how far."""
+
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text, false
+
+from bot.storage.column_types import CompactJson, OutsideText, Repository, UtcTime
+from bot.storage.tables.schema import metadata
+
+positions = Table(
+    "positions",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("origin", UtcTime, nullable=False),
+    Column("watermark", UtcTime, nullable=False),
+    Column("walk_received_from", UtcTime),
+    Column("walk_received_to", UtcTime),
+    Column("walk_cursor", Text),
+    Column("walk_newest", UtcTime),
+    CheckConstraint(
+        "(walk_received_from IS NULL) = (walk_received_to IS NULL)", name="walk_has_both_bounds"
+    ),
+)
+
+polls = Table(
+    "polls",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("polled_at", UtcTime, nullable=False),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("event_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("received_at", UtcTime, nullable=False),
+    Column("type", OutsideText, nullable=False),
+    Column("pull_request", BigInteger),
+    Column("base_ref", OutsideText),
+    Column("session_id", OutsideText),
+    Column("details", CompactJson, nullable=False),
+    Column("routed", Boolean, nullable=False, server_default=false()),
+    Index("ix_events_received_at", "received_at"),
+    Index("ix_events_pull_request", "repository", "pull_request", "received_at"),
+)
+Index(
+    "ix_events_unrouted",
+    events.c.repository,
+    events.c.received_at,
+    events.c.event_id,
+    sqlite_where=~events.c.routed,
+    postgresql_where=~events.c.routed,
+)
+
+pull_requests = Table(
+    "pull_requests",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("title", OutsideText, nullable=False),
+    Column("url", OutsideText, nullable=False),
+    Column("author", OutsideText, nullable=False),
+    Column("seen_at", UtcTime, nullable=False),
+    Index("ix_pull_requests_seen_at", "seen_at"),
+)

@@ -1,0 +1,101 @@
+"""What is to be told: deliveries, and the lines that they wait in."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from bot.domain.deliveries import DeliveryState, SubjectKind
+from bot.storage.column_types import OutsideText, Repository, UtcTime, Word
+from bot.storage.tables.schema import metadata
+
+destinations = Table(
+    "destinations",
+    metadata,
+    Column("line", Text, primary_key=True),
+    Column("next_sequence", BigInteger, nullable=False),
+    Column("head_sequence", BigInteger, nullable=False),
+    Column("claimable_at", UtcTime),
+    Column("parked_code", OutsideText),
+    Column("parked_at", UtcTime),
+    Column("retry_at", UtcTime),
+    CheckConstraint(
+        "(parked_at IS NULL) = (retry_at IS NULL) AND (parked_at IS NULL) = (parked_code IS NULL)",
+        name="parked_whole",
+    ),
+    Index("ix_destinations_claimable", "claimable_at", "line"),
+)
+"""One row a line: where it starts and when its first delivery can be claimed.
+
+A channel has two lines, named by `delivery_rows.line_of`: the ordinary and the urgent one.
+`head_sequence` is the first delivery that is not settled, or the next to be added.
+`claimable_at` is None when everything is settled; else the head's due time, or the time of the
+next try where that is later and the channel is parked. Whoever changes deliveries of a line
+holds this row's lock, so the order in a line is the order of commits.
+"""
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("delivery_id", Text, primary_key=True),
+    Column("channel_id", Text, nullable=False),
+    Column("line", Text, ForeignKey("destinations.line"), nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("subject_kind", Word(SubjectKind), nullable=False),
+    Column("repository", Repository, nullable=False),
+    Column("subject_id", BigInteger, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("due_at", UtcTime, nullable=False),
+    Column("state", Word(DeliveryState), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("attempted_at", UtcTime),
+    Column("looks", Integer, nullable=False),
+    Column("message_ts", OutsideText),
+    Column("error", OutsideText),
+    Column("settled_at", UtcTime),
+    Column("failures", Integer, nullable=False, server_default="0"),
+    Column("kind", Text),
+    Column("folded", Integer, nullable=False, server_default="0"),
+    Column("told_by", Text),
+    UniqueConstraint("line", "sequence"),
+    # The channel comes last: pruning asks who refers to an event, whatever the channel.
+    UniqueConstraint(
+        "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
+    ),
+    CheckConstraint(
+        "(settled_at IS NOT NULL) = (state IN ('delivered', 'failed', 'folded'))",
+        name="settled_has_time",
+    ),
+)
+"""`due_at` of a delivery that is sending is the end of its claim.
+
+`told_by` is the summary that tells a folded delivery; `folded` counts those a summary tells.
+"""
+
+Index(
+    "ix_deliveries_told_by",
+    deliveries.c.told_by,
+    sqlite_where=deliveries.c.told_by.is_not(None),
+    postgresql_where=deliveries.c.told_by.is_not(None),
+)
+
+Index(
+    "ix_deliveries_unsettled",
+    deliveries.c.state,
+    deliveries.c.created_at,
+    sqlite_where=deliveries.c.settled_at.is_(None),
+    postgresql_where=deliveries.c.settled_at.is_(None),
+)
+Index(
+    "ix_deliveries_settled_at",
+    deliveries.c.settled_at,
+    sqlite_where=deliveries.c.settled_at.is_not(None),
+    postgresql_where=deliveries.c.settled_at.is_not(None),
+)

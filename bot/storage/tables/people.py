@@ -1,0 +1,77 @@
+"""What people asked for and did, and who they are."""
+
+from sqlalchemy import BigInteger, Column, Index, Table, Text
+
+from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.subscriptions import SubscriptionSource
+from bot.storage.column_types import OutsideText, Repository, SortedWords, UtcTime, Word
+from bot.storage.tables.schema import RowNumber, metadata
+
+subscriptions = Table(
+    "subscriptions",
+    metadata,
+    Column("channel_id", Text, primary_key=True),
+    Column("repository", Repository, primary_key=True),
+    Column("source", Word(SubscriptionSource), primary_key=True),
+    Column("topics", SortedWords, nullable=False),
+    Column("branch", OutsideText),
+    Column("except_logins", SortedWords, nullable=False),
+    Column("created_by", Text),
+    Column("created_at", UtcTime),
+    Index("ix_subscriptions_repository", "repository"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("record_id", RowNumber, primary_key=True),
+    Column("act_id", BigInteger, nullable=False, server_default="0"),
+    Column("at", UtcTime, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("user_name", OutsideText, nullable=False),
+    Column("team_id", Text),
+    Column("action", Word(Action), nullable=False),
+    Column("origin", Word(Origin), nullable=False),
+    Column("repository", Repository, nullable=False),
+    Column("result", Word(ActResult), nullable=False),
+    Column("channel_id", Text),
+    Column("reason", OutsideText),
+    Column("stored_reason", OutsideText),
+    Column("paused_at", UtcTime),
+    Column("previous_reason", OutsideText),
+    Column("previous_paused_at", UtcTime),
+    Column("detail", OutsideText),
+    Column("answer", OutsideText),
+    Column("heard_before", OutsideText),
+    Column("heard_after", OutsideText),
+    Column("group_act_id", BigInteger, nullable=False, server_default="0"),
+    Column("group", Text),
+    Column("lifts_at", UtcTime),
+    Index("ix_audit_latest", "repository", "action", "result", "at"),
+    Index("ix_audit_repository_at", "repository", "at"),
+    Index("ix_audit_at", "at"),
+    sqlite_autoincrement=True,
+)
+Index(
+    "ix_audit_act_id",
+    audit.c.act_id,
+    sqlite_where=audit.c.act_id > 0,
+    postgresql_where=audit.c.act_id > 0,
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("login", Text, nullable=False),
+    Column("linked_at", UtcTime, nullable=False),
+    Index("ix_accounts_login", "login"),
+)
+
+seen_requests = Table(
+    "seen_requests",
+    metadata,
+    Column("request_key", Text, primary_key=True),
+    Column("until", UtcTime, nullable=False),
+    Index("ix_seen_requests_until", "until"),
+)
