@@ -11,14 +11,19 @@ GENERATIONS = 2
 
 
 class CardKind(StrEnum):
-    """What a card shows. Its `key` names the one it shows: for a pause its `pause_id`."""
+    """What a card shows.
+
+    Its `key` names the one it shows: for a pause its `pause_id`, for a group of repositories the
+    act that paused it, under the name of its first repository.
+    """
 
     PAUSE = "pause"
+    GROUP = "group"
 
     @property
     def is_urgent(self) -> bool:
         """Whether its first post goes into a channel's urgent line."""
-        return self is CardKind.PAUSE
+        return self in {CardKind.PAUSE, CardKind.GROUP}
 
 
 @dataclass(frozen=True, slots=True)

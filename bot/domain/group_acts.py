@@ -72,6 +72,7 @@ class GroupAct:
     `asked` is what was typed behind the group's name, so that it can be read again. `told_together`
     are the channels that hear of it in one post. `ended_at` is None while it goes on and when it
     was cut short; `results` are in the order of `repositories` and complete once it has ended.
+    `lifts_at` is the time of the timers that act, when it is timers that do.
     """
 
     group: str
@@ -86,6 +87,7 @@ class GroupAct:
     results: tuple[RepositoryResult, ...] = ()
     ended_at: datetime | None = None
     group_act_id: int = 0
+    lifts_at: datetime | None = None
 
     @property
     def wanted(self) -> Asked:

@@ -40,7 +40,8 @@ class PauseRecord:
     `stored_reason`, what the service holds. `event_id` is the event that told of the pause.
     `queued_at_start` and `queued_now` count pull requests in batches and in line, None while not
     read. `joined` are the numbers of those that came meanwhile. `end_told`: the channels were
-    given the line that says it is over.
+    given the line that says it is over. `group_act_id` is the act on a group that the pause was
+    made by, 0 for one of its own.
     """
 
     repository: RepositoryName
@@ -59,6 +60,7 @@ class PauseRecord:
     ending: PauseEnding | None = None
     end_told: bool = False
     pause_id: int = 0
+    group_act_id: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -91,6 +93,7 @@ class Sighting:
     by: Who | None = None
     event_id: int | None = None
     is_update: bool = False
+    group_act_id: int = 0
 
 
 def same_pause(known: Sequence[PauseRecord], seen: Sighting) -> PauseRecord | None:
@@ -130,12 +133,14 @@ def with_sighting(record: PauseRecord, seen: Sighting) -> PauseRecord:
             by=seen.by,
             event_id=seen.event_id,
             previous_reason=record.reason,
+            group_act_id=seen.group_act_id,
         )
     return replace(
         record,
         reason=seen.reason or record.reason,
         by=better_known(record.by, seen.by),
         event_id=record.event_id if seen.event_id is None else seen.event_id,
+        group_act_id=record.group_act_id or seen.group_act_id,
     )
 
 

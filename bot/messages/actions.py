@@ -48,6 +48,7 @@ PAUSE_SHORTCUT = "pause_queue"
 """Callback of the global shortcut, as manifest.yml declares it."""
 
 REPOSITORY_BLOCK = "repository"
+PAUSE_GROUP_VIEW = "mq:pause_group_view"
 EXTEND_VIEW = "mq:extend_view"
 """Callback of the form that asks for a pause's new end."""
 

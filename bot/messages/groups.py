@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.audit import Action
+from bot.domain.audit import Action, Origin
 from bot.domain.durations import For, written
 from bot.domain.errors import InvalidDuration
 from bot.domain.group_acts import Asked, GroupAct, GroupOutcome, RepositoryResult, read_asked
@@ -12,7 +12,7 @@ from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks
+from bot.messages import actions, blocks, timers
 from bot.messages.text import clean, cut_markup, escape, local_time, plural, quote, utc_time
 
 NAME_LIMIT = 60
@@ -34,13 +34,11 @@ def confirm(
 
     `asked` is kept by the button to be read again; `lifts_at` is when it lifts itself, if it does.
     """
-    snapshots = [one for one in read if isinstance(one, Snapshot)]
-    paused = [one for one in snapshots if one.pause is not None]
     count = queues(len(group.repositories))
     question = f"Pause all {count}?" if group.name == ALL else f"Pause {count} of {group.mention}?"
     reason = f"Reason: {quote(_asked(asked).reason, REASON_LIMIT)}"
     lifting = f"It lifts itself {local_time(lifts_at)}." if lifts_at is not None else ""
-    facts = [lifting, _impact(snapshots), _already(paused), _unread(len(read) - len(snapshots))]
+    facts = [lifting, *impact(read)]
     value = actions.group_value(actions.GroupTarget(group.name, asked))
     label = f"Pause {count}"
     return Message(
@@ -48,7 +46,7 @@ def confirm(
         blocks=(
             blocks.section(f":double_vertical_bar: *{question}* {reason}"),
             blocks.section("\n".join(fact for fact in facts if fact)),
-            blocks.context(_names(group.repositories)),
+            blocks.context(names(group.repositories)),
             blocks.actions(
                 [
                     blocks.button(
@@ -78,7 +76,14 @@ def queues(count: int) -> str:
     return plural(count, "queue")
 
 
-def _impact(snapshots: Sequence[Snapshot]) -> str:
+def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
+    """What would stop, what stays as it is, and what could not be read; empty where nothing is."""
+    snapshots = [one for one in read if isinstance(one, Snapshot)]
+    paused = [one for one in snapshots if one.pause is not None]
+    return [_stopping(snapshots), _already(paused), _unread(len(read) - len(snapshots))]
+
+
+def _stopping(snapshots: Sequence[Snapshot]) -> str:
     running = [one.impact() for one in snapshots if one.pause is None]
     waiting = sum(one.waiting + one.in_batches for one in running)
     batches = sum(one.running_batches for one in running)
@@ -105,8 +110,8 @@ def _unread(count: int) -> str:
     return f"{count} could not be read just now; they are tried all the same." if count else ""
 
 
-def _names(names: Sequence[RepositoryName]) -> str:
-    return _listed([escape(one) for one in names])
+def names(repositories: Sequence[RepositoryName]) -> str:
+    return _listed([escape(one) for one in repositories])
 
 
 def _listed(parts: Sequence[str], joined_by: str = ", ", length: int = LINE_LENGTH) -> str:
@@ -129,8 +134,18 @@ def progress(group: str, action: Action, done: int, total: int) -> Message:
 
 def act(done: GroupAct) -> Message:
     """The one post about an act on a group, with a line for each way its repositories ended."""
-    controls = [] if done.action is Action.UNPAUSE else [_unpause_button(done)]
-    return _told(done, [*controls, *_again_button(done)])
+    if done.action is Action.PAUSE:
+        return card(done, [one.repository for one in done.of(GroupOutcome.CHANGED)])
+    return _told(done, _again_button(done))
+
+
+def card(paused: GroupAct, left: Sequence[RepositoryName]) -> Message:
+    """The post about a group that was paused; `left` of what it paused is paused still."""
+    if not left:
+        return _told(paused, [], "none of them is paused any more")
+    paused_now = len(paused.of(GroupOutcome.CHANGED))
+    state = f"still paused: {names(left)}" if len(left) < paused_now else ""
+    return _told(paused, [unpause_button(paused), *_again_button(paused)], state)
 
 
 def answer(done: GroupAct, *, posted_here: bool) -> Message:
@@ -138,28 +153,42 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
     return _told(done, [] if posted_here else _again_button(done))
 
 
-def _told(done: GroupAct, controls: Sequence[blocks.Element]) -> Message:
+def _told(done: GroupAct, controls: Sequence[blocks.Element], state: str = "") -> Message:
+    """`state` is what has become of it since."""
     lines = _lines(done)
-    by = f"by {quote(done.actor.name, NAME_LIMIT)}"
+    by = f"by {_timer_of(done)}{quote(done.actor.name, NAME_LIMIT)}"
+    late = timers.late_by(done.at, done.lifts_at)
     wanted = done.wanted
     reason = quote(wanted.reason, REASON_LIMIT) if done.action is Action.PAUSE else ""
     lasting = _lasting(wanted)
     told_reason = f": {reason}" if reason else ""
     headline = _headline(done)
     counts = ", ".join(summary(done))
-    facts = [fact for fact in (by, utc_time(done.at), lasting) if fact]
+    facts = [fact for fact in (by, late, utc_time(done.at), lasting) if fact]
     since = f"since {local_time(done.at)}" if reason else ""
     shown: list[Block] = [
         blocks.section(f"{_mark(done)} *{headline}*{told_reason}"),
         *(blocks.section(line) for line in lines),
-        blocks.context(by, since, lasting, _cut_short(done)),
+        blocks.context(by, late, since, lasting, _cut_short(done)),
     ]
+    if state:
+        shown.append(blocks.section(f"*{_sentence(state)}*"))
     if controls:
-        shown.append(blocks.actions(controls))
+        # The same through all edits: a press just before one is still a press of this button.
+        shown.append(blocks.actions(controls, block_id=f"group-{done.group_act_id}"))
+    now = f"; {state}" if state else ""
     return Message(
-        text=f"{headline}{told_reason}. {counts} ({', '.join(facts)})",
+        text=f"{headline}{told_reason}. {counts}{now} ({', '.join(facts)})",
         blocks=tuple(shown),
     )
+
+
+def _sentence(state: str) -> str:
+    return state[:1].upper() + state[1:]
+
+
+def _timer_of(done: GroupAct) -> str:
+    return "the timer of " if done.origin is Origin.TIMER else ""
 
 
 def _lasting(wanted: Asked) -> str:
@@ -243,7 +272,8 @@ def _failure(result: RepositoryResult) -> str:
     return f"• {escape(result.repository)}: {quote(result.detail or 'failed', DETAIL_LIMIT)}"
 
 
-def _unpause_button(done: GroupAct) -> blocks.Element:
+def unpause_button(done: GroupAct) -> blocks.Element:
+    """Restores what was paused for the group."""
     group = clean(done.group, NAME_LIMIT)
     return blocks.button(
         f"Unpause {name_of(group)}",
@@ -262,7 +292,8 @@ def _unpause_button(done: GroupAct) -> blocks.Element:
 
 
 def _again_button(done: GroupAct) -> list[blocks.Element]:
-    if not done.left_to_try or done.ended_at is None:
+    if not done.left_to_try or done.ended_at is None or done.origin is Origin.TIMER:
+        # What a timer could not lift it tries again by itself.
         return []
     target = actions.GroupTarget(done.group, done.asked, done.group_act_id)
     action_id = (
@@ -282,14 +313,6 @@ def since_then(group: str, latest: GroupAct | None) -> Message:
     return _line(
         f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {word} "
         f"{name_of(group)} last, {local_time(latest.at)} ({how})."
-    )
-
-
-def reason_needed(group: Group, command: str) -> Message:
-    typed = escape(f"{command} pause {group.mention}")
-    return _line(
-        f"Say why {queues(len(group.repositories))} of {name_of(group.name)} are to stop, "
-        f"for example `{typed} deploying 4.2`"
     )
 
 

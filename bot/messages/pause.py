@@ -204,7 +204,7 @@ def reason_modal(
     else:
         shown.append(_repository_input(repositories, chosen))
     shown.append(blocks.context(note))
-    shown += [_reason_input(), timers.lasting_input(lasting)]
+    shown += [reason_input(), timers.lasting_input(lasting)]
     return View(
         {
             "type": "modal",
@@ -239,7 +239,7 @@ def _repository_input(
     }
 
 
-def _reason_input() -> Block:
+def reason_input() -> Block:
     return {
         "type": "input",
         "block_id": actions.REASON_BLOCK,

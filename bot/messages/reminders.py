@@ -1,12 +1,14 @@
 """What reminds people of a pause that goes on."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
+from bot.domain.group_acts import GroupAct
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, blocks, timers
+from bot.messages import actions, blocks, groups, timers
 from bot.messages.status import resume_button
 from bot.messages.text import duration, escape, local_time, plural, quote, utc_time
 
@@ -40,6 +42,51 @@ def reminder(record: PauseRecord, now: datetime, lifts_at: datetime | None = Non
             ),
         ),
     )
+
+
+def of_group(
+    act: GroupAct,
+    left: Sequence[PauseRecord],
+    now: datetime,
+    lifts_at: datetime | None = None,
+) -> Message:
+    """One for all that was paused together; `left` is in force still, `lifts_at` is the first's."""
+    group = groups.name_of(act.group)
+    reason = quote(act.wanted.reason, REASON_LIMIT)
+    by = f" by {quote(act.actor.name, NAME_LIMIT)}"
+    grown = _grown_together(left)
+    count = f"{groups.queues(len(left))} of {group}"
+    text = f"{count} still paused{by}, for {duration(now - act.at)}: {reason}"
+    first = left[0]
+    value = actions.unpause_value(first.repository, first.paused_at)
+    return Message(
+        text=f"{text} ({grown})" if grown else text,
+        blocks=(
+            blocks.section(f":hourglass_flowing_sand: *Still paused* {count}: {reason}"),
+            blocks.context(
+                f"paused{by} {duration(now - act.at)} ago",
+                grown,
+                timers.lifts(lifts_at) if lifts_at is not None else "",
+            ),
+            blocks.context(groups.names([one.repository for one in left])),
+            blocks.actions(
+                [
+                    groups.unpause_button(act),
+                    blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
+                ]
+            ),
+        ),
+    )
+
+
+def _grown_together(left: Sequence[PauseRecord]) -> str:
+    known = [one for one in left if one.queued_now is not None]
+    if not known:
+        return ""
+    total = sum(one.queued_now or 0 for one in known)
+    start = sum(one.queued_at_start or 0 for one in known)
+    now = f"{plural(total, 'pull request')} queued"
+    return now if total == start else f"{now}, {start:,} when paused"
 
 
 def _grown(record: PauseRecord) -> str:

@@ -36,3 +36,7 @@ class GroupActs(Protocol):
     async def held(self, group: str) -> Sequence[HeldPause]:
         """By repository."""
         ...
+
+    async def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
+        """Those of the repositories, for whatever groups; by repository and group."""
+        ...

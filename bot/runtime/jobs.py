@@ -15,6 +15,8 @@ from bot.slack.home import HomeTab
 from bot.slack.poster import SlackPoster
 from bot.usecases import UseCases
 from bot.usecases.expire_pauses import ExpirePauses
+from bot.usecases.lift_group import LiftGroup
+from bot.usecases.lift_pause import LiftPause
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_deliveries import PostDeliveries
@@ -122,13 +124,19 @@ class Jobs:
         """Lift pauses whose time has come, and remind of those that go on. Before `start`."""
         remind = use_cases.remind_of_pauses
         self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind.run))
-        self._expiry = ExpirePauses(
+        lift_pause = LiftPause(
             use_cases.unpause_queue,
+            self._ports.store,
+            self._ports.clock,
+            SystemRandom().random,
+        )
+        self._expiry = ExpirePauses(
+            lift_pause,
+            LiftGroup(lift_pause, use_cases.unpause_group.work),
             self._ports.store,
             self._ports.clock,
             self.nudge,
             self._holder,
-            SystemRandom().random,
         )
         self._scheduler.every(EXPIRY_SECONDS, Job("lift pauses", self._expiry.run))
 

@@ -29,6 +29,7 @@ from bot.slack.answers.subscribing import SubscriptionAnswers
 from bot.slack.app import App, build_app
 from bot.slack.commands import CommandListeners
 from bot.slack.errors import ErrorBoundary
+from bot.slack.group_form import GroupFormListener
 from bot.slack.home import HomeTab
 from bot.slack.inbox import Inbox
 from bot.slack.modals import PauseModal
@@ -90,7 +91,6 @@ def build_listeners(
         use_cases.unpause_group,
         use_cases.show_group,
         ports.clock,
-        settings.command,
     )
     asking = QuestionAnswers(
         use_cases.explain_pull_request,
@@ -158,10 +158,15 @@ def build_listeners(
         replies=slack.replies,
     )
     views = ViewListeners(pausing, repositories, inbox, once, boundary, slack.client, slack.replies)
+    group_form = GroupFormListener(
+        grouping, groups, inbox, once, boundary, slack.client, slack.replies
+    )
     commands = CommandListeners(
         settings.command, answers, inbox, once, boundary, slack.client, slack.replies
     )
-    app = build_app(slack.client, slack.identity, (commands, actions, views, home), once)
+    app = build_app(
+        slack.client, slack.identity, (commands, actions, views, group_form, home), once
+    )
     return Listening(app, home, use_cases)
 
 

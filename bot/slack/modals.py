@@ -69,13 +69,7 @@ class PauseModal:
     ) -> None:
         """Show what pausing `chosen` would stop, unless the modal has gone or changed."""
         view = self._view(chosen, conversation, await self._note(chosen), lasting)
-        try:
-            await opened.show(view)
-        except SlackApiError as error:
-            code = read_failure(error).code
-            if code not in GONE_CODES:
-                raise
-            logger.info("modal changed meanwhile", extra={"action": "modal_gone", "error": code})
+        await show_if_unchanged(opened, view)
 
     async def _note(self, chosen: RepositoryName) -> str:
         try:
@@ -98,3 +92,14 @@ class PauseModal:
             note=note,
             lasting=lasting,
         )
+
+
+async def show_if_unchanged(opened: OpenedModal, view: View) -> None:
+    """Complete a modal, unless the person closed, submitted or changed it meanwhile."""
+    try:
+        await opened.show(view)
+    except SlackApiError as error:
+        code = read_failure(error).code
+        if code not in GONE_CODES:
+            raise
+        logger.info("modal changed meanwhile", extra={"action": "modal_gone", "error": code})

@@ -184,6 +184,17 @@ class PauseForm(Payload):
         return chosen or self.repository
 
 
+class GroupForm(Payload):
+    """What the form for a group carries along; never trusted to authorise anything."""
+
+    group: str
+    channel: str | None = None
+
+    @classmethod
+    def of(cls, view: OpenView) -> Self:
+        return cls.model_validate(json.loads(view.private_metadata or "{}"))
+
+
 def read_value(view: OpenView, block_id: str, action_id: str) -> str | None:
     """A filled-in value from a view's state."""
     values = (view.state or {}).get("values") or {}

@@ -106,6 +106,18 @@ class SqlGroupActs(GroupActs):
         )
         return [HeldPause(**row) for row in rows.mappings()]
 
+    @override
+    async def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
+        found: list[HeldPause] = []
+        for some in slices(sorted(set(repositories))):
+            rows = await self._statements.run(
+                select(group_pauses)
+                .where(group_pauses.c.repository.in_(some))
+                .order_by(group_pauses.c.repository, group_pauses.c.group)
+            )
+            found += [HeldPause(**row) for row in rows.mappings()]
+        return found
+
 
 def _written(results: Sequence[RepositoryResult]) -> list[list[str | None]]:
     return [[str(one.repository), one.outcome.value, one.who, one.detail] for one in results]

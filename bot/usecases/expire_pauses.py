@@ -1,40 +1,36 @@
 """Lift the pauses whose time has come, each once, and no other pause than its own."""
 
+import asyncio
 import logging
-import uuid
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.backoff import retry_delay
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
-from bot.domain.errors import LeaseLost, MergeQueueError, MergeQueueUnavailable, QueueBusy
-from bot.domain.pauses import NotPaused, OtherPause, Unpaused
-from bot.domain.snapshots import KnownPause
-from bot.domain.timers import Timer, TimerState
-from bot.ports import Clock, Lease, Nudge, Store, Transaction
-from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.domain.errors import LeaseLost
+from bot.domain.timers import Timer
+from bot.ports import Clock, Lease, Nudge, Store
+from bot.usecases.lift_group import LiftGroup, parties
+from bot.usecases.lift_pause import LiftPause
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 20
+AT_ONCE = 200
+"""As many as a large group has, so that a group which lifts itself is told of in one post."""
+
+LIFTED_AT_ONCE = 8
 LEASE_NAME = "timers"
 LEASE = timedelta(seconds=30)
-LONGEST_WAIT = timedelta(minutes=1)
-"""Between two tries while the service does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpirePauses:
     """One process at a time lifts; nothing due costs one look at an index."""
 
-    unpause_queue: UnpauseQueue
+    lift_pause: LiftPause
+    lift_group: LiftGroup
     store: Store
     clock: Clock
     nudge: Nudge
     holder: str
-    jitter: Callable[[], float]
 
     async def run(self) -> None:
         """Raises StoreError."""
@@ -46,15 +42,15 @@ class ExpirePauses:
             leases = await transaction.leases.claim(
                 [LEASE_NAME], holder=self.holder, now=now, lifetime=LEASE
             )
-        lease = leases.get(LEASE_NAME)
-        if lease is None:
-            return
-        for timer in due:
-            try:
-                await self._lift(timer, lease)
-            except LeaseLost:
-                logger.warning("lease lost", extra={"action": "lease_lost", "lease": LEASE_NAME})
+            lease = leases.get(LEASE_NAME)
+            if lease is None:
                 return
+            together, alone = await parties(transaction, due)
+        for party in together:
+            await self.lift_group.run(party, lease)
+            self.nudge()
+        gate = asyncio.Semaphore(LIFTED_AT_ONCE)
+        await asyncio.gather(*(self._lift(timer, lease, gate) for timer in alone))
 
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
@@ -65,74 +61,11 @@ class ExpirePauses:
             )
             await transaction.leases.release(list(held.values()))
 
-    async def _lift(self, timer: Timer, lease: Lease) -> None:
-        request = UnpauseRequest(
-            timer.repository,
-            Actor(timer.set_by, timer.set_by_name),
-            Origin.TIMER,
-            timer.channel_id,
-            expected=timer.paused_at,
-            lifts_at=timer.lifts_at,
-        )
-        try:
-            outcome = await self.unpause_queue.run(request)
-        except (MergeQueueError, QueueBusy) as error:
-            await self._later(timer, lease, error)
-            return
-        async with self.store.begin() as transaction:
-            await transaction.leases.require(lease, self.clock.now())
-            match outcome:
-                case Unpaused():
-                    await transaction.timers.save(replace(timer, state=TimerState.FIRED))
-                case NotPaused():
-                    await transaction.timers.save(replace(timer, state=TimerState.VOID))
-                case OtherPause(known=known):
-                    await transaction.timers.save(replace(timer, state=TimerState.VOID))
-                    await self._tell_void(transaction, timer, known)
+    async def _lift(self, timer: Timer, lease: Lease, gate: asyncio.Semaphore) -> None:
+        async with gate:
+            try:
+                await self.lift_pause.run(timer, lease)
+            except LeaseLost:
+                fields = {"action": "lease_lost", "lease": LEASE_NAME}
+                logger.warning("lease lost", extra=fields | {"repository": timer.repository})
         self.nudge()
-
-    async def _later(self, timer: Timer, lease: Lease, error: MergeQueueError | QueueBusy) -> None:
-        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
-        now = self.clock.now()
-        later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
-        async with self.store.begin() as transaction:
-            await transaction.leases.require(lease, now)
-            await transaction.timers.save(later)
-        logger.warning(
-            "a timed pause could not be lifted yet",
-            extra={
-                "action": "timer_postponed",
-                "repository": timer.repository,
-                "error": type(error).__name__,
-                "failures": later.failures,
-            },
-        )
-
-    async def _tell_void(self, transaction: Transaction, timer: Timer, known: KnownPause) -> None:
-        """In the channel where it was set: somebody else's pause stays."""
-        if timer.channel_id is None:
-            return
-        record_id = await transaction.audit.add(
-            AuditRecord(
-                at=self.clock.now(),
-                actor=Actor(timer.set_by, timer.set_by_name),
-                action=Action.UNPAUSE,
-                origin=Origin.TIMER,
-                repository=timer.repository,
-                result=ActResult.UNCHANGED,
-                channel_id=timer.channel_id,
-                previous_reason=known.reason,
-                previous_paused_at=known.pause.paused_at,
-                detail="another pause is in force",
-                lifts_at=timer.lifts_at,
-            )
-        )
-        subject = Subject(SubjectKind.ACT, timer.repository, record_id)
-        await transaction.outbox.add(
-            [
-                NewDelivery(
-                    uuid.uuid4().hex, timer.channel_id, subject, self.clock.now(), urgent=True
-                )
-            ]
-        )

@@ -14,6 +14,7 @@ from bot.domain.group_acts import (
     in_order,
 )
 from bot.ports import Transaction
+from bot.usecases.group_cards import open_group_cards
 
 
 async def mark_begun(transaction: Transaction, started: AuditRecord) -> None:
@@ -63,6 +64,9 @@ def subject_of(group_act: GroupAct) -> Subject:
 
 async def tell_together(transaction: Transaction, act: GroupAct) -> None:
     """Add the one post about an act on a group to every channel that hears of it so."""
+    if act.action is Action.PAUSE:
+        await open_group_cards(transaction, act)
+        return
     await transaction.outbox.add(
         [
             NewDelivery(uuid.uuid4().hex, channel_id, subject_of(act), due_at=act.at, urgent=True)
@@ -72,10 +76,9 @@ async def tell_together(transaction: Transaction, act: GroupAct) -> None:
 
 
 async def load_group_acts(
-    transaction: Transaction, subjects_told: Collection[Subject]
+    transaction: Transaction, wanted: Collection[int]
 ) -> Mapping[int, GroupAct]:
-    """The acts on groups among what is told; one that was cut short with what is known of it."""
-    wanted = [one.subject_id for one in subjects_told if one.kind is SubjectKind.GROUP]
+    """Acts on groups by their ids; one that was cut short with what is known of it."""
     if not wanted:
         return {}
     found = await transaction.group_acts.get(wanted)

@@ -5,6 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, StoreError, UserError
@@ -37,7 +38,8 @@ Work = Callable[[RepositoryName], Awaitable[RepositoryResult]]
 class GroupRequest:
     """What is asked of a group. `asked` is what was typed behind its name.
 
-    `again` is the act whose rest is to be tried again, by its id.
+    `again` is the act whose rest is to be tried again, by its id. `lifts_at` is the time of the
+    timers that ask.
     """
 
     group: Group
@@ -46,6 +48,7 @@ class GroupRequest:
     channel_id: str | None = None
     asked: str = ""
     again: int | None = None
+    lifts_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,9 @@ class GroupWork:
         """Store that it begins, and who will hear of it in one post."""
         here = await self.acts.here(request.channel_id)
         async with self.acts.store.begin() as transaction:
+            hearing = await _hearing_several(transaction, repositories)
+            if action is Action.UNPAUSE:
+                hearing |= await _told_of_pausing(transaction, request.group)
             act = GroupAct(
                 group=request.group.name,
                 action=action,
@@ -117,7 +123,8 @@ class GroupWork:
                 repositories=tuple(repositories),
                 channel_id=request.channel_id,
                 asked=request.asked,
-                told_together=frozenset(here) | await _hearing_several(transaction, repositories),
+                told_together=frozenset(here) | hearing,
+                lifts_at=request.lifts_at,
             )
             group_act_id = await transaction.group_acts.add(act)
         return replace(act, group_act_id=group_act_id)
@@ -161,6 +168,13 @@ async def _hearing_several(
         subscriptions = await transaction.subscriptions.of_repository(repository)
         heard.update({one.channel_id for one in subscriptions if Topic.PAUSE in one.topics})
     return frozenset(channel_id for channel_id, times in heard.items() if times > 1)
+
+
+async def _told_of_pausing(transaction: Transaction, group: Group) -> frozenset[str]:
+    """Where a card shows what is paused for the group."""
+    held = await transaction.group_acts.held(group.name)
+    acts = await transaction.group_acts.get({one.group_act_id for one in held})
+    return frozenset(channel_id for act in acts.values() for channel_id in act.told_together)
 
 
 async def _guarded(work: Work, repository: RepositoryName) -> RepositoryResult:

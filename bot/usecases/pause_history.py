@@ -18,6 +18,7 @@ from bot.domain.pause_records import (
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.ports import Transaction
+from bot.usecases.group_cards import group_channels, touch_group
 from bot.usecases.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
 
 
@@ -66,6 +67,8 @@ async def _see_again(
     if replace(record, event_id=before.event_id) != before:
         # Which event told of it is shown nowhere: no edit for that.
         await touch_pause(transaction, record, now)
+    if record.group_act_id != before.group_act_id:
+        await touch_group(transaction, before, now)
     await open_pause_cards(transaction, record, channels, now)
     return Seen(record, before)
 
@@ -101,8 +104,10 @@ async def _see_first(
         in_force = replace(in_force, end_told=True)
         await transaction.pauses.save(in_force)
         await touch_pause(transaction, in_force, now, closed=True)
+        await touch_group(transaction, in_force, now)
         await transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
-        channels = {*channels, *await _shown_in(transaction, in_force)}
+        shown = await _shown_in(transaction, in_force)
+        channels = {*channels, *shown, *await group_channels(transaction, in_force)}
     await open_pause_cards(transaction, record, channels, now)
     return Seen(record, None, in_force)
 
@@ -134,6 +139,7 @@ async def end_pause(
         return record
     await transaction.pauses.save(ended)
     await touch_pause(transaction, ended, now, closed=True)
+    await touch_group(transaction, ended, now)
     await _tell_watchers(transaction, ended, now)
     return ended
 
@@ -147,7 +153,11 @@ async def tell_end(
     told_otherwise: Collection[str] = (),
 ) -> int:
     """The line that says it is over, once for each channel and wherever a card shows the pause."""
-    told = {*channels, *await _shown_in(transaction, record)}.difference(told_otherwise)
+    shown = [
+        *await _shown_in(transaction, record),
+        *await group_channels(transaction, record),
+    ]
+    told = {*channels, *shown}.difference(told_otherwise)
     added = await _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, told, now)
     if not record.end_told:
         await transaction.pauses.save(replace(record, end_told=True))

@@ -11,6 +11,7 @@ from bot.domain.reminders import LIFTS_SOON, ReminderPlan, first_plan, sent_at, 
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
 from bot.ports import Clock, Nudge, Store, Transaction
+from bot.usecases.group_cards import group_channels
 from bot.usecases.pause_cards import card_of, find_pause
 from bot.usecases.pause_history import hearing_pauses
 
@@ -35,6 +36,7 @@ class RemindOfPauses:
             old = [one for one in in_force if one.paused_at + self.first_gap <= now]
             if not old:
                 return
+            old = _one_of_each_group(old)
             plans = await transaction.reminders.of([one.pause_id for one in old])
             timers = await transaction.timers.running([one.repository for one in old])
             reminded = 0
@@ -82,7 +84,17 @@ async def _addresses(transaction: Transaction, pause: PauseRecord, plan: Reminde
         return {pause.by.user_id}
     cards = await transaction.cards.of(card_of(pause))
     channels = {card.channel_id for card in cards}
+    channels |= set(await group_channels(transaction, pause))
     return channels | await hearing_pauses(transaction, pause.repository)
+
+
+def _one_of_each_group(pauses: Sequence[PauseRecord]) -> list[PauseRecord]:
+    """Of what was paused together the first that goes on: its reminder speaks for all of it."""
+    heads: dict[int, int] = {}
+    for one in sorted(pauses, key=lambda one: one.pause_id):
+        if one.group_act_id:
+            heads.setdefault(one.group_act_id, one.pause_id)
+    return [one for one in pauses if heads.get(one.group_act_id, one.pause_id) == one.pause_id]
 
 
 def _lifts_soon(pause: PauseRecord, timers: Sequence[Timer], now: datetime) -> bool:

@@ -2,15 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 
-from bot.domain.cards import Card
+from bot.domain.cards import Card, CardKind
 from bot.domain.message import Message
-from bot.messages import pause_card
+from bot.messages import groups, pause_card
 from bot.messages.pause_card import PauseView
 from bot.ports import Transaction
+from bot.usecases.group_cards import still_paused
+from bot.usecases.group_marks import load_group_acts
 
 
 async def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
     """A message for each card, by its id; none where what it shows is gone."""
+    pauses = [card for card in cards if card.name.kind is CardKind.PAUSE]
+    of_groups = [card for card in cards if card.name.kind is CardKind.GROUP]
+    return {
+        **await _pause_cards(transaction, pauses),
+        **await _group_cards(transaction, of_groups),
+    }
+
+
+async def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
     if not cards:
         return {}
     pauses = await transaction.pauses.get({int(card.name.key) for card in cards})
@@ -29,3 +40,14 @@ async def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping
         for card in cards
         if int(card.name.key) in pauses
     }
+
+
+async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+    acts = await load_group_acts(transaction, {int(card.name.key) for card in cards})
+    messages: dict[int, Message] = {}
+    for card in cards:
+        act = acts.get(int(card.name.key))
+        if act is not None:
+            left = await still_paused(transaction, act)
+            messages[card.card_id] = groups.card(act, [one.repository for one in left])
+    return messages

@@ -15,6 +15,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
 from bot.messages import events, groups, pause, pause_card, reminders, summary
 from bot.ports import Transaction
+from bot.usecases.group_cards import pausing_act, still_paused
 from bot.usecases.group_marks import load_group_acts
 from bot.usecases.render_cards import load_cards
 from bot.usecases.surroundings import surroundings
@@ -100,7 +101,7 @@ async def _act_messages(
 async def _group_messages(
     transaction: Transaction, deliveries: Sequence[Delivery]
 ) -> dict[str, Message]:
-    acts = await load_group_acts(transaction, [one.subject for one in deliveries])
+    acts = await load_group_acts(transaction, _ids(deliveries))
     return {
         one.delivery_id: groups.act(acts[one.subject.subject_id])
         for one in deliveries
@@ -139,7 +140,13 @@ async def _reminders(
         if record is not None and record.is_open:
             timer = await transaction.timers.of(record.repository, record.paused_at)
             lifts_at = timer.lifts_at if timer is not None and timer.lifts_at > now else None
-            messages[one.delivery_id] = reminders.reminder(record, now, lifts_at)
+            act = await pausing_act(transaction, record)
+            left = await still_paused(transaction, act) if act is not None else []
+            messages[one.delivery_id] = (
+                reminders.of_group(act, left, now, lifts_at)
+                if act is not None and len(left) > 1
+                else reminders.reminder(record, now, lifts_at)
+            )
     return messages
 
 

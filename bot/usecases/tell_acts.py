@@ -66,6 +66,7 @@ async def _paused(
         reason=act.reason,
         by=_who(act.actor),
         event_id=event_id,
+        group_act_id=act.group_act_id,
     )
     seen = await see_pause(transaction, act.repository, sighting, hearing, now)
     await tell_replaced(transaction, seen, act.record_id, now)

@@ -3,7 +3,15 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.bot_tester import (
+    ALICE,
+    BOB,
+    GENERAL,
+    INCIDENTS,
+    MERGE_QUEUE,
+    RELEASES,
+    BotTester,
+)
 from tests.support.clock import MovedClock
 from tests.support.waiting import until
 
@@ -86,7 +94,7 @@ async def test_unpausing_restores_what_was_paused_and_says_what_is_left_alone(
     assert len(three.replies()) == 1
 
 
-async def test_the_posts_button_restores_and_pressed_again_says_what_is_true(
+async def test_the_posts_button_restores_and_asked_again_the_answer_is_true(
     three: BotTester,
 ) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
@@ -94,8 +102,10 @@ async def test_the_posts_button_restores_and_pressed_again_says_what_is_true(
     await three.click(post, "Unpause @release", by=BOB)
     await three.wait_for_post("2 of 2 queues unpaused")
     await three.wait_for_reply("2 of 2 queues unpaused", by=BOB)
+    over = await three.wait_for_change(post, "None of them is paused any more")
+    assert over.labels == []
 
-    await three.click(post, "Unpause @release", by=BOB)
+    await three.type("/mq unpause @release", by=BOB)
 
     answer = await three.wait_for_reply("0 of 2 queues unpaused", by=BOB)
     assert "*2 not paused:* acme/site, acme/api" in answer
@@ -178,9 +188,77 @@ async def test_an_unknown_group_is_refused_with_the_nearest_name(three: BotTeste
     )
 
 
-async def test_a_group_needs_a_reason(three: BotTester) -> None:
-    answer = await three.ask("/mq pause @release")
-    assert "Say why 2 queues of @release are to stop" in answer
+async def test_without_a_reason_a_form_asks_for_it_and_shows_what_would_stop(
+    three: BotTester,
+) -> None:
+    three.merge_queue.pause("acme/api", "Night", by="carol")
+    await three.type("/mq pause @release 30m")
+    form = await three.modal("0 running batches will stop")
+    assert "*2 queues of @release*" in form
+    assert "1 paused already, left as they are: acme/api" in form
+    answer = await three.submit(form, reason=" ")
+    assert answer["errors"]["reason"]
+    answer = await three.submit(form, reason="99999h freeze", lasting="")
+    assert "at most 30 days" in answer["errors"]["reason"]
+    assert reasons(three) == [None, "Night", None]
+
+    await three.submit(form, reason="freeze")
+
+    post = await three.wait_for_post("@release: 1 of 2 queues paused")
+    assert "· for 30m" in post
+    await three.modal("@release: 1 of 2 queues paused")
+    assert reasons(three)[0] == "freeze (by alice via Slack)"
+
+
+async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(
+    three: BotTester,
+) -> None:
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+
+    three.merge_queue.unpause("acme/site", by="carol")
+
+    await three.wait_for_post("Queue unpaused* acme/site")
+    edited = await three.wait_for_change(post, "Still paused: acme/api")
+    assert edited.labels == ["Unpause @release"]
+
+    await three.type("/mq unpause @release", by=BOB)
+
+    closed = await three.wait_for_change(post, "None of them is paused any more")
+    assert closed.labels == []
+    await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    await three.wait_for_reply("@release: 1 of 2 queues unpaused", by=BOB)
+    assert len(three.posts()) == 3
+
+
+async def test_where_a_group_was_paused_its_end_is_told_in_one_post_wherever_it_is_typed(
+    three: BotTester,
+) -> None:
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    await three.type("/mq unpause @release", channel=GENERAL)
+    await three.wait_for_post("@release: 2 of 2 queues unpaused", GENERAL)
+    await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    await three.wait_for_reply("2 of 2 queues unpaused", channel=GENERAL)
+    await three.wait_for_change(post, "None of them is paused any more")
+    assert len(three.posts()) == 2
+
+
+async def test_a_group_is_reminded_of_once_and_not_queue_by_queue(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    await three.wait_for_post("@release: 2 of 2 queues paused")
+    clock.advance(1801)
+    mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
+    assert mine.labels == ["Unpause @release", "Snooze"]
+    clock.advance(3601)
+    told = await three.wait_for_post("Still paused")
+    assert "acme/site, acme/api" in told
+    await three.click(told, "Unpause @release", by=BOB)
+    await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    await three.wait_for_reply("2 of 2 queues unpaused", by=BOB)
+    assert sum("till paused" in one for one in three.posts()) == 1
 
 
 async def test_the_status_of_a_group_has_a_line_for_each_queue(three: BotTester) -> None:
@@ -325,8 +403,45 @@ async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester, clock: 
     await three.wait_for_change(question, "2 of 2 queues paused")
     assert reasons(three)[0] == "freeze (by alice via Slack)"
 
+    clock.advance(45 * 60)
+
+    lifted = await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    assert "by the timer of alice · 15 min late" in lifted
+    await three.wait_for_change(post, "None of them is paused any more")
+    assert reasons(three) == [None, None, None]
+    assert len(three.posts()) == 2
+
+
+async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused_group(three, "/mq pause @release 30m freeze", "Pause 2 queues")
+    await three.wait_for_post("@release: 2 of 2 queues paused")
+    three.merge_queue.unpause("acme/api", by="carol")
+    await three.wait_for_post("Queue unpaused* acme/api")
+    three.pause_elsewhere("Night", repository="acme/api", seconds_from_now=5)
+
     clock.advance(31 * 60)
 
-    for _ in range(2):
-        await three.wait_for_post("by the timer of alice")
+    lifted = await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    assert "*1 paused anew since (left alone):* acme/api" in lifted
+    await three.wait_for_post("another pause is in force: Night")
+    assert reasons(three) == [None, "Night", None]
+
+
+async def test_what_a_timer_could_not_lift_it_lifts_later(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused_group(three, "/mq pause @release 30m freeze", "Pause 2 queues")
+    await three.wait_for_post("@release: 2 of 2 queues paused")
+    three.break_service("error", path="/acme/api/merge-queue/pause", method="DELETE", status=503)
+
+    clock.advance(31 * 60)
+
+    lifted = await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    assert "it is tried again" in lifted
+    assert lifted.labels == []
+    three.mend_service()
+    clock.advance(61)
+    await three.wait_for_post("Queue unpaused* acme/api")
     assert reasons(three) == [None, None, None]

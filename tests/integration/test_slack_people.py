@@ -59,6 +59,7 @@ async def test_a_member_is_known_by_name_and_team(directory: Directory) -> None:
         is_bot=False,
         is_guest=False,
         is_stranger=False,
+        zone="Europe/London",
     )
 
 

@@ -423,13 +423,20 @@ class BotTester:
         """The service's whole log, oldest first."""
         return self.merge_queue.events(repository)
 
-    def pause_elsewhere(self, reason: str, *, by: str = "carol", seconds_from_now: int = 0) -> None:
+    def pause_elsewhere(
+        self,
+        reason: str,
+        *,
+        by: str = "carol",
+        repository: str = REPOSITORY,
+        seconds_from_now: int = 0,
+    ) -> None:
         """Pause on the dashboard; the service's clock need not agree with anybody's."""
-        self.merge_queue.pause(REPOSITORY, reason, by=by)
-        repository = self.merge_queue.repository(REPOSITORY)
-        assert repository.pause is not None
-        paused_at = repository.pause.paused_at + seconds_from_now * 1_000_000
-        repository.pause = replace(repository.pause, paused_at=paused_at)
+        self.merge_queue.pause(repository, reason, by=by)
+        paused = self.merge_queue.repository(repository)
+        assert paused.pause is not None
+        paused_at = paused.pause.paused_at + seconds_from_now * 1_000_000
+        paused.pause = replace(paused.pause, paused_at=paused_at)
 
     def emit_late(self, event_type: str, pull_request: int, *, after: Event) -> int:
         """Put an event into the log at an old place, as a service does that is slow to write."""

@@ -16,10 +16,11 @@ from bot.domain.audit import (
 )
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
-from bot.domain.message import Message
+from bot.domain.message import Message, View
+from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import audit, groups
+from bot.messages import audit, group_form, groups, reminders
 from tests.support.clock import NOON
 from tests.support.make import make_act
 
@@ -58,7 +59,7 @@ def every_outcome(text: str) -> list[RepositoryResult]:
     ]
 
 
-def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message]:
+def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | View]:
     actor = Actor("U1", text, "T0ACME")
     many, everything = Group("release", MANY), Group(ALL, MANY)
     all_failed = [RepositoryResult(name, GroupOutcome.FAILED, detail=text) for name in MANY]
@@ -82,8 +83,21 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message]:
         ),
         "group since then": groups.since_then("release", unpaused),
         "group unknown since then": groups.since_then("release", None),
-        "group reason needed": groups.reason_needed(many, "/mq"),
         "group status": groups.status(many, read),
+        "group card": groups.card(paused, [*MANY[:60]]),
+        "group card that is over": groups.card(paused, []),
+        "group lifted by its timers": groups.act(
+            replace(unpaused, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
+        ),
+        "group form": group_form.form(many, channel_id="C0MERGEQ", read=read, lasting="30m"),
+        "group form while reading": group_form.form(everything, channel_id=None),
+        "group form submitted": group_form.begun(many, None),
+        "group reminder": reminders.of_group(
+            paused,
+            [PauseRecord(name, NOON, text, text, Who(text), queued_now=7) for name in MANY],
+            NOON + timedelta(hours=1),
+            NOON + timedelta(hours=2),
+        ),
     }
 
 

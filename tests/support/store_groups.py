@@ -50,3 +50,8 @@ class InMemoryGroupActs(GroupActs):
     @override
     async def held(self, group: str) -> Sequence[HeldPause]:
         return [self._held[key] for key in sorted(self._held) if key[0] == group]
+
+    @override
+    async def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
+        found = [held for held in self._held.values() if held.repository in repositories]
+        return sorted(found, key=lambda held: (held.repository, held.group))

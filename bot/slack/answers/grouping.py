@@ -10,14 +10,16 @@ from bot.domain.commands import (
     PauseGroupCommand,
     UnpauseGroupCommand,
 )
+from bot.domain.durations import Lasting, written
 from bot.domain.group_acts import GroupAct, read_asked
 from bot.domain.groups import Group
-from bot.messages import groups
+from bot.messages import group_form, groups
 from bot.messages.text import clean
 from bot.ports import Clock
 from bot.slack.answers.pausing import REASON_KEPT
 from bot.slack.answers.room import GeneralAnswer
 from bot.slack.conversation import Conversation
+from bot.slack.modals import show_if_unchanged
 from bot.slack.progress import ProgressLine
 from bot.usecases.group_work import GroupRequest, SinceThen
 from bot.usecases.pause_group import PauseGroup
@@ -33,7 +35,6 @@ class GroupAnswers:
     unpause_group: UnpauseGroup
     show_group: ShowGroup
     clock: Clock
-    command: str
 
     def general(self) -> Mapping[type[GeneralCommand], GeneralAnswer]:
         return {
@@ -43,16 +44,33 @@ class GroupAnswers:
         }
 
     async def _confirm(self, command: PauseGroupCommand, conversation: Conversation) -> None:
-        """Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read."""
+        """Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
+
+        Without a reason a form asks for it.
+        """
         group, asked = command.group, clean(command.asked, REASON_KEPT)
         request = self.request(group, conversation, asked)
         await self.pause_group.permit(request)
-        if not read_asked(asked).reason:
-            await conversation.tell_actor(groups.reason_needed(group, self.command))
+        wanted = read_asked(asked)
+        if not wanted.reason:
+            await self._ask_why(group, wanted.lasting, conversation)
             return
         lifts_at = await self.pause_group.lifts_at(request)
         read = await self.show_group.run(group)
         await conversation.tell_actor(groups.confirm(group, asked, read, lifts_at))
+
+    async def _ask_why(
+        self, group: Group, lasting: Lasting | None, conversation: Conversation
+    ) -> None:
+        """Slack takes a trigger for three seconds: the queues are read once the form is open."""
+        typed = written(lasting) if lasting is not None else None
+        channel_id = conversation.channel_id
+        opened = await conversation.open_modal(
+            group_form.form(group, channel_id=channel_id, lasting=typed)
+        )
+        read = await self.show_group.run(group)
+        view = group_form.form(group, channel_id=channel_id, read=read, lasting=typed)
+        await show_if_unchanged(opened, view)
 
     async def _unpause_typed(
         self, command: UnpauseGroupCommand, conversation: Conversation

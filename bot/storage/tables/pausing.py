@@ -49,6 +49,7 @@ pauses = Table(
     Column("ended_by_name", OutsideText),
     Column("ending", Word(PauseEnding)),
     Column("end_told", Boolean, nullable=False),
+    Column("group_act_id", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
     CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
     sqlite_autoincrement=True,
@@ -92,6 +93,7 @@ group_acts = Table(
     Column("told_together", SortedWords, nullable=False),
     Column("results", CompactJson, nullable=False),
     Column("ended_at", UtcTime),
+    Column("lifts_at", UtcTime),
     Index("ix_group_acts_latest", "group", "group_act_id"),
     sqlite_autoincrement=True,
 )

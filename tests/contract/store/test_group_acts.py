@@ -71,3 +71,20 @@ async def test_a_held_pause_is_one_for_each_group_and_repository(store: Store) -
         assert await acts.held("release") == [held(seconds=2)]
         assert await acts.held("docs") == [held("docs", seconds=5)]
         assert await acts.held("all") == []
+
+
+async def test_what_is_held_is_found_by_its_repositories(store: Store) -> None:
+    async with store.begin() as transaction:
+        acts = transaction.group_acts
+        await acts.hold(held())
+        await acts.hold(held("docs", seconds=5))
+        await acts.hold(replace(held(), repository=SHOP))
+    async with store.begin() as transaction:
+        acts = transaction.group_acts
+        assert await acts.holding([SITE]) == [held("docs", seconds=5), held()]
+        assert await acts.holding([SHOP, SITE]) == [
+            replace(held(), repository=SHOP),
+            held("docs", seconds=5),
+            held(),
+        ]
+        assert await acts.holding([]) == []

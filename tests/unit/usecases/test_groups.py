@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.cards import CardKind
 from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import (
     InvalidDuration,
@@ -231,9 +232,15 @@ async def test_a_channel_that_hears_of_several_gets_one_post() -> None:
 
     told = sorted((one.channel_id, one.subject.kind) for one in bot.deliveries())
     assert told == [
-        (CHANNEL, SubjectKind.GROUP),
-        ("C2", SubjectKind.GROUP),
+        (CHANNEL, SubjectKind.CARD),
+        ("C2", SubjectKind.CARD),
         ("C3", SubjectKind.CARD),
+    ]
+    cards = bot.store.database.contents.cards.values()
+    assert sorted((one.channel_id, one.name.kind) for one in cards) == [
+        (CHANNEL, CardKind.GROUP),
+        ("C2", CardKind.GROUP),
+        ("C3", CardKind.PAUSE),
     ]
 
 
@@ -350,9 +357,12 @@ async def test_the_log_tells_a_group_that_was_cut_short_in_one_post_for_each_cha
 
     await reading.poll()
 
-    assert reading.told("C1") == [("group", group_act_id)]
-    assert reading.told("C9") == [("group", group_act_id)]
-    assert [kind for kind, _ in reading.told("C2")] == ["card"]
+    cards = reading.store.database.contents.cards.values()
+    shown = {one.channel_id: (one.name.kind, one.name.key) for one in cards}
+    of_group = (CardKind.GROUP, str(group_act_id))
+    assert {one: shown[one] for one in ("C1", "C9")} == {"C1": of_group, "C9": of_group}
+    assert shown["C2"][0] is CardKind.PAUSE
+    assert [kind for kind, _ in reading.told()] == ["card"]
 
 
 async def test_the_log_waits_while_a_group_is_under_way() -> None:

@@ -9,10 +9,11 @@ import pytest
 from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection, Origin
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
-from bot.domain.message import Message
+from bot.domain.message import Message, View
+from bot.domain.pause_records import PauseRecord
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, audit, blocks, groups
+from bot.messages import actions, audit, blocks, group_form, groups, reminders
 from tests.support.clock import NOON
 from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
 from tests.support.make import (
@@ -71,7 +72,22 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     ),
     "group_since_then": lambda: groups.since_then("release", UNPAUSED),
     "group_since_then_unknown": lambda: groups.since_then("release", None),
-    "group_reason_needed": lambda: groups.reason_needed(RELEASE, "/mq"),
+    "group_card": lambda: groups.card(make_group_act(*RESULTS), [SITE]),
+    "group_card_of_two": lambda: groups.card(
+        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)), [API]
+    ),
+    "group_card_that_is_over": lambda: groups.card(make_group_act(*RESULTS), []),
+    "group_lifted_by_its_timers": lambda: groups.act(
+        replace(UNPAUSED, origin=Origin.TIMER, lifts_at=NOON - timedelta(minutes=25))
+    ),
+    "group_reminder": lambda: reminders.of_group(
+        make_group_act(*RESULTS),
+        [
+            PauseRecord(SITE, NOON, "freeze", "freeze", queued_at_start=2, queued_now=5),
+            PauseRecord(API, NOON, "freeze", "freeze", queued_at_start=1, queued_now=4),
+        ],
+        NOON + timedelta(minutes=30),
+    ),
     "group_status": lambda: groups.status(RELEASE, [BUSY, PAUSED, DOCS]),
     "audit": lambda: audit.audit(
         AuditPage(
@@ -104,6 +120,20 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
 }
 
 
+FORMS: Mapping[str, Callable[[], View]] = {
+    "group_form": lambda: group_form.form(
+        RELEASE, channel_id="C1", read=[BUSY, PAUSED, DOCS], lasting="30m"
+    ),
+    "group_form_while_reading": lambda: group_form.form(RELEASE, channel_id=None),
+    "group_form_submitted": lambda: group_form.begun(RELEASE, "C1"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_form_is_as_reviewed(name: str, snapshots: Snapshots) -> None:
+    snapshots.check(name, FORMS[name]())
+
+
 @pytest.mark.parametrize("name", MESSAGES)
 def test_the_message_is_as_reviewed(name: str, snapshots: Snapshots) -> None:
     snapshots.check(name, MESSAGES[name]())
@@ -112,6 +142,8 @@ def test_the_message_is_as_reviewed(name: str, snapshots: Snapshots) -> None:
 @pytest.mark.parametrize("text", ["x" * 300, "&" * 300])
 def test_a_hundred_repositories_fit_whatever_they_are_called(text: str) -> None:
     for name, message in messages_of_groups(text, BUSY).items():
+        if isinstance(message, View):
+            continue
         assert len(message.text) <= blocks.FALLBACK_LIMIT, name
         assert len(message.blocks) <= blocks.MESSAGE_BLOCKS_LIMIT, name
         assert blocks.text_length(message.blocks) <= blocks.MESSAGE_TEXT_LIMIT, name
@@ -135,7 +167,7 @@ def test_the_counts_are_those_of_the_table() -> None:
 
 
 def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
-    snapshots.check_names(MESSAGES)
+    snapshots.check_names([*MESSAGES, *FORMS])
 
 
 @pytest.mark.parametrize("action", Action)

@@ -1,0 +1,53 @@
+"""The form that asks why the queues of a group are to stop, and shows what that would stop."""
+
+import json
+from collections.abc import Sequence
+
+from bot.domain.audit import Action
+from bot.domain.groups import ALL, Group
+from bot.domain.message import Message, View
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.messages import actions, blocks, groups, pause, timers
+
+READING = "Reading the queues …"
+
+
+def form(
+    group: Group,
+    *,
+    channel_id: str | None,
+    read: Sequence[Snapshot | RepositoryName] | None = None,
+    lasting: str | None = None,
+) -> View:
+    """`read` is None while the queues are being read; `lasting` is the duration typed already.
+
+    `channel_id` is where the person came from; it is only ever used to choose where to speak.
+    """
+    count = groups.queues(len(group.repositories))
+    which = f"All {count}" if group.name == ALL else f"{count} of {groups.name_of(group.name)}"
+    note = READING if read is None else "\n".join(fact for fact in groups.impact(read) if fact)
+    shown = [
+        blocks.section(f"*{which}*"),
+        blocks.context(groups.names(group.repositories)),
+        blocks.context(note),
+        pause.reason_input(),
+        timers.lasting_input(lasting),
+    ]
+    return View(
+        {
+            "type": "modal",
+            "callback_id": actions.PAUSE_GROUP_VIEW,
+            "title": blocks.plain("Pause merge queues", 24),
+            "submit": blocks.plain(f"Pause {count}", 24),
+            "close": blocks.plain("Cancel", 24),
+            "private_metadata": json.dumps({"group": group.name, "channel": channel_id}),
+            "blocks": [dict(block) for block in shown],
+        }
+    )
+
+
+def begun(group: Group, channel_id: str | None) -> View:
+    """What the form becomes when it is submitted."""
+    message: Message = groups.progress(group.name, Action.PAUSE, 0, len(group.repositories))
+    return pause.result_modal(message, channel_id)

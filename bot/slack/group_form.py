@@ -1,0 +1,74 @@
+"""The form for pausing a group: opened at once, completed with the impact, submitted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.audit import Origin
+from bot.domain.errors import InvalidDuration, InvalidReason
+from bot.domain.group_acts import read_asked
+from bot.domain.groups import Groups
+from bot.domain.pauses import check_reason
+from bot.messages import actions, group_form
+from bot.messages.errors import invalid_reason, plain_duration
+from bot.messages.text import clean
+from bot.slack.answers.grouping import GroupAnswers
+from bot.slack.answers.pausing import REASON_KEPT
+from bot.slack.conversation import Conversation
+from bot.slack.errors import ErrorBoundary
+from bot.slack.inbox import Inbox
+from bot.slack.once import Once
+from bot.slack.payloads import GroupForm, ViewSubmission
+from bot.slack.replies import Replies
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFormListener:
+    """A bad reason is refused beside its field and the form stays open."""
+
+    answers: GroupAnswers
+    groups: Groups
+    inbox: Inbox
+    once: Once
+    boundary: ErrorBoundary
+    client: AsyncWebClient
+    replies: Replies
+
+    def register(self, app: AsyncApp) -> None:
+        app.view(actions.PAUSE_GROUP_VIEW)(self.on_reason)
+
+    async def on_reason(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """A reason that begins with a duration is read as the command's is."""
+        submission = ViewSubmission.model_validate(body)
+        form = GroupForm.of(submission.view)
+        group = self.groups.named(form.group)
+        typed = submission.value(actions.REASON_BLOCK, actions.REASON_ACTION) or ""
+        chosen = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
+        asked = f"{chosen} {clean(typed, REASON_KEPT)}".strip()
+        try:
+            check_reason(read_asked(asked).reason)
+        except InvalidReason as error:
+            await ack(
+                response_action="errors", errors={actions.REASON_BLOCK: invalid_reason(error)}
+            )
+            return
+        except InvalidDuration as error:
+            await ack(
+                response_action="errors", errors={actions.REASON_BLOCK: plain_duration(error)}
+            )
+            return
+        await ack(response_action="update", view=dict(group_form.begun(group, form.channel).view))
+        conversation = Conversation(
+            client=self.client,
+            replies=self.replies,
+            actor=submission.user.actor,
+            origin=Origin.MODAL,
+            trigger_id=submission.trigger_id,
+            channel_id=form.channel,
+            view_id=submission.view.id,
+        )
+        request = self.answers.request(group, conversation, asked)
+        work = self.once.act(body, self.answers.pause(request, conversation))
+        self.inbox.hand_over(self.boundary.guard(work, conversation))

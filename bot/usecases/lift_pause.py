@@ -1,0 +1,116 @@
+"""Lift one pause because its time has come."""
+
+import logging
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.backoff import retry_delay
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
+from bot.domain.group_acts import GroupAct
+from bot.domain.pauses import NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.snapshots import KnownPause
+from bot.domain.timers import Timer, TimerState
+from bot.ports import Clock, Lease, Store, Transaction
+from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+
+logger = logging.getLogger(__name__)
+
+LONGEST_WAIT = timedelta(minutes=1)
+"""Between two tries while the service does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Not lifted yet, and why; it is tried again by itself."""
+
+    error: MergeQueueError | QueueBusy
+
+
+@dataclass(frozen=True, slots=True)
+class LiftPause:
+    """Compares before it acts: somebody else's pause stays, and the channel is told so."""
+
+    unpause_queue: UnpauseQueue
+    store: Store
+    clock: Clock
+    jitter: Callable[[], float]
+
+    async def run(
+        self, timer: Timer, lease: Lease, part_of: GroupAct | None = None
+    ) -> UnpauseOutcome | Postponed:
+        """Raises StoreError, LeaseLost among them."""
+        request = UnpauseRequest(
+            timer.repository,
+            Actor(timer.set_by, timer.set_by_name),
+            Origin.TIMER,
+            timer.channel_id,
+            expected=timer.paused_at,
+            part_of=part_of,
+            lifts_at=timer.lifts_at,
+        )
+        try:
+            outcome = await self.unpause_queue.run(request)
+        except (MergeQueueError, QueueBusy) as error:
+            await self._later(timer, lease, error)
+            return Postponed(error)
+        async with self.store.begin() as transaction:
+            await transaction.leases.require(lease, self.clock.now())
+            match outcome:
+                case Unpaused():
+                    await transaction.timers.save(replace(timer, state=TimerState.FIRED))
+                case NotPaused():
+                    await transaction.timers.save(replace(timer, state=TimerState.VOID))
+                case OtherPause(known=known):
+                    await transaction.timers.save(replace(timer, state=TimerState.VOID))
+                    await self._tell_void(transaction, timer, known)
+        return outcome
+
+    async def _later(self, timer: Timer, lease: Lease, error: MergeQueueError | QueueBusy) -> None:
+        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
+        wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
+        now = self.clock.now()
+        later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
+        async with self.store.begin() as transaction:
+            await transaction.leases.require(lease, now)
+            await transaction.timers.save(later)
+        logger.warning(
+            "a timed pause could not be lifted yet",
+            extra={
+                "action": "timer_postponed",
+                "repository": timer.repository,
+                "error": type(error).__name__,
+                "failures": later.failures,
+            },
+        )
+
+    async def _tell_void(self, transaction: Transaction, timer: Timer, known: KnownPause) -> None:
+        """In the channel where it was set: somebody else's pause stays."""
+        if timer.channel_id is None:
+            return
+        record_id = await transaction.audit.add(
+            AuditRecord(
+                at=self.clock.now(),
+                actor=Actor(timer.set_by, timer.set_by_name),
+                action=Action.UNPAUSE,
+                origin=Origin.TIMER,
+                repository=timer.repository,
+                result=ActResult.UNCHANGED,
+                channel_id=timer.channel_id,
+                previous_reason=known.reason,
+                previous_paused_at=known.pause.paused_at,
+                detail="another pause is in force",
+                lifts_at=timer.lifts_at,
+            )
+        )
+        subject = Subject(SubjectKind.ACT, timer.repository, record_id)
+        await transaction.outbox.add(
+            [
+                NewDelivery(
+                    uuid.uuid4().hex, timer.channel_id, subject, self.clock.now(), urgent=True
+                )
+            ]
+        )
