@@ -9,6 +9,7 @@ from datetime import datetime
 import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
+from bot.domain.repository import RepositoryName
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.e2e.conftest import StartBot
@@ -89,7 +90,11 @@ def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int,
     state: InForce | None = None
     at: dict[int, InForce | None] = {}
     for one in ends_of(records):
-        if one.result is ActResult.DONE:
+        if one.result is ActResult.DONE and one.action is Action.EXTEND:
+            # Extended was the pause in force, and no other.
+            assert state is not None, one
+            assert (one.previous_reason, one.paused_at) == (state.reason, state.paused_at), one
+        elif one.result is ActResult.DONE:
             before = None if state is None else (state.reason, state.paused_at)
             said = (one.previous_reason, one.previous_paused_at)
             assert said == (before or (None, None)), one
@@ -211,3 +216,77 @@ async def lookers_see_a_state_there_was(
         is_paused = "Resume queue" in now.labels
         seen = {(name, reason) for name, reason in pauses if name in now and reason in now}
         assert len(seen) == int(is_paused), now.words
+
+
+async def test_resuming_extending_and_asking_to_be_told_at_once_agree(start_bot: StartBot) -> None:
+    bot = await start_bot(channels="acme/site=C0RELEASE:freeze")
+    crowd = Crowd(bot)
+    pausers, resumers = crowd.people[:4], crowd.people[4:8]
+    extenders, watchers = crowd.people[8:14], crowd.people[14:]
+    await bot.type("/mq pause 30m first", by=pausers[0])
+    card = await bot.wait_for_post("first")
+
+    await asyncio.gather(
+        *(bot.type(f"/mq pause 2h second {who}", by=who) for who in pausers),
+        *(bot.click(card, "Resume queue", by=who) for who in resumers),
+        *(bot.choose(card, "1 h more", menu="Extend…", by=who) for who in extenders),
+        *(bot.click(card, "Tell me when it resumes", by=who) for who in watchers),
+    )
+
+    actors = [*pausers, *resumers, *extenders]
+    records = await crowd.until_settled(1 + len(actors))
+    state, at = replay(records)
+    ends = ends_of(records)[1:]
+    assert Counter(one.actor.user_id for one in ends) == dict.fromkeys(actors, 1)
+    signed = None if state is None else f"{state.reason} (by {state.who} via Slack)"
+    assert bot.pause_reason() == signed
+    for one in ends:
+        if one.result is ActResult.UNCHANGED:
+            await bot.wait_for_reply(true_answer(one, at[one.record_id]), by=one.actor.user_id)
+    await the_timer_is_of_the_pause_in_force(crowd, records, state)
+    await watchers_are_told_once(crowd, watchers, at)
+    bot.posts()
+
+
+async def the_timer_is_of_the_pause_in_force(
+    crowd: Crowd, records: Sequence[AuditRecord], state: InForce | None
+) -> None:
+    """Its end is the one that the last act which gave it one is on record with."""
+    store = SqlStore(create_engine(crowd.bot.database_url))
+    try:
+        async with store.begin() as transaction:
+            running = await transaction.timers.running([RepositoryName("acme/site")])
+    finally:
+        await store.close()
+    of_it = [one for one in running if state is not None and one.paused_at == state.paused_at]
+    given = [
+        one.lifts_at
+        for one in ends_of(records)
+        if state is not None and one.result is ActResult.DONE and one.paused_at == state.paused_at
+    ]
+    assert [one.lifts_at for one in of_it] == given[-1:]
+
+
+async def watchers_are_told_once(
+    crowd: Crowd, watchers: Sequence[str], at: Mapping[int, InForce | None]
+) -> None:
+    """Whoever was promised a message gets one, when the queue goes on and not before."""
+    bot = crowd.bot
+    promised: list[str] = []
+    for who in watchers:
+        answer = await bot.wait_for_reply("acme/site", by=who)
+        if "You get a direct message when acme/site goes on." in answer:
+            promised.append(who)
+        else:
+            assert "acme/site is not paused. Nothing to do." in answer
+            assert None in at.values()
+    await bot.type("/mq unpause", by=ALICE)
+    for who in promised:
+        await bot.wait_for_direct_message("acme/site goes on", by=who)
+    settled = 1 + len([one for one in at if one])
+    await crowd.until_settled(settled)
+    assert bot.pause_reason() is None
+    for who in watchers:
+        told = [one for one in bot.direct_messages(by=who) if "goes on" in one]
+        assert len(told) == int(who in promised)
+    bot.replies(by=ALICE)

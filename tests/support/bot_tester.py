@@ -293,6 +293,12 @@ class BotTester:
         channel = workspace.direct_channel(self.slack.installation.bot_user_id, by)
         return await self._unread(containing, by, channel.id, ephemeral=False)
 
+    def direct_messages(self, *, by: str) -> list[Shown]:
+        """All messages to this person alone, oldest first; they count as read."""
+        workspace = self.slack.installation.workspace
+        channel = workspace.direct_channel(self.slack.installation.bot_user_id, by)
+        return self._reading(self._bot_messages(by, channel.id))
+
     async def _unread(
         self,
         containing: str,

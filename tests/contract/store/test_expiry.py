@@ -1,0 +1,124 @@
+"""Pauses that lift themselves are lifted once, however many processes look at the timers."""
+
+import asyncio
+from datetime import timedelta
+
+from bot.domain.audit import Action, ActResult, AuditSelection, Origin
+from bot.domain.durations import For
+from bot.domain.groups import Group
+from bot.domain.permissions import Policy
+from bot.domain.repository import RepositoryName
+from bot.ports import Store
+from bot.usecases.acts import ActLog
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.expire_pauses import LEASE, ExpirePauses
+from bot.usecases.group_work import GroupRequest, GroupWork, Progress
+from bot.usecases.lift_group import LiftGroup
+from bot.usecases.lift_pause import LiftPause
+from bot.usecases.pause_group import PauseGroup
+from bot.usecases.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.unpause_queue import UnpauseQueue
+from tests.support.clock import MovedClock
+from tests.support.directories import HOME, FakeChannels, FakePeople
+from tests.support.make import ALICE, API, SITE
+from tests.support.merge_queue import FakeMergeQueue
+
+HALF_HOUR = timedelta(minutes=30)
+
+
+def nobody(after: float = 0.0) -> None:
+    del after
+
+
+async def unheard(_progress: Progress) -> None:
+    return None
+
+
+class Process:
+    """A bot of its own on the shared database, the shared service and the shared time."""
+
+    def __init__(self, name: str, store: Store, service: FakeMergeQueue, clock: MovedClock) -> None:
+        check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
+        acts = ActLog(store, clock, FakeChannels(), check, nobody)
+        self.pausing = PauseQueue(service, acts)
+        work = GroupWork(acts)
+        self.groups = PauseGroup(self.pausing, work)
+        lift = LiftPause(UnpauseQueue(service, acts), store, clock, lambda: 0.5)
+        self.expiry = ExpirePauses(lift, LiftGroup(lift, work), store, clock, nobody, name)
+
+    async def pause(self, repository: RepositoryName) -> None:
+        request = PauseRequest(
+            repository, "deploying", ALICE, Origin.COMMAND, "C1", lasting=For(HALF_HOUR)
+        )
+        await self.pausing.run(request)
+
+
+async def lifted(store: Store) -> list[RepositoryName]:
+    """What the audit says was unpaused, in order of the names."""
+    async with store.begin() as transaction:
+        records = await transaction.audit.oldest(AuditSelection(), 1000)
+    return sorted(
+        one.repository
+        for one in records
+        if one.action is Action.UNPAUSE and one.result is ActResult.DONE
+    )
+
+
+async def test_two_processes_that_look_at_once_lift_each_pause_once(store: Store) -> None:
+    clock = MovedClock()
+    service = FakeMergeQueue((SITE, API))
+    one, other = (Process(name, store, service, clock) for name in ("one", "other"))
+    await one.pause(SITE)
+    await other.pause(API)
+    clock.advance(HALF_HOUR.total_seconds() - 10)
+    await asyncio.gather(one.expiry.run(), other.expiry.run())
+    assert await lifted(store) == []
+
+    clock.advance(11)
+    for _ in range(2):
+        await asyncio.gather(one.expiry.run(), other.expiry.run())
+
+    assert await lifted(store) == [API, SITE]
+    assert len(service.called("unpause")) == 2
+
+
+async def test_a_process_that_hung_while_it_lifted_lifts_nothing_twice(store: Store) -> None:
+    clock = MovedClock()
+    service = FakeMergeQueue((SITE,))
+    one, other = (Process(name, store, service, clock) for name in ("one", "other"))
+    await one.pause(SITE)
+    clock.advance(HALF_HOUR.total_seconds() + 1)
+    async with store.begin() as transaction:
+        # The lease of a process that is stopped just after it took the lease.
+        await transaction.leases.claim(["timers"], holder="hung", now=clock.now(), lifetime=LEASE)
+    await asyncio.gather(one.expiry.run(), other.expiry.run())
+    assert await lifted(store) == []
+
+    clock.advance(LEASE.total_seconds() + 1)
+    await asyncio.gather(one.expiry.run(), other.expiry.run())
+
+    assert await lifted(store) == [SITE]
+    assert len(service.called("unpause")) == 1
+
+
+async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: Store) -> None:
+    clock = MovedClock()
+    service = FakeMergeQueue((SITE, API))
+    one, other = (Process(name, store, service, clock) for name in ("one", "other"))
+    request = GroupRequest(
+        Group("release", (SITE, API)), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
+    )
+    await one.groups.run(request, unheard)
+    clock.advance(HALF_HOUR.total_seconds() + 60)
+
+    for _ in range(2):
+        await asyncio.gather(one.expiry.run(), other.expiry.run())
+
+    assert await lifted(store) == [API, SITE]
+    async with store.begin() as transaction:
+        act = await transaction.group_acts.latest("release")
+        assert await transaction.group_acts.held("release") == []
+    assert act is not None
+    assert (act.action, act.origin, act.actor.name) == (Action.UNPAUSE, Origin.TIMER, ALICE.name)
+    assert act.has_changed
+    assert act.left_to_try == ()
