@@ -11,12 +11,8 @@ from pydantic import BeforeValidator, SecretStr
 from bot.domain.errors import InvalidRequest
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import (
-    DEFAULT_TOPICS,
-    Subscription,
-    SubscriptionSource,
-    read_topics,
-)
+from bot.domain.subscriptions import Subscription, SubscriptionSource
+from bot.domain.wishes import granted, read_wish
 
 EVERYONE = "everyone"
 
@@ -64,15 +60,11 @@ def _channel(part: str) -> Subscription:
         raise ValueError(f"“{part[:80]}” is not owner/name=C123:topic,topic")
     try:
         name = RepositoryName.parse(repository.strip())
-        heard = read_topics(topics.replace(",", " ").split())
+        wish = read_wish(topics.split())
     except InvalidRequest as error:
         raise ValueError(error.detail) from error
-    return Subscription(
-        channel_id.strip(),
-        name,
-        heard or DEFAULT_TOPICS,
-        source=SubscriptionSource.CONFIGURATION,
-    )
+    new = Subscription(channel_id.strip(), name, source=SubscriptionSource.CONFIGURATION)
+    return granted(None, new, wish)
 
 
 def who_may_pause(value: object) -> WhoMayPause:

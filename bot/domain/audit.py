@@ -16,6 +16,7 @@ class Action(StrEnum):
     EXTEND = "extend"
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
+    DEFAULT = "default"
 
 
 class Origin(StrEnum):
@@ -66,7 +67,7 @@ class AuditRecord:
     it was not asked, or had not answered yet. `heard_before` and `heard_after` are the topics of
     a channel's subscription around a change of it, empty for none. `group` is the name of the
     group that the act was a part of, `group_act_id` the id of the act on the group, 0 for none.
-    a channel's subscription around a change of it, empty for none. `lifts_at` is when a timed
+    `lifts_at` is when a timed
     pause is to lift itself.
     """
 

@@ -79,7 +79,7 @@ def right_of(action: Action) -> Right:
             return Right.PAUSE
         case Action.UNPAUSE:
             return Right.UNPAUSE
-        case Action.SUBSCRIBE | Action.UNSUBSCRIBE:
+        case Action.SUBSCRIBE | Action.UNSUBSCRIBE | Action.DEFAULT:
             return Right.SUBSCRIBE
 
 

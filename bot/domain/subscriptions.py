@@ -1,12 +1,11 @@
 """Which channel hears about what, and the routing of events to channels."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from bot.domain.event_types import is_known_event_type
+from bot.domain.digests import DigestTime
 from bot.domain.repository import RepositoryName
 
 
@@ -29,26 +28,13 @@ DEFAULT_TOPICS: frozenset[str] = frozenset(
     {Topic.ENTER.value, Topic.MERGE.value, Topic.FAILURE.value, Topic.PAUSE.value}
 )
 
-ALL_TOPICS = "all"
 
+class Style(StrEnum):
+    """How a channel is told: a thread for each stay in the queue, a post an event, a summary."""
 
-class UnknownTopic(ValueError):
-    """A word that is neither a topic nor an event type; the text says which there are."""
-
-
-def read_topics(words: Iterable[str]) -> frozenset[str]:
-    """Topics and single event types of the API document; raises UnknownTopic."""
-    topics: set[str] = set()
-    for word in words:
-        topic = word.lower().rstrip(",")
-        if topic == ALL_TOPICS:
-            topics.update(one.value for one in Topic)
-        elif topic in set(Topic) or is_known_event_type(topic):
-            topics.add(topic)
-        else:
-            choices = ", ".join((*Topic, ALL_TOPICS))
-            raise UnknownTopic(f"There is no topic “{word}”. Topics are {choices}.")
-    return frozenset(topics)
+    THREAD = "thread"
+    FEED = "feed"
+    DIGEST = "digest"
 
 
 class SubscriptionSource(StrEnum):
@@ -62,21 +48,35 @@ class SubscriptionSource(StrEnum):
 class Subscription:
     """One channel's interest in one repository.
 
-    `topics` are Topic values or single event types of the API document. `branch` is a glob over
-    base branches, None for all. `except_logins` are pull request authors nobody wants to hear of.
+    `topics` are Topic values or single event types of the API document. `branches` are globs over
+    base branches, none of them for all. `except_logins` are pull request authors nobody wants to
+    hear of. `digest` is when the summaries come; None unless the style is DIGEST.
     """
 
     channel_id: str
     repository: RepositoryName
     topics: frozenset[str] = DEFAULT_TOPICS
-    branch: str | None = None
+    branches: frozenset[str] = frozenset()
     except_logins: frozenset[str] = field(default_factory=frozenset)
     source: SubscriptionSource = SubscriptionSource.COMMAND
     created_by: str | None = None
     created_at: datetime | None = None
+    style: Style = Style.THREAD
+    digest: DigestTime | None = None
 
-    def wants(self, *, topic: str | None, event_type: str, branch: str | None) -> bool:
+    def wants(
+        self, *, topic: str | None, event_type: str, branch: str | None, author: str | None = None
+    ) -> bool:
         """Whether an event is asked for. An event without a branch concerns all branches."""
-        if self.branch is not None and branch is not None and not fnmatchcase(branch, self.branch):
+        if author is not None and author.lower() in self.except_logins:
+            return False
+        if branch is not None and self.branches and not self._covers(branch):
             return False
         return event_type in self.topics or (topic is not None and topic in self.topics)
+
+    def _covers(self, branch: str) -> bool:
+        return any(fnmatchcase(branch, glob) for glob in self.branches)
+
+    def hears_the_same(self, other: "Subscription") -> bool:
+        """Whether nobody could tell the two apart by what the channel hears."""
+        return replace(other, created_by=self.created_by, created_at=self.created_at) == self

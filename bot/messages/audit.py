@@ -18,6 +18,7 @@ _DID = {
     Action.EXTEND: "extended the pause of",
     Action.SUBSCRIBE: "subscribed a channel to",
     Action.UNSUBSCRIBE: "unsubscribed a channel from",
+    Action.DEFAULT: "changed what a channel means by default,",
 }
 
 _RESULTS = {

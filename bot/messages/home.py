@@ -13,7 +13,7 @@ from bot.domain.timers import Timer
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status
-from bot.messages.subscriptions import topics_text
+from bot.messages.subscriptions import channel, heard
 from bot.messages.text import duration, escape, local_time, plural, quote
 from bot.messages.timers import lifts
 
@@ -140,18 +140,14 @@ def _subscriptions(state: HomeState, command: str) -> list[Block]:
         hint = f"No channel hears anything yet: `{escape(command)} subscribe` in one changes that"
         return [head, blocks.context(hint)]
     lines = [
-        f"• {_channel(one.channel_id)} hears about {escape(one.repository)}: "
-        f"{topics_text(one.topics)}"
+        f"• {channel(one.channel_id)} hears about {escape(one.repository)}: "
+        f"{heard(one)}"
         + (" (configured)" if one.source is SubscriptionSource.CONFIGURATION else "")
         for one in state.subscriptions[:SUBSCRIPTIONS_SHOWN]
     ]
     if len(state.subscriptions) > SUBSCRIPTIONS_SHOWN:
         lines.append(f"and more: `{escape(command)} subscriptions` in a channel lists its own")
     return [head, blocks.section("\n".join(lines))]
-
-
-def _channel(channel_id: str) -> str:
-    return f"<#{escape(channel_id)}>" if channel_id.startswith(("C", "G")) else "a direct message"
 
 
 def _health(health: Health, now: datetime) -> list[Block]:
@@ -162,8 +158,8 @@ def _health(health: Health, now: datetime) -> list[Block]:
     if health.in_doubt:
         facts.append(f"{health.in_doubt:,} in doubt")
     parked = [
-        f":warning: Slack refuses posts to {_channel(channel)} ({quote(code, 60)})"
-        for channel, code in _first(health.parked)
+        f":warning: Slack refuses posts to {channel(parked)} ({quote(code, 60)})"
+        for parked, code in _first(health.parked)
     ]
     return [head, blocks.context(*facts), *(blocks.context(one) for one in parked)]
 

@@ -4,15 +4,18 @@ from collections.abc import Iterable, Sequence
 
 from bot.domain.channels import ChannelAccess
 from bot.domain.message import Message
-from bot.domain.subscriptions import Subscription, SubscriptionSource, Topic
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Style, Subscription, SubscriptionSource, Topic
 from bot.messages import blocks
-from bot.messages.text import code, escape, quote
+from bot.messages.text import code, cut_markup, escape, quote
+
+NAME_LIMIT = 60
+NAMED = 5
 
 
 def subscribed(subscription: Subscription, access: ChannelAccess, *, bot_name: str) -> Message:
     """To the whole channel: from now on it hears about the repository."""
-    topics = topics_text(subscription.topics)
-    text = f"This channel now hears about {escape(subscription.repository)}: {topics}"
+    text = f"This channel now hears about {escape(subscription.repository)}: {heard(subscription)}"
     warning = _warning(access, bot_name)
     shown = [blocks.section(f":bell: {text}")]
     if warning:
@@ -24,8 +27,15 @@ def unsubscribed(repository: str, left: Subscription | None) -> Message:
     if left is None:
         return _line(f":no_bell: This channel no longer hears about {escape(repository)}.")
     return _line(
-        f":bell: This channel now hears only this about {escape(repository)}: "
-        f"{topics_text(left.topics)}"
+        f":bell: This channel now hears only this about {escape(repository)}: {heard(left)}"
+    )
+
+
+def already_so(subscription: Subscription) -> Message:
+    """To whoever subscribed to what is heard already."""
+    return _line(
+        f"This channel hears about {escape(subscription.repository)} so already: "
+        f"{heard(subscription)}. Nothing to do."
     )
 
 
@@ -40,19 +50,105 @@ def configured_stays(repository: str) -> Message:
     )
 
 
-def subscriptions(found: Sequence[Subscription], command: str) -> Message:
-    """What the channel hears about."""
+def subscriptions(
+    found: Sequence[Subscription], command: str, default: RepositoryName | None = None
+) -> Message:
+    """What the channel hears about; `default` is the repository that is meant here."""
+    meant = f"Meant here when none is typed: {escape(default)}" if default is not None else ""
     if not found:
         example = escape(f"{command} subscribe owner/name")
-        return _line(f"This channel hears about nothing yet. Try `{example}`.")
-    lines = [
-        f"• *{escape(one.repository)}*: {topics_text(one.topics)}{_origin(one)}" for one in found
-    ]
+        return _line(f"This channel hears about nothing yet. Try `{example}`. {meant}".rstrip())
+    lines = [f"• *{escape(one.repository)}*: {heard(one)}{_origin(one)}" for one in found]
     text = "This channel hears about"
-    plain = "; ".join(f"{escape(one.repository)}: {topics_text(one.topics)}" for one in found)
+    plain = "; ".join(f"{escape(one.repository)}: {heard(one)}" for one in found)
+    shown = [blocks.section(cut_markup("\n".join([f"*{text}*", *lines]), blocks.SECTION_LIMIT))]
+    if meant:
+        shown.append(blocks.context(meant))
     return Message(
-        text=f"{text} {plain}", blocks=(blocks.section("\n".join([f"*{text}*", *lines])),)
+        text=cut_markup(f"{text} {plain}. {meant}".rstrip(". "), blocks.FALLBACK_LIMIT),
+        blocks=tuple(shown),
     )
+
+
+def heard(subscription: Subscription) -> str:
+    """Topics, and what narrows them, and in which style."""
+    branches = [code(glob, NAME_LIMIT) for glob in sorted(subscription.branches)]
+    logins = [f"@{quote(login, NAME_LIMIT)}" for login in sorted(subscription.except_logins)]
+    return " · ".join(
+        part
+        for part in (
+            topics_text(subscription.topics),
+            f"on {_some(branches)}" if branches else "",
+            f"not of {_some(logins)}" if logins else "",
+            style_text(subscription),
+        )
+        if part
+    )
+
+
+def style_text(subscription: Subscription) -> str:
+    match subscription.style:
+        case Style.THREAD:
+            return "in threads"
+        case Style.FEED:
+            return "a post an event"
+        case Style.DIGEST:
+            return f"a digest at {escape(str(subscription.digest))}, failures and pauses at once"
+
+
+def _some(parts: Sequence[str]) -> str:
+    left = len(parts) - NAMED
+    return ", ".join(parts[:NAMED]) + (f" and {left} more" if left > 0 else "")
+
+
+def default_set(repository: RepositoryName) -> Message:
+    """To the whole channel."""
+    return _line(f":round_pushpin: {escape(repository)} is meant here when none is typed.")
+
+
+def default_forgotten() -> Message:
+    return _line(":round_pushpin: No repository is meant here any more when none is typed.")
+
+
+def default_told(repository: RepositoryName | None, command: str) -> Message:
+    if repository is not None:
+        return _line(f"{escape(repository)} is meant here when none is typed.")
+    example = escape(f"{command} default owner/name")
+    return _line(f"No repository is meant here when none is typed. `{example}` changes that.")
+
+
+def samples(
+    repository: RepositoryName,
+    hearing: Sequence[tuple[str, Sequence[Subscription]]],
+    branch: str | None,
+) -> Message:
+    """Who would hear about an event of each topic."""
+    on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
+    head = f"Who would hear about an event of {escape(repository)}{on}"
+    lines = [f"• {escape(topic)}: {_channels(found)}" for topic, found in hearing]
+    plain = "; ".join(line.removeprefix("• ") for line in lines)
+    return Message(
+        text=cut_markup(f"{head}: {plain}", blocks.FALLBACK_LIMIT),
+        blocks=(
+            blocks.section(cut_markup("\n".join([f"*{head}*", *lines]), blocks.SECTION_LIMIT)),
+        ),
+    )
+
+
+def _channels(found: Sequence[Subscription]) -> str:
+    """A channel's name is Slack's to show: those who may not see a channel get no name."""
+    named = [f"{channel(one.channel_id)} ({_short(one)})" for one in found]
+    return _some(named) or "nobody"
+
+
+def _short(subscription: Subscription) -> str:
+    digest = f" at {escape(str(subscription.digest))}" if subscription.digest is not None else ""
+    return f"{subscription.style}{digest}"
+
+
+def channel(channel_id: str) -> str:
+    """A link that Slack gives a name, or not."""
+    return f"<#{escape(channel_id)}>" if channel_id.startswith(("C", "G")) else "a direct message"
 
 
 def _origin(subscription: Subscription) -> str:

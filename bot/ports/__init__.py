@@ -22,6 +22,7 @@ from bot.ports.outside import (
 )
 from bot.ports.store import (
     Accounts,
+    ChannelDefaults,
     Events,
     Folded,
     Lease,
@@ -42,6 +43,7 @@ __all__ = [
     "Accounts",
     "Audit",
     "Cards",
+    "ChannelDefaults",
     "ChannelDirectory",
     "ChannelPoster",
     "Clock",

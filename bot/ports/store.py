@@ -224,6 +224,18 @@ class Subscriptions(Protocol):
         ...
 
 
+class ChannelDefaults(Protocol):
+    """The repository that is meant in a channel when none is typed."""
+
+    async def set(self, channel_id: str, repository: RepositoryName) -> None:
+        """Instead of the one there was, if there was one."""
+        ...
+
+    async def forget(self, channel_id: str) -> None: ...
+
+    async def of(self, channel_id: str) -> RepositoryName | None: ...
+
+
 class SeenRequests(Protocol):
     """What Slack sent and was acted upon, by a key that the same request has every time."""
 
@@ -287,6 +299,8 @@ class Transaction(Protocol):
     def polls(self) -> Polls: ...
     @property
     def accounts(self) -> Accounts: ...
+    @property
+    def channel_defaults(self) -> ChannelDefaults: ...
     @property
     def group_acts(self) -> GroupActs: ...
     @property

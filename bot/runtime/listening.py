@@ -38,6 +38,7 @@ from bot.slack.people import SlackPeople
 from bot.slack.views import ViewListeners
 from bot.usecases import UseCases
 from bot.usecases.acts import ActLog
+from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.extend_pause import ExtendPause
@@ -51,6 +52,7 @@ from bot.usecases.show_audit import ShowAudit
 from bot.usecases.show_branches import ShowBranches
 from bot.usecases.show_event_log import ShowEventLog
 from bot.usecases.show_group import ShowGroup
+from bot.usecases.show_hearing import ShowHearing
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_rules import ShowRules
 from bot.usecases.show_status import ShowStatus
@@ -83,6 +85,8 @@ def build_listeners(
     )
     subscribing = SubscriptionAnswers(
         use_cases.manage_subscriptions,
+        use_cases.channel_default,
+        use_cases.show_hearing,
         settings.command,
         slack.identity.name,
     )
@@ -109,6 +113,7 @@ def build_listeners(
     answers = Answers(
         check_permission=use_cases.check_permission,
         manage_subscriptions=use_cases.manage_subscriptions,
+        channel_default=use_cases.channel_default,
         repositories=repositories,
         groups=groups,
         general=dict(ChainMap(*(dict(room.general()) for room in general))),
@@ -206,6 +211,8 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
             timedelta(minutes=settings.reminder_minutes),
         ),
         manage_subscriptions=ManageSubscriptions(acts),
+        channel_default=ChannelDefault(acts),
+        show_hearing=ShowHearing(ports.store),
         link_account=LinkAccount(ports.store, ports.clock),
         watch_resume=WatchResume(ports.store, ports.clock, check),
         explain_pull_request=ExplainPullRequest(

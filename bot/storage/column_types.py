@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +12,7 @@ from sqlalchemy import BigInteger, Dialect, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from typing_extensions import override
 
+from bot.domain.digests import DigestTime
 from bot.domain.repository import RepositoryName
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -86,6 +87,46 @@ class SortedWords(TypeDecorator[frozenset[str]]):
     @override
     def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[str]:
         return frozenset(json.loads(value)) if value else frozenset()
+
+
+class Globs(TypeDecorator[frozenset[str]]):
+    """A set of patterns: nothing for the empty one, one as itself, several as a JSON array."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: frozenset[str] | None, dialect: Dialect) -> str | None:
+        if not value:
+            return None
+        only = next(iter(value))
+        if len(value) == 1 and not only.startswith("["):
+            return only
+        return json.dumps(sorted(value), separators=(",", ":"))
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[str]:
+        if value is None:
+            return frozenset()
+        return frozenset(json.loads(value)) if value.startswith("[") else frozenset([value])
+
+
+class DigestAt(TypeDecorator[DigestTime]):
+    """A time of day in a time zone, as it is typed: "09:00 Europe/Paris"."""
+
+    impl: _Stored = Text
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: DigestTime | None, dialect: Dialect) -> str | None:
+        return None if value is None else str(value)
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect) -> DigestTime | None:
+        if value is None:
+            return None
+        at, _, zone = value.partition(" ")
+        return DigestTime(time.fromisoformat(at), zone)
 
 
 class SortedNumbers(TypeDecorator[frozenset[int]]):

@@ -12,6 +12,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.storage.accounts import SqlAccounts
 from bot.storage.audit import SqlAudit
 from bot.storage.cards import SqlCards
+from bot.storage.channel_defaults import SqlChannelDefaults
 from bot.storage.events import SqlEvents
 from bot.storage.failures import as_store_errors
 from bot.storage.group_acts import SqlGroupActs
@@ -47,6 +48,7 @@ class SqlTransaction(ports.Transaction):
         self._resume_watchers = SqlResumeWatchers(statements)
         self._polls = SqlPolls(statements)
         self._accounts = SqlAccounts(statements)
+        self._channel_defaults = SqlChannelDefaults(statements)
         self._group_acts = SqlGroupActs(statements)
         self._timers = SqlTimers(statements)
         self._reminders = SqlReminders(statements)
@@ -115,6 +117,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def accounts(self) -> SqlAccounts:
         return self._accounts
+
+    @property
+    @override
+    def channel_defaults(self) -> SqlChannelDefaults:
+        return self._channel_defaults
 
     @property
     @override

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.extend_pause import ExtendPause
@@ -14,6 +15,7 @@ from bot.usecases.show_audit import ShowAudit
 from bot.usecases.show_branches import ShowBranches
 from bot.usecases.show_event_log import ShowEventLog
 from bot.usecases.show_group import ShowGroup
+from bot.usecases.show_hearing import ShowHearing
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_rules import ShowRules
 from bot.usecases.show_status import ShowStatus
@@ -38,6 +40,8 @@ class UseCases:
     extend_pause: ExtendPause
     remind_of_pauses: RemindOfPauses
     manage_subscriptions: ManageSubscriptions
+    channel_default: ChannelDefault
+    show_hearing: ShowHearing
     link_account: LinkAccount
     watch_resume: WatchResume
     explain_pull_request: ExplainPullRequest

@@ -5,29 +5,37 @@ from dataclasses import dataclass, replace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.channels import ChannelAccess
+from bot.domain.commands.verbs import VERB_BY_WORD
+from bot.domain.digests import DIGEST_AT, UTC_ZONE, DigestTime
+from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription, SubscriptionSource
+from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
+from bot.domain.wishes import InvalidWish, Wish, granted, withdrawn, words_of
 from bot.ports import Transaction
 from bot.usecases.acts import ActLog
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRequest:
-    """What is asked for a channel; without `topics`, which only ending may be, all of them."""
+    """What is asked for a channel."""
 
     channel_id: str
     repository: RepositoryName
-    topics: frozenset[str] | None
+    wish: Wish
     actor: Actor
     origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
 class Subscribed:
-    """The subscription as it now is, and whether the bot can post in the channel."""
+    """The subscription as it now is, and whether the bot can post in the channel.
+
+    `changed`: it was not so before.
+    """
 
     subscription: Subscription
     access: ChannelAccess
+    changed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +58,39 @@ class ManageSubscriptions:
     acts: ActLog
 
     async def subscribe(self, request: SubscriptionRequest) -> Subscribed:
-        """Add `topics`; subscribing to x turns on x only. Raises PermissionDenied."""
+        """Subscribing to x turns on x only. Raises PermissionDenied."""
         await self.acts.permit(self._act(Action.SUBSCRIBE, request))
         access = await self.acts.channels.access(request.channel_id)
+        new = Subscription(
+            request.channel_id,
+            request.repository,
+            created_by=request.actor.user_id,
+            created_at=self.acts.clock.now(),
+            digest=DigestTime(DIGEST_AT, await self._zone(request)),
+        )
         async with self.acts.store.begin() as transaction:
             found = await transaction.subscriptions.of_channel(request.channel_id)
             before = _by_command(found, request.repository)
-            topics = request.topics or frozenset()
-            subscription = Subscription(
-                request.channel_id,
-                request.repository,
-                topics if before is None else before.topics | topics,
-                created_by=request.actor.user_id,
-                created_at=self.acts.clock.now(),
-            )
-            await transaction.subscriptions.save(subscription)
-            await self._record(transaction, Action.SUBSCRIBE, request, before, subscription)
-        return Subscribed(subscription, access)
+            after = granted(before, new, request.wish)
+            changed = before is None or not before.hears_the_same(after)
+            if changed:
+                await transaction.subscriptions.save(after)
+            await self._record(transaction, Action.SUBSCRIBE, request, before, after)
+        return Subscribed(after, access, changed)
+
+    async def _zone(self, request: SubscriptionRequest) -> str:
+        """The person's own, in which they say a time of day."""
+        if request.wish.style is not Style.DIGEST or request.wish.digest_zone is not None:
+            return UTC_ZONE
+        return (await self.acts.check.zone(request.actor)).key
 
     async def unsubscribe(self, request: SubscriptionRequest) -> Unsubscribed:
-        """End `topics`, or the whole subscription. Raises PermissionDenied."""
+        """The mirror of subscribing. Raises PermissionDenied and CommandSyntaxError."""
         await self.acts.permit(self._act(Action.UNSUBSCRIBE, request))
         async with self.acts.store.begin() as transaction:
             found = await transaction.subscriptions.of_channel(request.channel_id)
             before = _by_command(found, request.repository)
-            left = None if before is None else _without(before, request.topics)
+            left = None if before is None else _without(before, request.wish)
             if left is not None:
                 await transaction.subscriptions.save(left)
             elif before is not None:
@@ -119,12 +135,15 @@ class ManageSubscriptions:
 
 
 def _words(subscription: Subscription | None) -> str:
-    return " ".join(sorted(subscription.topics)) if subscription is not None else ""
+    return words_of(subscription) if subscription is not None else ""
 
 
-def _without(subscription: Subscription, topics: frozenset[str] | None) -> Subscription | None:
-    left = frozenset() if topics is None else subscription.topics - topics
-    return replace(subscription, topics=left) if left else None
+def _without(subscription: Subscription, wish: Wish) -> Subscription | None:
+    try:
+        return withdrawn(subscription, wish)
+    except InvalidWish as error:
+        usage = VERB_BY_WORD["unsubscribe"].usage
+        raise CommandSyntaxError(str(error), usage=usage) from error
 
 
 def _by_command(found: Sequence[Subscription], repository: RepositoryName) -> Subscription | None:

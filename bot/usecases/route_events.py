@@ -160,11 +160,10 @@ class _Routes:
         ]
 
     def _wants(self, subscription: Subscription, record: EventRecord) -> bool:
-        author = self.seen.get(record.pull_request) if record.pull_request is not None else None
-        if author is not None and author.author in subscription.except_logins:
-            return False
+        known = self.seen.get(record.pull_request) if record.pull_request is not None else None
         return subscription.wants(
             topic=topic_of(self.kinds[record.event_id]),
             event_type=record.type,
             branch=record.base_ref,
+            author=known.author if known is not None else None,
         )

@@ -28,7 +28,7 @@ async def test_a_word_like_no_verb_gets_the_list_of_verbs(bot: BotTester) -> Non
 async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> None:
     answer = await bot.ask("/mq help")
     assert "`/mq pause [owner/name|@group|all] [45m|until 15:00] [reason]`" in answer
-    assert "`/mq unsubscribe [owner/name] [topic …]`" in answer
+    assert "`/mq unsubscribe [owner/name] [topic …] [branch:GLOB] [except:LOGIN]`" in answer
     answer = await bot.ask("/mq help unpause")
     assert "Also: `/mq resume`" in answer
 

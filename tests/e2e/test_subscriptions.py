@@ -75,7 +75,7 @@ async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -
 async def test_an_unknown_topic_is_named_with_those_there_are(bot: BotTester) -> None:
     answer = await bot.ask("/mq subscribe acme/site merges")
     assert "There is no topic “merges”. Topics are enter, checks, merge, failure" in answer
-    assert "Usage: `/mq subscribe [owner/name] [topic …]`" in answer
+    assert "Usage: `/mq subscribe [owner/name] [topic …] [branch:GLOB]" in answer
     assert bot.posts() == []
 
 
@@ -84,7 +84,7 @@ async def test_a_configured_subscription_cannot_be_removed_by_command(
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,failure")
     answer = await bot.ask("/mq subscriptions")
-    assert "• *acme/site*: enter, failure (from the configuration)" in answer
+    assert "• *acme/site*: enter, failure · in threads (from the configuration)" in answer
     answer = await bot.ask("/mq unsubscribe")
     assert "comes from the bot's configuration (MQBOT_CHANNELS)" in answer
     number = bot.enqueue()
@@ -132,4 +132,76 @@ async def test_several_repositories_have_a_menu_and_each_its_own_subscription(
     await bot.type("/mq subscribe acme/site failure")
     await bot.wait_for_post("now hears about acme/site: failure")
     answer = await bot.ask("/mq subscriptions")
-    assert "• *acme/api*: enter\n• *acme/site*: failure" in answer
+    assert "• *acme/api*: enter · in threads\n• *acme/site*: failure · in threads" in answer
+
+
+async def test_branches_logins_and_the_style_narrow_it_and_are_told(bot: BotTester) -> None:
+    await bot.type("/mq subscribe merge failure branch:main,release/* except:renovate style:feed")
+    post = await bot.wait_for_post("now hears about acme/site")
+    assert (
+        "merge, failure · on `main`, `release/*` · not of @renovate · a post an event" in post.words
+    )
+    answer = await bot.ask("/mq subscribe merge branch:main style:feed")
+    assert "hears about acme/site so already" in answer
+    assert len(bot.posts()) == 1
+    await bot.type("/mq unsubscribe except:renovate branch:release/*")
+    await bot.wait_for_post("now hears only this about acme/site: merge, failure · on `main`")
+    answer = await bot.ask("/mq unsubscribe merge branch:dev")
+    assert "This channel hears about main, not dev by name." in answer
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("branch:", "branch: needs a branch or a pattern"),
+        ("style:loud", "There is no style “loud”. Styles are thread, feed, digest."),
+        ("digest:9am", "digest: needs a time of day"),
+        ("digest:09:00 Europe/Pariss", "There is no time zone “Europe/Pariss”"),
+    ],
+)
+async def test_what_cannot_be_understood_is_named_with_the_mend(
+    bot: BotTester, typed: str, told: str
+) -> None:
+    assert told in await bot.ask(f"/mq subscribe {typed}")
+    assert bot.posts() == []
+
+
+async def test_a_digest_is_in_the_persons_own_time_zone_unless_they_say_another(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq subscribe digest:07:30")
+    await bot.wait_for_post("a digest at 07:30 Europe/London, failures and pauses at once")
+    await bot.type("/mq subscribe digest:08:00 Europe/Paris")
+    await bot.wait_for_post("a digest at 08:00 Europe/Paris")
+
+
+async def test_who_would_hear_about_a_sample_event_is_shown(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={RELEASES}:merge branch:release/* style:feed")
+    await bot.type("/mq subscribe acme/site")
+    await bot.wait_for_post("now hears about")
+    answer = await bot.ask("/mq subscriptions test acme/site")
+    assert f"• merge: #{MERGE_QUEUE} (thread), #{RELEASES} (feed)" in answer
+    assert "• checks: nobody" in answer
+    answer = await bot.ask("/mq subscriptions test branch:main")
+    assert "Who would hear about an event of acme/site on `main`" in answer
+    assert f"• merge: #{MERGE_QUEUE} (thread)\n" in answer
+
+
+async def test_the_channels_default_need_not_be_typed(start_bot: StartBot) -> None:
+    names = ("acme/site", "acme/api")
+    bot = await start_bot(
+        repositories=dict.fromkeys(names, "quiet"), channels="acme/api=C0RELEASE:freeze"
+    )
+    assert "Which repository" in await bot.ask("/mq status")
+    answer = await bot.ask("/mq default")
+    assert "No repository is meant here when none is typed." in answer
+    await bot.type("/mq default acme/api")
+    await bot.wait_for_post("acme/api is meant here when none is typed.", by=BOB)
+    assert "acme/api" in await bot.ask("/mq status")
+    assert "acme/api is meant here when none is typed." in await bot.ask("/mq default acme/api")
+    assert "Meant here when none is typed: acme/api" in await bot.ask("/mq subscriptions")
+    await bot.type("/mq default off", by=BOB)
+    await bot.wait_for_post("No repository is meant here any more")
+    assert "Which repository" in await bot.ask("/mq status")
+    audit = await bot.ask("/mq audit")
+    assert "*bob* changed what a channel means by default" in audit

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 import bot
 from bot.domain.audit import Action
 from bot.domain.deliveries import delivered
+from bot.domain.digests import DigestTime
 from bot.domain.errors import StoreUnavailable
 from bot.domain.event_log import Walk, Window
+from bot.domain.subscriptions import Style
 from bot.storage import migrate
 from bot.storage.column_types import EPOCH, MICROSECOND
 from bot.storage.engine import create_engine
@@ -95,6 +97,7 @@ async def test_every_revision_keeps_what_was_read_and_heard(empty_url: str) -> N
         pull_requests = await transaction.pull_requests.get(SITE, [41])
         heard = await transaction.subscriptions.of_repository(SITE)
         paused = await transaction.audit.latest(SITE, Action.PAUSE)
+        default = await transaction.channel_defaults.of("C9")
     await store.close()
 
     window = Window(at(1772368100000000), at(1772371845123456))
@@ -103,7 +106,11 @@ async def test_every_revision_keeps_what_was_read_and_heard(empty_url: str) -> N
     assert unrouted == [events[event_subject(2)]]
     assert unrouted[0].details == {"queue_name": "default", "reason": "merged é"}
     assert pull_requests[41].title == "Add search"
-    assert [each.except_logins for each in heard] == [{"renovate[bot]"}, set()]
+    assert [each.except_logins for each in heard] == [{"renovate[bot]"}, set(), set()]
+    assert [each.style for each in heard] == [Style.THREAD, Style.THREAD, Style.DIGEST]
+    assert heard[2].branches == {"main", "release/*"}
+    assert heard[2].digest == DigestTime(time(9), "Europe/Paris")
+    assert default == SITE
     assert paused[0].actor.name == "Ada"
 
 

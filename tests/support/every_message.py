@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import time, timedelta
 
 from pydantic import JsonValue
 
@@ -12,6 +12,7 @@ from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
 from bot.domain.commands import BRANCH_LIMIT
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
+from bot.domain.digests import DigestTime
 from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
     CommandSyntaxError,
@@ -49,7 +50,7 @@ from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.rules import Rules
 from bot.domain.snapshots import Snapshot
-from bot.domain.subscriptions import Subscription, Topic
+from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.domain.whereabouts import (
     Explanation,
     InBatch,
@@ -332,6 +333,15 @@ def _questions(text: str, url: str, snapshot: Snapshot) -> Rendered:
 
 
 def _subscriptions(text: str) -> Rendered:
+    wide = Subscription(
+        "C1",
+        LONG_NAME,
+        frozenset({*Topic, *EVENT_TYPES}),
+        frozenset({text, *map(str, range(20))}),
+        frozenset({text, *map(str, range(20))}),
+        style=Style.DIGEST,
+        digest=DigestTime(time(9), text[:200]),
+    )
     subscription = Subscription("C1", LONG_NAME, frozenset({*Topic, *EVENT_TYPES}))
     found: dict[str, Message | View] = {
         f"subscribed {access}": subscriptions.subscribed(subscription, access, bot_name=text)
@@ -339,6 +349,13 @@ def _subscriptions(text: str) -> Rendered:
     }
     return {
         **found,
+        "already so": subscriptions.already_so(wide),
+        "default set": subscriptions.default_set(LONG_NAME),
+        "default forgotten": subscriptions.default_forgotten(),
+        "default told": subscriptions.default_told(LONG_NAME, "/mq"),
+        "no default": subscriptions.default_told(None, "/mq"),
+        "samples": subscriptions.samples(LONG_NAME, [("merge", [wide] * 40)] * 10, text),
+        "subscriptions with all options": subscriptions.subscriptions([wide] * 60, "/mq", SITE),
         "unsubscribed": subscriptions.unsubscribed(LONG_NAME, None),
         "unsubscribed in part": subscriptions.unsubscribed(LONG_NAME, make_subscription()),
         "was not subscribed": subscriptions.was_not_subscribed(LONG_NAME),

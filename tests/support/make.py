@@ -22,7 +22,7 @@ from bot.domain.queue import (
 )
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, Snapshot
-from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
+from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
 from bot.domain.timers import Timer
 from tests.support.clock import NOON
 
@@ -220,12 +220,15 @@ def make_subscription(
     *topics: str,
     channel_id: str = CHANNEL,
     repository: RepositoryName = SITE,
-    branch: str | None = None,
+    branches: frozenset[str] = frozenset(),
     except_logins: frozenset[str] = frozenset(),
     source: SubscriptionSource = SubscriptionSource.COMMAND,
+    style: Style = Style.FEED,
 ) -> Subscription:
     wanted = frozenset(topics) or DEFAULT_TOPICS
-    return Subscription(channel_id, repository, wanted, branch, except_logins, source)
+    return Subscription(
+        channel_id, repository, wanted, branches, except_logins, source, style=style
+    )
 
 
 def make_subject(event_id: int = 1, repository: RepositoryName = SITE) -> Subject:

@@ -41,8 +41,8 @@ class Reading:
         del after
         self.nudges += 1
 
-    async def subscribe(self, *topics: str, channel_id: str = "C1", branch: str = "*") -> None:
-        one = make_subscription(*topics, channel_id=channel_id, branch=branch)
+    async def subscribe(self, *topics: str, channel_id: str = "C1") -> None:
+        one = make_subscription(*topics, channel_id=channel_id)
         await self.add(one)
 
     async def add(self, subscription: Subscription) -> None:

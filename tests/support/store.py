@@ -25,6 +25,7 @@ from bot.ports import Lease, ParkedChannel
 from tests.support.as_stored import as_stored
 from tests.support.store_asides import (
     InMemoryAccounts,
+    InMemoryChannelDefaults,
     InMemoryPolls,
     InMemoryReminders,
     InMemoryTimers,
@@ -61,6 +62,7 @@ class Contents:
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
     polls: dict[RepositoryName, datetime] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)
+    channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)
     group_acts: dict[int, GroupAct] = field(default_factory=dict)
     group_pauses: dict[tuple[str, str], HeldPause] = field(default_factory=dict)
     timers: dict[tuple[RepositoryName, datetime], Timer] = field(default_factory=dict)
@@ -342,6 +344,7 @@ class InMemoryTransaction(ports.Transaction):
         self._group_acts = InMemoryGroupActs(contents.group_acts, contents.group_pauses)
         self._polls = InMemoryPolls(contents.polls)
         self._accounts = InMemoryAccounts(contents.accounts)
+        self._channel_defaults = InMemoryChannelDefaults(contents.channel_defaults)
         self._timers = InMemoryTimers(contents.timers)
         self._reminders = InMemoryReminders(contents.reminders, contents.pauses)
 
@@ -409,6 +412,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def accounts(self) -> InMemoryAccounts:
         return self._accounts
+
+    @property
+    @override
+    def channel_defaults(self) -> InMemoryChannelDefaults:
+        return self._channel_defaults
 
     @property
     @override

@@ -10,7 +10,7 @@ from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import SAME_PAUSE
 from bot.domain.timers import Timer, TimerState
-from bot.ports import Accounts, Polls
+from bot.ports import Accounts, ChannelDefaults, Polls
 from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
 from tests.support.as_stored import as_stored
@@ -29,6 +29,23 @@ class InMemoryPolls(Polls):
         self, repositories: Sequence[RepositoryName]
     ) -> Mapping[RepositoryName, datetime]:
         return {each: self._polls[each] for each in repositories if each in self._polls}
+
+
+class InMemoryChannelDefaults(ChannelDefaults):
+    def __init__(self, defaults: dict[str, RepositoryName]) -> None:
+        self._defaults = defaults
+
+    @override
+    async def set(self, channel_id: str, repository: RepositoryName) -> None:
+        self._defaults[channel_id] = repository
+
+    @override
+    async def forget(self, channel_id: str) -> None:
+        self._defaults.pop(channel_id, None)
+
+    @override
+    async def of(self, channel_id: str) -> RepositoryName | None:
+        return self._defaults.get(channel_id)
 
 
 class InMemoryAccounts(Accounts):

@@ -20,20 +20,21 @@ class Arguments:
     repositories: Repositories
     groups: Groups
 
-    def repository(self) -> tuple[RepositoryName | None, list[str]]:
-        """The repository, if the first word is one, and the other words.
+    def repository(self, after: int = 0) -> tuple[RepositoryName | None, list[str]]:
+        """The repository, if the first word is one, and the other words; `after` are passed over.
 
         A word of the form owner/name that is not configured is refused, never taken for part of
         a reason: the wrong queue would be paused.
         """
-        if not self.words:
+        words = self.words[after:]
+        if not words:
             return None, []
-        found = self.repositories.find(self.words[0])
+        found = self.repositories.find(words[0])
         if found is not None:
-            return found, self.words[1:]
-        if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", self.words[0], re.ASCII):
-            raise RepositoryNotAllowed(self.words[0], self.repositories.names)
-        return None, self.words
+            return found, words[1:]
+        if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", words[0], re.ASCII):
+            raise RepositoryNotAllowed(words[0], self.repositories.names)
+        return None, words
 
     def group(self) -> tuple[Group | None, list[str]]:
         """The group of repositories, if the first word is one, and the other words.

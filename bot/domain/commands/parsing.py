@@ -19,7 +19,12 @@ from bot.domain.commands.grouping import (
 )
 from bot.domain.commands.pausing import read_pause, read_unpause
 from bot.domain.commands.people import read_link, read_me
-from bot.domain.commands.subscribing import read_subscribe, read_subscriptions, read_unsubscribe
+from bot.domain.commands.subscribing import (
+    read_default,
+    read_subscribe,
+    read_subscriptions,
+    read_unsubscribe,
+)
 from bot.domain.commands.values import Command, HelpCommand, StatusCommand
 from bot.domain.commands.verbs import VERB_BY_WORD, VERBS
 from bot.domain.errors import CommandSyntaxError
@@ -80,6 +85,7 @@ _READERS: dict[str, Callable[[Arguments], Command]] = {
     "subscribe": read_subscribe,
     "unsubscribe": read_unsubscribe,
     "subscriptions": read_subscriptions,
+    "default": read_default,
     "audit": read_audit,
     "link": read_link,
     "me": read_me,

@@ -1,34 +1,55 @@
 """How the commands about subscriptions are read."""
 
 from bot.domain.commands.arguments import Arguments
+from bot.domain.commands.options import Options
 from bot.domain.commands.values import (
     Command,
+    DefaultCommand,
+    SampleCommand,
     SubscribeCommand,
     SubscriptionsCommand,
     UnsubscribeCommand,
 )
-from bot.domain.subscriptions import DEFAULT_TOPICS, UnknownTopic, read_topics
+from bot.domain.wishes import InvalidWish, Wish, read_wish
+
+TEST = "test"
+OFF = "off"
 
 
 def read_subscribe(arguments: Arguments) -> Command:
     repository, words = arguments.repository()
-    topics = _topics(arguments, words)
-    return SubscribeCommand(repository, topics or DEFAULT_TOPICS)
+    return SubscribeCommand(repository, _wish(arguments, words))
 
 
 def read_unsubscribe(arguments: Arguments) -> Command:
     repository, words = arguments.repository()
-    return UnsubscribeCommand(repository, _topics(arguments, words) or None)
+    wish = _wish(arguments, words)
+    if wish.style is not None:
+        raise arguments.problem("style: and digest: are for subscribe.")
+    return UnsubscribeCommand(repository, wish)
 
 
 def read_subscriptions(arguments: Arguments) -> Command:
-    if arguments.words:
+    if not arguments.words:
+        return SubscriptionsCommand()
+    if arguments.words[0].lower() != TEST:
         raise arguments.problem(f"I do not understand “{arguments.words[0]}” here.")
-    return SubscriptionsCommand()
+    repository, words = arguments.repository(after=1)
+    return SampleCommand(repository, Options(arguments, words, {"branch"}).branch())
 
 
-def _topics(arguments: Arguments, words: list[str]) -> frozenset[str]:
+def read_default(arguments: Arguments) -> Command:
+    """Nothing typed asks which it is."""
+    if [word.lower() for word in arguments.words] == [OFF]:
+        return DefaultCommand(None, is_off=True)
+    repository, words = arguments.repository()
+    if words:
+        raise arguments.problem(f"I do not understand “{words[0]}” here.")
+    return DefaultCommand(repository)
+
+
+def _wish(arguments: Arguments, words: list[str]) -> Wish:
     try:
-        return read_topics(words)
-    except UnknownTopic as error:
+        return read_wish(words)
+    except InvalidWish as error:
         raise arguments.problem(str(error)) from error

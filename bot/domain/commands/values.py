@@ -1,13 +1,13 @@
 """One value for each thing a person can ask for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.domain.durations import Lasting
 from bot.domain.groups import Group
 from bot.domain.log_pages import LONGEST_LOOKBACK, PAGE
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DEFAULT_TOPICS
+from bot.domain.wishes import Wish
 
 BRANCH_LIMIT = 255
 """Longer than hosts allow, and short enough to be carried by a button."""
@@ -82,18 +82,34 @@ class UnpauseCommand:
 
 @dataclass(frozen=True, slots=True)
 class SubscribeCommand:
-    """Have the channel hear about `topics`."""
+    """Have the channel hear about the repository."""
 
     repository: RepositoryName | None = None
-    topics: frozenset[str] = DEFAULT_TOPICS
+    wish: Wish = field(default_factory=Wish)
 
 
 @dataclass(frozen=True, slots=True)
 class UnsubscribeCommand:
-    """`topics` is None for all of them."""
+    """An empty wish ends all of it."""
 
     repository: RepositoryName | None = None
-    topics: frozenset[str] | None = None
+    wish: Wish = field(default_factory=Wish)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCommand:
+    """Who would hear about a sample event of each topic, on the base branch if one is given."""
+
+    repository: RepositoryName | None = None
+    branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultCommand:
+    """The repository that need not be typed here: set it, forget it (`is_off`), or ask for it."""
+
+    repository: RepositoryName | None
+    is_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +176,13 @@ RepositoryCommand = (
     | UnpauseCommand
     | SubscribeCommand
     | UnsubscribeCommand
+    | SampleCommand
 )
 """Those that are about one repository, which may be left out."""
 
 GeneralCommand = (
     SubscriptionsCommand
+    | DefaultCommand
     | PauseGroupCommand
     | UnpauseGroupCommand
     | GroupStatusCommand

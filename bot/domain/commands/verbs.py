@@ -71,21 +71,33 @@ VERBS = (
     ),
     Verb(
         "subscribe",
-        "subscribe [owner/name] [topic …]",
+        "subscribe [owner/name] [topic …] [branch:GLOB] [except:LOGIN] "
+        "[style:thread|feed|digest] [digest:09:00 ZONE]",
         "Have this channel hear about the queue",
-        ("subscribe", "subscribe acme/site merge failure"),
+        (
+            "subscribe",
+            "subscribe acme/site merge failure branch:release/*",
+            "subscribe acme/site all except:renovate style:feed",
+            "subscribe acme/site digest:09:00 Europe/Paris",
+        ),
     ),
     Verb(
         "unsubscribe",
-        "unsubscribe [owner/name] [topic …]",
+        "unsubscribe [owner/name] [topic …] [branch:GLOB] [except:LOGIN]",
         "Stop hearing about it, or about some of it",
-        ("unsubscribe", "unsubscribe acme/site enter"),
+        ("unsubscribe", "unsubscribe acme/site enter", "unsubscribe acme/site except:renovate"),
     ),
     Verb(
         "subscriptions",
-        "subscriptions",
-        "See what this channel hears about",
-        ("subscriptions",),
+        "subscriptions [test [owner/name] [branch:NAME]]",
+        "See what this channel hears about, or who would hear about a sample event",
+        ("subscriptions", "subscriptions test acme/site branch:main"),
+    ),
+    Verb(
+        "default",
+        "default [owner/name|off]",
+        "Say which repository is meant in this channel when none is typed",
+        ("default acme/site", "default off", "default"),
     ),
     Verb(
         "link",

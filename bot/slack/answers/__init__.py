@@ -24,6 +24,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import choice
 from bot.slack.answers.room import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
+from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 
@@ -43,6 +44,7 @@ class Answers:
 
     check_permission: CheckPermission
     manage_subscriptions: ManageSubscriptions
+    channel_default: ChannelDefault
     repositories: Repositories
     groups: Groups
     general: Mapping[type[GeneralCommand], GeneralAnswer]
@@ -85,13 +87,16 @@ class Answers:
     async def _repository(
         self, command: RepositoryCommand, conversation: Conversation
     ) -> RepositoryName | None:
-        """The one typed, else the channel's own, else the only one there is."""
+        """The one typed, else the only one there is, else the channel's own."""
         if command.repository is not None:
             return command.repository
         if len(self.repositories.names) == 1:
             return self.repositories.names[0]
         if conversation.channel_id is None:
             return None
+        default = await self.channel_default.of(conversation.channel_id)
+        if default in self.repositories.names:
+            return default
         heard = await self.manage_subscriptions.subscriptions(conversation.channel_id)
         names = {one.repository for one in heard}.intersection(self.repositories.names)
         return names.pop() if len(names) == 1 else None

@@ -4,17 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.commands import (
+    DefaultCommand,
     GeneralCommand,
     RepositoryCommand,
+    SampleCommand,
     SubscribeCommand,
     SubscriptionsCommand,
     UnsubscribeCommand,
 )
 from bot.domain.repository import RepositoryName
+from bot.domain.wishes import Wish
 from bot.messages import subscriptions
 from bot.slack.answers.room import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
+from bot.usecases.channel_default import ChannelDefault, DefaultRequest
 from bot.usecases.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
+from bot.usecases.show_hearing import ShowHearing
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,27 +27,60 @@ class SubscriptionAnswers:
     """A change is told to the channel, everything else to the caller."""
 
     manage_subscriptions: ManageSubscriptions
+    channel_default: ChannelDefault
+    show_hearing: ShowHearing
     command: str
     bot_name: str
 
     def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]:
-        return {SubscribeCommand: self._subscribe, UnsubscribeCommand: self._unsubscribe}
+        return {
+            SubscribeCommand: self._subscribe,
+            UnsubscribeCommand: self._unsubscribe,
+            SampleCommand: self._sample,
+        }
 
     def general(self) -> Mapping[type[GeneralCommand], GeneralAnswer]:
-        return {SubscriptionsCommand: self._list}
+        return {SubscriptionsCommand: self._list, DefaultCommand: self._default}
 
     async def _list(self, _command: SubscriptionsCommand, conversation: Conversation) -> None:
-        found = []
-        if conversation.channel_id is not None:
-            found = list(await self.manage_subscriptions.subscriptions(conversation.channel_id))
-        await conversation.tell_actor(subscriptions.subscriptions(found, self.command))
+        channel_id = _where(conversation)
+        found = await self.manage_subscriptions.subscriptions(channel_id)
+        default = await self.channel_default.of(channel_id)
+        await conversation.tell_actor(subscriptions.subscriptions(found, self.command, default))
+
+    async def _sample(
+        self, command: SampleCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        hearing = await self.show_hearing.run(repository, command.branch)
+        await conversation.tell_actor(subscriptions.samples(repository, hearing, command.branch))
+
+    async def _default(self, command: DefaultCommand, conversation: Conversation) -> None:
+        channel_id = _where(conversation)
+        if command.repository is None and not command.is_off:
+            known = await self.channel_default.of(channel_id)
+            await conversation.tell_actor(subscriptions.default_told(known, self.command))
+            return
+        request = DefaultRequest(
+            channel_id, command.repository, conversation.actor, conversation.origin
+        )
+        changed = await self.channel_default.change(request)
+        if not changed:
+            told = subscriptions.default_told(command.repository, self.command)
+            await conversation.tell_actor(told)
+        elif command.repository is not None:
+            await conversation.tell_channel(subscriptions.default_set(command.repository))
+        else:
+            await conversation.tell_channel(subscriptions.default_forgotten())
 
     async def _subscribe(
         self, command: SubscribeCommand, repository: RepositoryName, conversation: Conversation
     ) -> None:
         done = await self.manage_subscriptions.subscribe(
-            _request(repository, command.topics, conversation)
+            _request(repository, command.wish, conversation)
         )
+        if not done.changed:
+            await conversation.tell_actor(subscriptions.already_so(done.subscription))
+            return
         message = subscriptions.subscribed(done.subscription, done.access, bot_name=self.bot_name)
         await conversation.tell_channel(message)
 
@@ -50,7 +88,7 @@ class SubscriptionAnswers:
         self, command: UnsubscribeCommand, repository: RepositoryName, conversation: Conversation
     ) -> None:
         done = await self.manage_subscriptions.unsubscribe(
-            _request(repository, command.topics, conversation)
+            _request(repository, command.wish, conversation)
         )
         if done.changed:
             await conversation.tell_channel(subscriptions.unsubscribed(repository, done.left))
@@ -61,13 +99,17 @@ class SubscriptionAnswers:
 
 
 def _request(
-    repository: RepositoryName, topics: frozenset[str] | None, conversation: Conversation
+    repository: RepositoryName, wish: Wish, conversation: Conversation
 ) -> SubscriptionRequest:
-    """For this channel, or for the person alone where there is none."""
     return SubscriptionRequest(
-        conversation.channel_id or conversation.actor.user_id,
+        _where(conversation),
         repository,
-        topics,
+        wish,
         conversation.actor,
         conversation.origin,
     )
+
+
+def _where(conversation: Conversation) -> str:
+    """This channel, or the person alone where there is none."""
+    return conversation.channel_id or conversation.actor.user_id

@@ -11,7 +11,13 @@ from bot.storage.tables.pausing import (
     pauses,
     resume_watchers,
 )
-from bot.storage.tables.people import accounts, audit, seen_requests, subscriptions
+from bot.storage.tables.people import (
+    accounts,
+    audit,
+    channel_defaults,
+    seen_requests,
+    subscriptions,
+)
 from bot.storage.tables.schema import metadata
 
 __all__ = [
@@ -19,6 +25,7 @@ __all__ = [
     "accounts",
     "audit",
     "cards",
+    "channel_defaults",
     "deliveries",
     "destinations",
     "events",

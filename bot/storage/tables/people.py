@@ -3,8 +3,16 @@
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
 from bot.domain.audit import Action, ActResult, Origin
-from bot.domain.subscriptions import SubscriptionSource
-from bot.storage.column_types import OutsideText, Repository, SortedWords, UtcTime, Word
+from bot.domain.subscriptions import Style, SubscriptionSource
+from bot.storage.column_types import (
+    DigestAt,
+    Globs,
+    OutsideText,
+    Repository,
+    SortedWords,
+    UtcTime,
+    Word,
+)
 from bot.storage.tables.schema import RowNumber, metadata
 
 subscriptions = Table(
@@ -14,12 +22,22 @@ subscriptions = Table(
     Column("repository", Repository, primary_key=True),
     Column("source", Word(SubscriptionSource), primary_key=True),
     Column("topics", SortedWords, nullable=False),
-    Column("branch", OutsideText),
+    Column("branch", Globs),
     Column("except_logins", SortedWords, nullable=False),
     Column("created_by", Text),
     Column("created_at", UtcTime),
+    Column("style", Word(Style), nullable=False, server_default=Style.THREAD.value),
+    Column("digest", DigestAt),
     Index("ix_subscriptions_repository", "repository"),
 )
+
+channel_defaults = Table(
+    "channel_defaults",
+    metadata,
+    Column("channel_id", Text, primary_key=True),
+    Column("repository", Repository, nullable=False),
+)
+"""The repository that is meant in a channel when none is typed."""
 
 audit = Table(
     "audit",

@@ -1,11 +1,13 @@
 """Subscriptions: by command and by configuration, side by side."""
 
 from dataclasses import replace
+from datetime import time
 
 import pytest
 
+from bot.domain.digests import DigestTime
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription, SubscriptionSource
+from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
 from bot.ports import Store
 from tests.support.stored import NOW, SHOP, SITE
 
@@ -13,7 +15,7 @@ BY_COMMAND = Subscription(
     channel_id="C1",
     repository=SITE,
     topics=frozenset({"merge", "action.queue.leave"}),
-    branch="release/*",
+    branches=frozenset({"release/*"}),
     except_logins=frozenset({"renovate[bot]"}),
     created_by="U1",
     created_at=NOW,
@@ -38,11 +40,43 @@ async def of_channel(store: Store, channel_id: str = "C1") -> list[Subscription]
 
 
 async def test_a_subscription_comes_back_as_it_was_made(store: Store) -> None:
-    await save(store, BY_COMMAND, replace(BY_COMMAND, repository=SHOP, branch=None))
+    await save(store, BY_COMMAND, replace(BY_COMMAND, repository=SHOP, branches=frozenset()))
 
     found = await of_channel(store)
-    assert found == [replace(BY_COMMAND, repository=SHOP, branch=None), BY_COMMAND]
+    assert found == [replace(BY_COMMAND, repository=SHOP, branches=frozenset()), BY_COMMAND]
     assert await of_channel(store, "C2") == []
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        frozenset[str](),
+        frozenset({"main"}),
+        frozenset({"[ab]*"}),
+        frozenset({"main", "release/*", "[x]"}),
+    ],
+)
+async def test_branches_style_and_digest_come_back(store: Store, branches: frozenset[str]) -> None:
+    digest = DigestTime(time(7, 5), "America/New_York")
+    one = replace(BY_COMMAND, branches=branches, style=Style.DIGEST, digest=digest)
+    await save(store, replace(one, style=Style.FEED, digest=None), one)
+
+    assert await of_channel(store) == [one]
+
+
+async def test_a_channels_default_is_set_changed_and_forgotten(store: Store) -> None:
+    async with store.begin() as transaction:
+        defaults = transaction.channel_defaults
+        assert await defaults.of("C1") is None
+        await defaults.set("C1", SITE)
+        await defaults.set("C2", SITE)
+        await defaults.set("C1", SHOP)
+    async with store.begin() as transaction:
+        defaults = transaction.channel_defaults
+        assert (await defaults.of("C1"), await defaults.of("C2")) == (SHOP, SITE)
+        await defaults.forget("C1")
+        await defaults.forget("C3")
+        assert await defaults.of("C1") is None
 
 
 async def test_subscribing_again_replaces_the_first(store: Store) -> None:

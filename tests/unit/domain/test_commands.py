@@ -5,8 +5,10 @@ import pytest
 from bot.domain.commands import (
     VERBS,
     Command,
+    DefaultCommand,
     HelpCommand,
     PauseCommand,
+    SampleCommand,
     StatusCommand,
     SubscribeCommand,
     SubscriptionsCommand,
@@ -17,7 +19,8 @@ from bot.domain.commands import (
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import DEFAULT_TOPICS, Topic
+from bot.domain.subscriptions import Topic
+from bot.domain.wishes import Wish
 from tests.support.make import API, SITE
 
 ONE = Repositories((SITE,))
@@ -42,20 +45,28 @@ OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
         ("Pause API slow", PauseCommand(API, "slow")),
         ("unpause", UnpauseCommand()),
         ("resume acme/api", UnpauseCommand(API)),
-        ("subscribe", SubscribeCommand(None, DEFAULT_TOPICS)),
-        ("subscribe merge, failure", SubscribeCommand(None, frozenset({"merge", "failure"}))),
-        ("subscribe acme/site ALL", SubscribeCommand(SITE, frozenset(one.value for one in Topic))),
+        ("subscribe", SubscribeCommand()),
+        ("subscribe merge, failure", SubscribeCommand(None, Wish(frozenset({"merge", "failure"})))),
+        (
+            "subscribe acme/site ALL",
+            SubscribeCommand(SITE, Wish(frozenset(one.value for one in Topic))),
+        ),
         (
             "subscribe site action.queue.change",
-            SubscribeCommand(SITE, frozenset({"action.queue.change"})),
+            SubscribeCommand(SITE, Wish(frozenset({"action.queue.change"}))),
         ),
         (
             "subscribe action.anyhost_actions",
-            SubscribeCommand(None, frozenset({"action.anyhost_actions"})),
+            SubscribeCommand(None, Wish(frozenset({"action.anyhost_actions"}))),
         ),
         ("unsubscribe", UnsubscribeCommand()),
-        ("unsubscribe acme/site enter", UnsubscribeCommand(SITE, frozenset({"enter"}))),
+        ("unsubscribe acme/site enter", UnsubscribeCommand(SITE, Wish(frozenset({"enter"})))),
         ("subscriptions", SubscriptionsCommand()),
+        ("subscriptions test", SampleCommand()),
+        ("subscriptions test acme/site branch:main", SampleCommand(SITE, "main")),
+        ("default", DefaultCommand(None)),
+        ("default acme/site", DefaultCommand(SITE)),
+        ("default OFF", DefaultCommand(None, is_off=True)),
         ("help", HelpCommand()),
         ("help PAUSE", HelpCommand("pause")),
         ("help resume", HelpCommand("unpause")),

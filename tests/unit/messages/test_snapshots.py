@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import time, timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from bot.domain.audit import Action, ActResult, Origin
 from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
+from bot.domain.digests import DigestTime
 from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
     CommandSyntaxError,
@@ -40,7 +41,7 @@ from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.rules import Rules
-from bot.domain.subscriptions import SubscriptionSource
+from bot.domain.subscriptions import Style, SubscriptionSource
 from bot.domain.whereabouts import (
     Explanation,
     InBatch,
@@ -109,6 +110,12 @@ LONG = make_status(
 )
 REPLACED = make_act(
     actor=BOB, reason="deploying", previous_reason="CI runners are down", previous_paused_at=NOON
+)
+WIDE = replace(
+    make_subscription("merge", "action.queue.change", branches=frozenset({"main", "release/*"})),
+    except_logins=frozenset({"renovate"}),
+    style=Style.DIGEST,
+    digest=DigestTime(time(9), "Europe/Paris"),
 )
 UNPAUSED = make_act(
     Action.UNPAUSE,
@@ -353,6 +360,18 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         make_subscription("merge", "action.queue.change"),
         ChannelAccess.INVITE,
         bot_name="merge-queue",
+    ),
+    "subscribed-with-all-options": lambda: subscriptions.subscribed(
+        WIDE, ChannelAccess.OPEN, bot_name="merge-queue"
+    ),
+    "subscribed-already-so": lambda: subscriptions.already_so(WIDE),
+    "subscriptions-with-a-default": lambda: subscriptions.subscriptions([WIDE], "/mq", SITE),
+    "default-set": lambda: subscriptions.default_set(SITE),
+    "default-forgotten": subscriptions.default_forgotten,
+    "default-told": lambda: subscriptions.default_told(SITE, "/mq"),
+    "default-none": lambda: subscriptions.default_told(None, "/mq"),
+    "subscriptions-test": lambda: subscriptions.samples(
+        SITE, [("enter", []), ("merge", [WIDE, make_subscription("merge")])], "main"
     ),
     "unsubscribed": lambda: subscriptions.unsubscribed(SITE, None),
     "unsubscribed-in-part": lambda: subscriptions.unsubscribed(SITE, make_subscription("merge")),

@@ -7,6 +7,7 @@ from bot.domain.channels import ChannelAccess
 from bot.domain.errors import PermissionDenied
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionSource
+from bot.domain.wishes import Wish
 from bot.usecases.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
 from tests.support.acting import Acting
 from tests.support.clock import NOON
@@ -21,7 +22,7 @@ def make_use_case(**others: ChannelAccess) -> ManageSubscriptions:
 def asked(
     wanted: frozenset[str] | None, *, repository: RepositoryName = SITE, actor: Actor = ALICE
 ) -> SubscriptionRequest:
-    return SubscriptionRequest("C1", repository, wanted, actor, Origin.COMMAND)
+    return SubscriptionRequest("C1", repository, Wish(wanted or frozenset()), actor, Origin.COMMAND)
 
 
 async def on_record(use_case: ManageSubscriptions) -> list[AuditRecord]:

@@ -60,7 +60,7 @@ async def test_a_leave_without_a_code_is_judged_by_what_came_before_it() -> None
 
 async def test_a_branch_and_excepted_authors_narrow_what_is_heard() -> None:
     bot = await Reading().start("enter")
-    await bot.add(make_subscription("enter", channel_id="C2", branch="release/*"))
+    await bot.add(make_subscription("enter", channel_id="C2", branches=frozenset({"release/*"})))
     await bot.add(make_subscription("enter", channel_id="C3", except_logins=frozenset({"robot"})))
     bot.merge_queue.statuses[SITE] = make_status(
         waiting=[make_queued(41, author="robot"), make_queued(42)]

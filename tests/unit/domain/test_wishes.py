@@ -1,0 +1,137 @@
+"""What is typed to subscribe and unsubscribe, and what becomes of a subscription by it."""
+
+from datetime import time
+
+import pytest
+
+from bot.domain.digests import DigestTime
+from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription
+from bot.domain.wishes import InvalidWish, Wish, granted, read_wish, withdrawn, words_of
+from tests.support.make import SITE
+
+NEW = Subscription("C1", SITE)
+
+
+def grant(before: Subscription | None, typed: str) -> Subscription:
+    return granted(before, NEW, read_wish(typed.split()))
+
+
+def withdraw(before: Subscription, typed: str) -> Subscription | None:
+    return withdrawn(before, read_wish(typed.split()))
+
+
+def test_everything_that_can_be_typed_is_read() -> None:
+    typed = "merge,failure branch:main,release/* except:@Renovate style:feed except:bot[x]"
+    assert read_wish(typed.split()) == Wish(
+        topics=frozenset({"merge", "failure"}),
+        branches=frozenset({"main", "release/*"}),
+        except_logins=frozenset({"renovate", "bot[x]"}),
+        style=Style.FEED,
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "at", "zone"),
+    [
+        ("digest:09:00", time(9), None),
+        ("style:digest digest:7:30 Europe/Paris merge", time(7, 30), "Europe/Paris"),
+        ("merge digest:23:59 UTC style:digest", time(23, 59), "UTC"),
+    ],
+)
+def test_a_digest_has_a_time_and_perhaps_a_zone(typed: str, at: time, zone: str | None) -> None:
+    wish = read_wish(typed.split())
+    assert (wish.style, wish.digest_at, wish.digest_zone) == (Style.DIGEST, at, zone)
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("branch:", "branch: needs a branch or a pattern"),
+        ("style:loud", "There is no style “loud”. Styles are thread, feed, digest."),
+        ("digest:25:00", "digest: needs a time of day"),
+        ("digest:noon", "digest: needs a time of day"),
+        ("digest:09:00 Europe/Pariss", "There is no time zone “Europe/Pariss”"),
+        ("digest:09:00 ../../etc/passwd", "There is no time zone"),
+        ("digest:09:00 digest:10:00", "digest: is said once."),
+        ("style:feed digest:09:00", "digest: is for style:digest"),
+        ("digest:09:00 style:feed", "digest: is for style:digest"),
+        (" ".join(f"branch:b{n}" for n in range(21)), "At most 20 branches"),
+        (f"branch:{'*' * 300}", "at most 255 characters"),
+        ("colour:red", "There is no topic “colour:red”"),
+    ],
+)
+def test_what_cannot_be_understood_is_named_with_the_mend(typed: str, told: str) -> None:
+    with pytest.raises(InvalidWish) as refused:
+        read_wish(typed.split())
+    assert told in str(refused.value)
+
+
+def test_a_new_subscription_hears_the_default_topics_in_threads() -> None:
+    assert grant(None, "") == NEW
+    assert grant(None, "except:renovate").topics == DEFAULT_TOPICS
+    assert grant(None, "merge").topics == {"merge"}
+
+
+def test_subscribing_again_adds_and_keeps_what_is_not_typed() -> None:
+    first = grant(None, "merge branch:main except:renovate style:feed")
+    again = grant(first, "failure branch:release/* except:ana")
+    assert words_of(again) == (
+        "failure merge branch:main branch:release/* except:ana except:renovate style:feed"
+    )
+    assert grant(again, words_of(again)) == again
+    assert grant(again, "").topics == DEFAULT_TOPICS | {"failure", "merge"}
+
+
+def test_the_first_branch_narrows_what_heard_of_all_and_a_star_widens_it() -> None:
+    narrowed = grant(grant(None, "merge"), "branch:main")
+    assert narrowed.branches == {"main"}
+    assert grant(narrowed, "branch:*").branches == frozenset()
+
+
+def test_a_digest_keeps_its_time_until_another_is_typed() -> None:
+    first = grant(None, "digest:07:30 Europe/Paris")
+    assert first.digest == DigestTime(time(7, 30), "Europe/Paris")
+    assert grant(first, "ci").digest == first.digest
+    assert grant(first, "digest:08:00").digest == DigestTime(time(8), "Europe/Paris")
+    assert grant(first, "style:feed").digest is None
+    assert grant(None, "style:digest").digest == DigestTime(time(9), "UTC")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "merge failure",
+        "merge branch:main",
+        "branch:main branch:release/*",
+        "except:renovate merge",
+        "merge action.queue.change branch:main except:ana",
+    ],
+)
+def test_unsubscribing_with_the_same_words_undoes_subscribing(typed: str) -> None:
+    assert withdraw(grant(None, typed), typed.replace("except:ana", "")) is None or (
+        typed.startswith("except") and withdraw(grant(None, typed), "merge") is None
+    )
+
+
+def test_unsubscribing_takes_away_what_is_typed_and_no_more() -> None:
+    heard = grant(None, "merge failure branch:main,dev except:ana,renovate")
+    assert words_of(withdraw(heard, "merge") or NEW).startswith("failure branch:dev")
+    assert (withdraw(heard, "branch:dev") or NEW).branches == {"main"}
+    assert (withdraw(heard, "except:ana") or NEW).except_logins == {"renovate"}
+    assert withdraw(heard, "merge failure") is None
+    assert withdraw(heard, "branch:main,dev") is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("merge branch:dev", "All branches have the same topics"),
+        ("branch:other", "This channel hears about dev, main, not other by name."),
+        ("style:feed", "style: and digest: are for subscribe."),
+    ],
+)
+def test_what_one_subscription_cannot_say_is_refused(typed: str, told: str) -> None:
+    with pytest.raises(InvalidWish) as refused:
+        withdraw(grant(None, "merge failure branch:main,dev"), typed)
+    assert told in str(refused.value)
