@@ -13,6 +13,8 @@ COMMANDS = {
     "check": "Check settings, database, merge queue service and Slack.",
     "audit": "Print who paused, unpaused and subscribed what, for reading and for export.",
     "migrate": "Bring the database to this version's schema.",
+    "backup": "Copy the SQLite database to a file while the bot works.",
+    "restore": "Put such a copy back, or make a restored database look before it posts.",
     "manifest": "Print the manifest that creates the Slack app.",
     "sandbox": "Run one of the two local services alone.",
 }

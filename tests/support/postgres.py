@@ -67,6 +67,10 @@ class PostgresServer:
         self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return name
 
+    def tool(self, name: str, *arguments: str) -> str:
+        """Run one of PostgreSQL's programs in the server's own folder."""
+        return self._run(self._programs / name, *arguments)
+
     def drop_database(self, name: str) -> None:
         self.execute(f"DROP DATABASE {name} WITH (FORCE)")
 

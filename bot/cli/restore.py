@@ -1,0 +1,44 @@
+"""`mqbot restore`: a database goes back to what it was, and is looked after before it posts."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import click
+
+from bot.cli.process import CONFIGURATION_EXIT, complain
+from bot.config import load_database_url
+from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.storage import backup
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
+def command(file: Path | None) -> None:
+    """Put FILE, made by `mqbot backup`, in the place of the SQLite database; stop the bot first.
+
+    What was not settled in the copy is looked for in Slack before it is posted. After pg_restore
+    on PostgreSQL run it without FILE, which does that part alone.
+    """
+    try:
+        kept = _restore(load_database_url(os.environ), file)
+    except ConfigurationError as error:
+        complain(error)
+        raise SystemExit(CONFIGURATION_EXIT) from None
+    except (StoreUnavailable, ValueError) as error:
+        complain(ConfigurationError({"restore": str(error)}))
+        raise SystemExit(1) from None
+    click.echo("the database is ready; what was not settled is looked for before it is posted")
+    if kept is not None:
+        click.echo(f"the database that was there is kept as {kept}")
+
+
+def _restore(url: str, file: Path | None) -> Path | None:
+    is_sqlite = url.startswith("sqlite:")
+    if file is not None and is_sqlite:
+        return backup.restore(url, file)
+    if file is None and not is_sqlite:
+        asyncio.run(backup.distrust(url))
+        return None
+    problem = "a SQLite database needs FILE" if is_sqlite else "PostgreSQL takes no FILE"
+    raise ConfigurationError({"restore": problem})

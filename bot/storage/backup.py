@@ -1,0 +1,150 @@
+"""A SQLite database is copied while it is in use, and put back."""
+
+import asyncio
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import func, update
+
+from bot.domain.deliveries import DeliveryState
+from bot.domain.errors import StoreUnavailable
+from bot.storage import migrate
+from bot.storage.column_types import EPOCH
+from bot.storage.engine import create_engine, sqlite_path
+from bot.storage.failures import as_store_errors
+from bot.storage.presence import Presence
+from bot.storage.tables import deliveries, leases
+
+WAIT_SECONDS = 60.0
+REPLACED = ".before-restore"
+_SIDES = ("", "-wal", "-shm")
+"""SQLite keeps what is not merged yet beside the file."""
+
+
+def back_up(url: str, file: Path) -> None:
+    """Write one consistent copy to `file`, whole or not at all; whoever writes goes on meanwhile.
+
+    Raises StoreUnavailable, and ValueError for an address that is not SQLite's.
+    """
+    source = sqlite_path(url)
+    if not source.exists():
+        raise StoreUnavailable(f"there is no database {source}")
+    beside = file.with_name(f".{file.name}.part")
+    with as_store_errors():
+        try:
+            _copy(source, beside)
+            beside.replace(file)
+            _flush_folder(file)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def restore(url: str, file: Path) -> Path | None:
+    """Put the copy in the place of the database, at this program's schema.
+
+    Returns where the database that was there is kept, if there was one. Raises StoreUnavailable
+    when `file` is no such copy or a process has the database in use; then nothing has changed.
+    Not to be called from a running event loop.
+    """
+    target = sqlite_path(url)
+    if not file.is_file():
+        raise StoreUnavailable(f"there is no file {file}")
+    with as_store_errors():
+        target.parent.mkdir(parents=True, exist_ok=True)
+    presence = Presence(target)
+    try:
+        if not presence.begin():
+            raise StoreUnavailable("the database is in use: stop the bot first")
+        return _put(file, target)
+    finally:
+        presence.end()
+
+
+def _put(file: Path, target: Path) -> Path | None:
+    beside = target.with_name(f".{target.name}.part")
+    with as_store_errors():
+        try:
+            _copy(file, beside)
+            asyncio.run(_prepare(file, f"sqlite:///{beside}"))
+            with closing(sqlite3.connect(beside)) as connection:
+                connection.execute("PRAGMA journal_mode=DELETE")
+            kept = _set_aside(target)
+            beside.replace(target)
+            _flush_folder(target)
+        finally:
+            for side in _SIDES:
+                Path(f"{beside}{side}").unlink(missing_ok=True)
+    return kept
+
+
+async def _prepare(file: Path, url: str) -> None:
+    if await migrate.current_revision(url) is None:
+        raise StoreUnavailable(f"{file} is no database of mqbot")
+    await migrate.upgrade(url)
+    await distrust(url)
+
+
+async def distrust(url: str) -> None:
+    """Make a database that was put back look before it posts.
+
+    What was not settled when the copy was made may have been posted since, so it is in doubt:
+    Slack's history decides. Leases of then end.
+    """
+    engine = create_engine(url)
+    try:
+        with as_store_errors():
+            async with engine.begin() as connection:
+                await connection.execute(
+                    update(deliveries)
+                    .where(deliveries.c.settled_at.is_(None))
+                    .values(
+                        state=DeliveryState.IN_DOUBT,
+                        attempted_at=func.coalesce(
+                            deliveries.c.attempted_at, deliveries.c.created_at
+                        ),
+                    )
+                )
+                await connection.execute(update(leases).values(expires_at=EPOCH))
+    finally:
+        await engine.dispose()
+
+
+def _copy(source: Path, copy: Path) -> None:
+    copy.unlink(missing_ok=True)
+    # Nobody else is to read it: it holds what people wrote.
+    os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    with (
+        closing(sqlite3.connect(source, timeout=WAIT_SECONDS)) as reading,
+        closing(sqlite3.connect(copy)) as writing,
+    ):
+        # In one step: between steps a writer would make it begin again, for ever if it is busy.
+        reading.backup(writing)
+        writing.execute("PRAGMA journal_mode=DELETE")
+        found = writing.execute("PRAGMA quick_check").fetchone()
+    if found != ("ok",):
+        raise StoreUnavailable(f"{source} is damaged: {found[0]}")
+    with copy.open("rb") as written:
+        os.fsync(written.fileno())
+
+
+def _set_aside(target: Path) -> Path | None:
+    kept = target.with_name(f"{target.name}{REPLACED}")
+    for side in _SIDES:
+        Path(f"{kept}{side}").unlink(missing_ok=True)
+    if not target.exists():
+        return None
+    for side in reversed(_SIDES):
+        beside = Path(f"{target}{side}")
+        if beside.exists():
+            beside.replace(f"{kept}{side}")
+    return kept
+
+
+def _flush_folder(file: Path) -> None:
+    descriptor = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

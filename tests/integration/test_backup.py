@@ -1,0 +1,196 @@
+"""A SQLite database is copied while the bot writes, and put back without a post twice or lost."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bot.cli import main
+from bot.storage.backup import back_up
+from bot.storage.engine import create_engine, sqlite_path
+from bot.storage.presence import Presence
+from bot.storage.unit_of_work import SqlStore
+from tests.support.bot_tester import RELEASES, BotTester
+from tests.support.postgres import PostgresServer
+from tests.support.stored import make_new
+from tests.support.waiting import until
+
+
+def run(command: str, *arguments: str, url: str) -> Result:
+    return CliRunner(env={"DATABASE_URL": url}).invoke(main, [command, *arguments])
+
+
+def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as database:
+        return list(database.execute(query))
+
+
+def unfinished(folder: Path) -> list[Path]:
+    return list(folder.glob(".*part*"))
+
+
+async def test_copies_made_while_the_bot_writes_are_whole(sqlite_url: str, tmp_path: Path) -> None:
+    store = SqlStore(create_engine(sqlite_url))
+    written, stop = 0, asyncio.Event()
+
+    async def write() -> None:
+        nonlocal written
+        while not stop.is_set():
+            async with store.begin() as transaction:
+                await transaction.outbox.add([make_new(written), make_new(written + 1)])
+            written += 2
+
+    writing = asyncio.create_task(write())
+    held = 0
+    for number in range(5):
+        await until(lambda before=held: written > before, "something written")  # type: ignore[misc]  # the value of this turn
+        copy = tmp_path / f"copy{number}"
+        await asyncio.to_thread(back_up, sqlite_url, copy)
+        ((held,),) = rows(copy, "SELECT count(*) FROM deliveries")  # type: ignore[assignment]  # a number
+        # Both of a transaction or none, and the line's own row agrees.
+        assert held % 2 == 0
+        assert rows(copy, "SELECT max(next_sequence) FROM destinations") == [(held + 1,)]
+        assert copy.stat().st_mode & 0o777 == 0o600
+    stop.set()
+    await writing
+    await store.close()
+    assert held > 0
+    assert unfinished(tmp_path) == []
+
+
+async def test_what_was_posted_since_the_copy_is_not_posted_again(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    async with BotTester(sqlite_url, channels=f"acme/site={RELEASES}:enter") as bot:
+        await bot.wait_for_post(f"#{await _entered(bot)}", RELEASES)
+        bot.expected_refusals.add("chat.postMessage rate_limit")
+        bot.break_slack("rate_limit", "chat.postMessage", retry_after=3)
+        number = bot.enqueue()
+        await until(lambda: _waiting(sqlite_url), "a delivery that waits")
+        await asyncio.to_thread(back_up, sqlite_url, copy)
+        await bot.wait_for_post(f"#{number}", RELEASES)
+        await bot.stop_bot()
+        result = await asyncio.to_thread(run, "restore", str(copy), url=sqlite_url)
+        assert result.exit_code == 0, result.output
+        assert "is looked for before it is posted" in result.output
+        await bot.start_bot()
+        await until(lambda: not _unsettled(sqlite_url), "everything settled", 60)
+        later = bot.enqueue()
+        await bot.wait_for_post(f"#{later}", RELEASES)
+        posts = [one.line for one in bot.posts(RELEASES)]
+        assert len([one for one in posts if f"#{number}" in one]) == 1
+
+
+async def _entered(bot: BotTester) -> int:
+    return bot.enqueue()
+
+
+def _waiting(url: str) -> bool:
+    query = "SELECT 1 FROM deliveries WHERE state = 'pending' AND failures > 0"
+    return bool(rows(sqlite_path(url), query))
+
+
+def _unsettled(url: str) -> bool:
+    return bool(rows(sqlite_path(url), "SELECT 1 FROM deliveries WHERE settled_at IS NULL"))
+
+
+def test_the_database_that_was_there_is_kept(sqlite_url: str, tmp_path: Path) -> None:
+    path, copy = sqlite_path(sqlite_url), tmp_path / "copy"
+    assert run("backup", str(copy), url=sqlite_url).exit_code == 0
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("INSERT INTO seen_requests VALUES ('later', 1)")
+        database.commit()
+    result = run("restore", str(copy), url=sqlite_url)
+    kept = path.with_name(f"{path.name}.before-restore")
+    assert f"is kept as {kept}" in result.output
+    assert rows(path, "SELECT count(*) FROM seen_requests") == [(0,)]
+    assert rows(kept, "SELECT count(*) FROM seen_requests") == [(1,)]
+
+
+def test_a_copy_can_go_where_no_database_was(sqlite_url: str, tmp_path: Path) -> None:
+    copy, elsewhere = tmp_path / "copy", tmp_path / "new" / "bot.sqlite3"
+    run("backup", str(copy), url=sqlite_url)
+    result = run("restore", str(copy), url=f"sqlite:///{elsewhere}")
+    assert result.exit_code == 0
+    assert "is kept" not in result.output
+    assert rows(elsewhere, "SELECT count(*) FROM deliveries") == [(0,)]
+
+
+def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    run("backup", str(copy), url=sqlite_url)
+    before = sqlite_path(sqlite_url).stat()
+    bot = Presence(sqlite_path(sqlite_url))
+    bot.begin()
+    result = run("restore", str(copy), url=sqlite_url)
+    bot.end()
+    assert result.exit_code == 1
+    assert result.stderr == "mqbot: restore: the database is in use: stop the bot first\n"
+    assert sqlite_path(sqlite_url).stat().st_ino == before.st_ino
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all, but long enough" * 100])
+def test_what_is_no_copy_is_refused_and_nothing_changes(
+    sqlite_url: str, tmp_path: Path, content: bytes
+) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.write_bytes(content)
+    result = run("restore", str(wrong), url=sqlite_url)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("mqbot: restore: ")
+    assert "Traceback" not in result.output
+    assert rows(sqlite_path(sqlite_url), "SELECT count(*) FROM deliveries") == [(0,)]
+    assert unfinished(tmp_path) == []
+
+
+def test_a_copy_of_a_newer_program_is_refused(sqlite_url: str, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    run("backup", str(copy), url=sqlite_url)
+    with closing(sqlite3.connect(copy)) as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+        database.commit()
+    result = run("restore", str(copy), url=sqlite_url)
+    assert result.exit_code == 1
+    assert "made by a newer version" in result.stderr
+
+
+def test_the_wrong_kind_of_database_is_named() -> None:
+    url = "postgresql://mqbot:s3same@127.0.0.1:1/mqbot"
+    for arguments in (("backup", "copy"), ("restore", "copy")):
+        result = run(*arguments, url=url)
+        assert result.exit_code == 2
+        assert "s3same" not in result.output
+    assert run("restore", url="sqlite:////nowhere/x").exit_code == 2
+    assert run("backup", "copy", url="sqlite:////nowhere/x").exit_code == 1
+
+
+@pytest.mark.postgres
+async def test_postgresql_is_dumped_and_restored_in_two_commands(
+    postgres_server: PostgresServer, postgres_url: str
+) -> None:
+    store = SqlStore(create_engine(postgres_url))
+    async with store.begin() as transaction:
+        await transaction.outbox.add([make_new(1)])
+    await store.close()
+    empty = postgres_server.url(postgres_server.create_database())
+    postgres_server.tool("pg_dump", "-Fc", "-f", "data/mqbot.dump", postgres_url)
+    postgres_server.tool("pg_restore", "--no-owner", "-d", empty, "data/mqbot.dump")
+    result = await asyncio.to_thread(run, "restore", url=empty)
+    assert result.exit_code == 0, result.output
+    restored = SqlStore(create_engine(empty))
+    async with restored.begin() as transaction:
+        (doubted,) = await transaction.outbox.in_doubt(10)
+        assert doubted.attempted_at == doubted.created_at
+    await restored.close()
+
+
+def test_backup_onto_a_full_or_missing_folder_is_a_sentence(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    result = run("backup", str(tmp_path / "missing" / "copy"), url=sqlite_url)
+    assert result.exit_code == 1
+    assert "Traceback" not in result.output
