@@ -72,7 +72,7 @@ def test_the_procfile_starts_commands_that_exist() -> None:
     assert [match and match[1] in COMMANDS for match in started] == [True] * len(lines)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_a_document_links_to_in_the_project_exists(document: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", document.read_text())
     local = [link for link in links if "://" not in link]
