@@ -51,6 +51,7 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import Json
 from tests.properties.test_text import HOSTILE, text_objects
 from tests.support.clock import NOON
+from tests.support.every_message import every_message
 from tests.support.make import (
     SITE,
     make_act,
@@ -68,8 +69,8 @@ from tests.support.make import (
 STRINGS = 100_000
 API = RepositoryName("acme/api")
 CHANNEL, READER = "C0MERGEQ", "U0ALICE"
-OUR_CHANNELS = {CHANNEL, "C0OLD"}
-"""Those that our own messages refer to: outside text never names the second."""
+OUR_CHANNELS = {CHANNEL, "C0OLD", "C0GONE", "C1"}
+"""Those that our own messages refer to: outside text never names the others."""
 
 ADDRESS = "https://code.example/"
 NAMES = ("@alice", "@channel", "@here", "@everyone", "#general", "@releasers", "<!subteam^S0ALL>")
@@ -337,19 +338,26 @@ def assert_leads_to_our_host(text: str) -> None:
             assert part["url"].startswith(ADDRESS), (part, text)
 
 
+def assert_can_do_nothing(stored: Json) -> None:
+    for found in text_objects(stored["blocks"]):
+        if found["type"] == "mrkdwn":
+            assert found["verbatim"] is True, found
+            assert_calls_nobody(found["text"])
+            assert_leads_to_our_host(found["text"])
+    if "text" in stored:
+        assert_calls_nobody(stored["text"])
+        assert stored["text"].strip()
+
+
 def test_a_hundred_thousand_strings_can_do_nothing_in_slack(request: pytest.FixtureRequest) -> None:
     outside = Outside(str(request.config.getoption("--hypothesis-seed")))
     workspace = Workspace()
-    shown = 0
+    rounds = 0
     while outside.given < STRINGS:
-        stored = workspace.show(MAKERS[shown % len(MAKERS)](outside))
-        shown += 1
-        for found in text_objects(stored["blocks"]):
-            if found["type"] == "mrkdwn":
-                assert found["verbatim"] is True, found
-                assert_calls_nobody(found["text"])
-                assert_leads_to_our_host(found["text"])
-        if "text" in stored:
-            assert_calls_nobody(stored["text"])
-            assert stored["text"].strip()
-    assert shown > 2 * len(MAKERS)
+        for make in MAKERS:
+            assert_can_do_nothing(workspace.show(make(outside)))
+        # Every message there is: each with a string for all that stands in it.
+        for rendered in every_message(outside.text(), outside.url()).values():
+            assert_can_do_nothing(workspace.show(rendered))
+        rounds += 1
+    assert rounds > 20

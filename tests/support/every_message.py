@@ -31,6 +31,7 @@ from bot.domain.errors import (
     ResourceNotFound,
     StateConflict,
     StoreUnavailable,
+    UnknownGroup,
 )
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord
@@ -244,13 +245,6 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "snoozed": reminders.snoozed(LONG_NAME, NOON),
         "extend modal": timers.extend_modal(LONG_NAME, "value", "C0MERGEQ"),
         "extend modal at work": timers.working_modal(),
-        "duration refused": errors.explain(
-            InvalidDuration(DurationProblem.UNREADABLE, text),
-            command="/mq",
-            incident="i1",
-            repository=None,
-            retry=None,
-        ),
         "reason modal of one": pause.reason_modal(
             [SITE], chosen=SITE, channel_id=None, note=pause.impact_note(make_snapshot())
         ),
@@ -374,6 +368,8 @@ def _errors(text: str) -> Rendered:
         RepositoryNotChosen(names * 20),
         *_denials(text),
         QueueBusy(LONG_NAME),
+        UnknownGroup(text, (text,) * 60, text),
+        *(InvalidDuration(problem, text) for problem in DurationProblem),
         InvalidReason(ReasonProblem.BLANK, length=0, limit=255),
         InvalidReason(ReasonProblem.TOO_LONG, length=999, limit=255),
         MergeQueueUnavailable(text),

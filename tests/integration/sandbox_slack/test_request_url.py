@@ -1,6 +1,7 @@
 """HTTP delivery: the workspace signs, verifies, waits three seconds, and sends events again."""
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
@@ -20,6 +21,12 @@ from tests.integration.sandbox_slack.clients import ALICE, CHANNEL, MANIFEST, ev
 SECRET = "e6b19c573432dcc6b075501d51b51bb8"
 SETTINGS: Any = MANIFEST["settings"]
 OVER_HTTP: dict[str, object] = {**MANIFEST, "settings": {**SETTINGS, "socket_mode_enabled": False}}
+
+PATIENT_SECONDS = 60.0
+"""How long the workspace waits where an answer is sure to come, on however busy a machine."""
+
+IMPATIENT_SECONDS = 0.3
+"""How long it waits where no answer comes in time."""
 
 
 class Listener:
@@ -70,18 +77,25 @@ async def listener() -> AsyncIterator[Listener]:
     await one.stop()
 
 
-@pytest.fixture
-async def sandbox(listener: Listener) -> AsyncIterator[SlackSandbox]:
+@contextlib.asynccontextmanager
+async def workspace(listener: Listener, ack_seconds: float) -> AsyncIterator[SlackSandbox]:
     running = SlackSandbox(
         OVER_HTTP,
-        ack_seconds=0.3,
+        ack_seconds=ack_seconds,
         event_retry_seconds=(0.0, 0.02, 0.02),
         signing_secret=SECRET,
     )
     await running.start()
-    await running.request_url.use(listener.url)
+    running.request_url.use_when_answered(listener.url)
+    await eventually(lambda: running.request_url.connections)
     yield running
     await running.stop()
+
+
+@pytest.fixture
+async def sandbox(listener: Listener) -> AsyncIterator[SlackSandbox]:
+    async with workspace(listener, PATIENT_SECONDS) as running:
+        yield running
 
 
 async def test_a_command_comes_signed_as_a_form(sandbox: SlackSandbox, listener: Listener) -> None:
@@ -125,10 +139,11 @@ async def test_an_acknowledgement_may_carry_an_answer(
     assert done["ack_text"] == "Got it"
 
 
-async def test_a_late_acknowledgement_is_none(sandbox: SlackSandbox, listener: Listener) -> None:
-    listener.gate.clear()
-    done = await sandbox.people.command(ALICE, CHANNEL, "/mq")
-    assert (done["acknowledged"], done["error"]) == (False, "operation_timeout")
+async def test_a_late_acknowledgement_is_none(listener: Listener) -> None:
+    async with workspace(listener, IMPATIENT_SECONDS) as sandbox:
+        listener.gate.clear()
+        done = await sandbox.people.command(ALICE, CHANNEL, "/mq")
+        assert (done["acknowledged"], done["error"]) == (False, "operation_timeout")
 
 
 async def test_another_status_than_200_is_no_acknowledgement(
@@ -176,12 +191,11 @@ async def test_a_repeated_payload_is_the_very_same_signed_request(
     assert first[1] == second[1]
 
 
-async def test_a_lost_payload_is_not_acknowledged(
-    sandbox: SlackSandbox, listener: Listener
-) -> None:
-    sandbox.faults.arm({"name": "lose_payload"})
-    assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
-    assert listener.requests == []
+async def test_a_lost_payload_is_not_acknowledged(listener: Listener) -> None:
+    async with workspace(listener, IMPATIENT_SECONDS) as sandbox:
+        sandbox.faults.arm({"name": "lose_payload"})
+        assert (await sandbox.people.command(ALICE, CHANNEL, "/mq"))["acknowledged"] is False
+        assert listener.requests == []
 
 
 async def test_an_app_that_does_not_listen_is_not_connected(
@@ -211,7 +225,12 @@ async def test_an_address_given_at_the_start_is_verified_when_the_app_has_starte
 ) -> None:
     port = int(listener.url.split(":")[2].partition("/")[0])
     await listener.stop()
-    sandbox = SlackSandbox(OVER_HTTP, request_url=listener.url, signing_secret=SECRET)
+    sandbox = SlackSandbox(
+        OVER_HTTP,
+        request_url=listener.url,
+        signing_secret=SECRET,
+        ack_seconds=PATIENT_SECONDS,
+    )
     await sandbox.start()
     assert _app(sandbox)["connected"] is False
     later = Listener()

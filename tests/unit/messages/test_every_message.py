@@ -1,0 +1,63 @@
+"""Whatever shows a message or a view is among the messages that the other tests look at."""
+
+import importlib
+import inspect
+import pkgutil
+import sys
+from types import CodeType, FrameType
+
+import bot.messages
+from bot.domain import errors
+from bot.domain.errors import MergeQueueError, UserError
+from tests.support.every_message import every_message
+
+SHOWN_AFTER_ALL_ELSE = {"without_controls"}
+"""What takes a finished message and makes another of it."""
+
+
+class Calls:
+    """Which functions are called."""
+
+    def __init__(self) -> None:
+        self.seen: set[CodeType] = set()
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            self.seen.add(frame.f_code)
+
+
+def shown_by() -> dict[str, CodeType]:
+    """The functions of `bot.messages` that give a message or a view, by their names."""
+    found: dict[str, CodeType] = {}
+    for each in pkgutil.walk_packages(bot.messages.__path__, f"{bot.messages.__name__}."):
+        module = importlib.import_module(each.name)
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            given = str(inspect.signature(function).return_annotation)
+            is_shown = "Message" in given or "View" in given
+            if is_shown and function.__module__ == each.name and name not in SHOWN_AFTER_ALL_ELSE:
+                found[f"{each.name}.{name}"] = function.__code__
+    return found
+
+
+def test_every_function_that_shows_something_is_called() -> None:
+    calls = Calls()
+    before = sys.getprofile()
+    sys.setprofile(calls)
+    try:
+        every_message("text", "https://code.example/1")
+    finally:
+        sys.setprofile(before)
+    functions = shown_by()
+    assert len(functions) > 50
+    assert [name for name, code in sorted(functions.items()) if code not in calls.seen] == []
+
+
+def leaves(of: type[Exception]) -> set[str]:
+    below = of.__subclasses__()
+    return set().union(*map(leaves, below)) if below else {of.__name__}
+
+
+def test_every_error_that_is_told_to_people_is_among_them() -> None:
+    names = " ".join(every_message("text", "https://code.example/1"))
+    told = leaves(UserError) | leaves(MergeQueueError)
+    assert {one for one in told if hasattr(errors, one) and f" {one}" not in f" {names} "} == set()
