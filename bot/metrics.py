@@ -99,7 +99,7 @@ class Metrics(Measures):
             "mqbot_slack_errors", "Calls of Slack's Web API that failed", "method", "code"
         )
         self._job_failures = self._counter(
-            "mqbot_job_failures", "Runs of scheduled jobs that failed", "job"
+            "mqbot_job_failures", "Runs of scheduled jobs that failed", "task"
         )
         self._codes: set[tuple[str, str]] = set()
         for outcome in PollOutcome:

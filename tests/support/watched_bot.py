@@ -83,3 +83,12 @@ def family_names(text: str) -> set[str]:
             names.update(f"{family.name}_{end}" for end in ("bucket", "sum", "count"))
         names.update(sample.name for sample in family.samples)
     return names
+
+
+def sample_labels(text: str) -> dict[str, set[str]]:
+    """Of a scrape: the labels of every name that has samples."""
+    labels: dict[str, set[str]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels.setdefault(sample.name, set()).update(sample.labels)
+    return labels

@@ -57,13 +57,13 @@ def test_times_are_told_in_seconds_and_never_negative(metrics: Metrics) -> None:
 
 def test_counts_begin_at_nought_so_that_the_first_shows(metrics: Metrics) -> None:
     metrics.job_known("post deliveries")
-    assert value(metrics, "mqbot_job_failures_total", job="post deliveries") == 0
+    assert value(metrics, "mqbot_job_failures_total", task="post deliveries") == 0
     assert value(metrics, "mqbot_polls_total", outcome="failed") == 0
     assert value(metrics, "mqbot_slack_rate_limit_waits_total") == 0
     metrics.job_failed("post deliveries")
     metrics.poll_ended(PollOutcome.FAILED)
     metrics.slack_limited(30)
-    assert value(metrics, "mqbot_job_failures_total", job="post deliveries") == 1
+    assert value(metrics, "mqbot_job_failures_total", task="post deliveries") == 1
     assert value(metrics, "mqbot_polls_total", outcome="failed") == 1
     assert value(metrics, "mqbot_slack_rate_limit_waits_total") == 1
     assert value(metrics, "mqbot_slack_rate_limit_wait_seconds_total") == 30
@@ -121,4 +121,4 @@ def test_a_gauge_is_read_when_it_is_asked_for(metrics: Metrics) -> None:
 
 def test_two_in_one_process_do_not_share_anything(metrics: Metrics) -> None:
     metrics.job_failed("prune history")
-    assert ("mqbot_job_failures_total", (("job", "prune history"),)) not in samples(Metrics())
+    assert ("mqbot_job_failures_total", (("task", "prune history"),)) not in samples(Metrics())

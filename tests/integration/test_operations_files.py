@@ -1,0 +1,130 @@
+"""Dashboard and alert rules ask for what a bot exports, and each alert is explained."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.merge_queue.statistics import Statistics
+from bot.metrics import Metrics
+from tests.documentation import ROOT
+from tests.support.bot_tester import BotTester
+from tests.support.watched_bot import WatchedBot, sample_labels
+
+OPERATIONS = ROOT / "docs" / "operations"
+OF_PROMETHEUS = {"up"}
+"""What Prometheus itself adds to every target, and to every series."""
+
+OF_THE_TARGET = {"job", "instance"}
+NAME = re.compile(r"\b(?:mqbot|process|python)_[a-z_]+\b|\bup\b")
+SELECTOR = re.compile(r"\b((?:mqbot|process)_[a-z_]+)\{([^}]*)\}")
+GROUPED = re.compile(r"\bby \(([^)]*)\)")
+
+
+def alerts() -> list[dict[str, Any]]:
+    document = yaml.safe_load((OPERATIONS / "alerts.yml").read_text())
+    return [rule for group in document["groups"] for rule in group["rules"]]
+
+
+def panels() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((OPERATIONS / "dashboard.json").read_text())["panels"]
+    return found
+
+
+def expressions(path: Path) -> Iterator[str]:
+    if path.suffix == ".yml":
+        yield from (rule["expr"] for rule in alerts())
+        return
+    yield from (target["expr"] for panel in panels() for target in panel["targets"])
+    for variable in json.loads(path.read_text())["templating"]["list"]:
+        if variable["type"] == "query":
+            yield variable["query"]
+
+
+FILES = pytest.mark.parametrize("name", ["alerts.yml", "dashboard.json"])
+
+
+@FILES
+async def test_every_metric_asked_for_is_exported_by_a_running_bot(
+    name: str, sqlite_url: str
+) -> None:
+    async with BotTester(sqlite_url, environment={"MQBOT_HEALTH_PORT": "0"}) as bot:
+        await bot.ask("/mq status")
+        exported = await WatchedBot(bot).families()
+    asked = {one for expr in expressions(OPERATIONS / name) for one in NAME.findall(expr)}
+    assert len(asked) > 10
+    assert asked - exported - OF_PROMETHEUS == set()
+
+
+async def test_whatever_a_bot_exports_of_itself_is_on_the_dashboard(sqlite_url: str) -> None:
+    async with BotTester(sqlite_url, environment={"MQBOT_HEALTH_PORT": "0"}) as bot:
+        exported = await WatchedBot(bot).families()
+    shown = {
+        one
+        for path in (OPERATIONS / "dashboard.json", OPERATIONS / "alerts.yml")
+        for expr in expressions(path)
+        for one in NAME.findall(expr)
+    }
+    ends = r"_(total|created|bucket|sum|count|info)$"
+    missing = {re.sub(ends, "", one) for one in exported if one.startswith("mqbot_")}
+    missing -= {re.sub(ends, "", one) for one in shown}
+    assert missing == ONLY_FOR_LOOKING_CLOSER
+
+
+ONLY_FOR_LOOKING_CLOSER = {
+    "mqbot_oldest_poll_seconds",
+    "mqbot_service_rate_limit_waits",
+    "mqbot_service_unreadable_events",
+    "mqbot_slack_rate_limit_waits",
+}
+
+
+def _with_every_label() -> str:
+    metrics, counts = Metrics(), Statistics()
+    counts.outcomes["status", "200"] += 1
+    counts.retries["status"] += 1
+    counts.unreadable_answers["status"] += 1
+    metrics.watch_service(counts)
+    metrics.slack_failed("chat.postMessage", "invalid_auth")
+    metrics.job_failed("prune history")
+    return metrics.render().decode()
+
+
+@FILES
+def test_every_label_asked_for_belongs_to_its_metric(name: str) -> None:
+    labels = sample_labels(_with_every_label())
+    # These are read from the database, one series a state.
+    labels["mqbot_outbox_deliveries"] = {"state"}
+    wrong = []
+    for expr in expressions(OPERATIONS / name):
+        for metric, selector in SELECTOR.findall(expr):
+            asked = set(re.findall(r"(\w+)\s*[=!]~?", selector))
+            wrong += [(metric, one) for one in asked - labels.get(metric, set()) - OF_THE_TARGET]
+        known = {one for metric in NAME.findall(expr) for one in labels.get(metric, set())}
+        for group in GROUPED.findall(expr):
+            asked = {one.strip() for one in group.split(",")}
+            wrong += [(expr, one) for one in asked - known - OF_THE_TARGET]
+    assert wrong == []
+
+
+def test_no_metric_has_a_label_that_the_scrape_itself_gives() -> None:
+    named = sample_labels(_with_every_label())
+    assert [name for name, labels in named.items() if labels & OF_THE_TARGET] == []
+
+
+def test_every_alert_says_how_bad_it_is_and_what_to_do() -> None:
+    page = (OPERATIONS / "README.md").read_text()
+    explained = re.findall(r"^\| `(Mqbot\w+)` \| (page|ticket) \|", page, re.MULTILINE)
+    assert explained == [(rule["alert"], rule["labels"]["severity"]) for rule in alerts()]
+    assert [rule["alert"] for rule in alerts() if not rule["annotations"]["summary"]] == []
+
+
+def test_the_panels_stand_side_by_side_and_have_one_number_each() -> None:
+    places = [tuple(panel["gridPos"][one] for one in "xy") for panel in panels()]
+    assert len(set(places)) == len(places)
+    assert len({panel["id"] for panel in panels()}) == len(panels())
+    assert {panel["datasource"]["uid"] for panel in panels()} == {"${datasource}"}

@@ -1,0 +1,78 @@
+"""The systemd unit is one that systemd takes, and gives the process what it needs and no more."""
+
+import configparser
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bot.cli import COMMANDS
+from bot.cli.process import CONFIGURATION_EXIT
+from bot.config import Settings
+from bot.runtime import DRAIN_SECONDS
+from tests.documentation import ROOT
+
+UNIT = ROOT / "docs" / "operations" / "mqbot.service"
+needs_systemd = pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze"
+)
+
+
+def settings() -> dict[str, str]:
+    """What the [Service] section says; of repeated keys the last."""
+    parser = configparser.RawConfigParser(strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # systemd's keys have capitals
+    parser.read(UNIT)
+    return dict(parser["Service"])
+
+
+def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["systemd-analyze", *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@needs_systemd
+def test_systemd_takes_the_unit_without_a_word() -> None:
+    done = analyze("verify", UNIT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@needs_systemd
+def test_a_unit_with_a_mistake_would_be_told(tmp_path: Path) -> None:
+    wrong = tmp_path / UNIT.name
+    wrong.write_text(UNIT.read_text().replace("ProtectSystem=strict", "ProtectSystem=strictly"))
+    assert "strictly" in analyze("verify", wrong).stderr
+
+
+@needs_systemd
+def test_systemd_finds_little_that_the_process_could_do() -> None:
+    said = analyze("security", "--offline=true", "--no-pager", UNIT).stdout
+    exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", said)
+    assert exposure, said
+    assert float(exposure[1]) < 2.0
+
+
+def test_the_unit_writes_in_one_folder_only_and_has_no_privilege() -> None:
+    section = settings()
+    assert section["ProtectSystem"] == "strict"
+    assert section["DynamicUser"] == "yes"
+    assert section["NoNewPrivileges"] == "yes"
+    assert section["CapabilityBoundingSet"] == section["AmbientCapabilities"] == ""
+    assert not {"ReadWritePaths", "User", "PermissionsStartOnly"} & set(section)
+    state = f"/var/lib/{section['StateDirectory']}"
+    assert f"DATABASE_URL=sqlite:///{state}/mqbot.sqlite3" in UNIT.read_text()
+
+
+def test_the_unit_agrees_with_the_program() -> None:
+    section = settings()
+    command = re.fullmatch(r"/usr/bin/env mqbot (\w+)", section["ExecStart"])
+    assert command
+    assert command[1] in COMMANDS
+    assert section["RestartPreventExitStatus"] == str(CONFIGURATION_EXIT)
+    assert int(section["TimeoutStopSec"]) > 2 * DRAIN_SECONDS
+    known = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    set_here = set(re.findall(r"^Environment=(\w+)=", UNIT.read_text(), re.MULTILINE))
+    assert set_here - known == {"PATH", "PYTHONDONTWRITEBYTECODE"}
