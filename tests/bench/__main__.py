@@ -1,0 +1,59 @@
+"""`python -m tests.bench`: measure the bot against floors of the same run, and show the table."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+
+from tests.bench import documents, table
+from tests.bench.figures import FULL, QUICK, Extent, Row
+from tests.bench.rows import acks
+
+Measure = Callable[[Extent], Awaitable[Sequence[Row]]]
+
+PARTS: Mapping[str, Measure] = {
+    "acks": acks.rows,
+}
+
+
+async def measure(names: Sequence[str], extent: Extent, console: Console) -> list[Row]:
+    found: list[Row] = []
+    for name in names:
+        console.print(f"measuring {name} …", style="dim")
+        found += await PARTS[name](extent)
+    return found
+
+
+def main() -> int:
+    """0 also when goals are missed: a shared machine has bad moments, and the table shows it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all when left out")
+    parser.add_argument("--quick", action="store_true", help="under a minute, for CI")
+    parser.add_argument("--json", action="store_true", help="print JSON and no table")
+    parser.add_argument(
+        "--load",
+        metavar="WORDS",
+        help="write docs/performance.md, with these words on what else the machine was doing",
+    )
+    arguments = parser.parse_args()
+    names = arguments.parts or list(PARTS)
+    unknown = sorted(set(names) - set(PARTS))
+    if unknown:
+        parser.error(f"there is no part {', '.join(unknown)}; parts are {', '.join(PARTS)}")
+    console = Console(stderr=arguments.json)
+    rows = asyncio.run(measure(names, QUICK if arguments.quick else FULL, console))
+    if arguments.json:
+        print(json.dumps([{**asdict(row), "is_met": row.is_met} for row in rows], indent=2))
+    else:
+        console.print(table.for_terminal(rows))
+    if arguments.load is not None:
+        documents.write(rows, arguments.load)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

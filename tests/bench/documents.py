@@ -1,0 +1,25 @@
+"""Writes docs/performance.md: the table, how it was made, and on what."""
+
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.figures import Row
+from tests.bench.table import for_document
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "performance.md"
+
+TEMPLATE = Path(__file__).parent / "performance.md.template"
+
+
+def write(rows: Sequence[Row], load: str) -> None:
+    """`load`: what else the machine was doing, as a reader has to know it."""
+    text = TEMPLATE.read_text("utf-8").format(
+        cores=os.cpu_count(),
+        python=platform.python_version(),
+        system=platform.system(),
+        load=load,
+        table=for_document(rows),
+    )
+    DOCUMENT.write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Small programs with the same libraries and none of our code."""

@@ -1,0 +1,97 @@
+"""A measured program in a process of its own, and rounds of two of them by turns."""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.bench.figures import Extent, Figures, Rounds
+
+END_SECONDS = 20.0
+
+
+class ProgramFailed(Exception):
+    """A measured program ended instead of answering; the text is what it complained of."""
+
+
+@dataclass
+class Program:
+    """Running, ready; `told` is what it said when it was."""
+
+    name: str
+    process: Process
+    complaints: Path
+    told: Mapping[str, Any]
+
+    async def play(self, amount: int = 1) -> dict[str, float]:
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"%d\n" % amount)
+        return await _line(self.name, self.process, self.complaints)
+
+
+@asynccontextmanager
+async def running(
+    module: str, *arguments: str, environ: Mapping[str, str] | None = None
+) -> AsyncIterator[Program]:
+    """`python -m tests.bench.<module>`, ready; ended on leaving."""
+    with tempfile.TemporaryDirectory() as folder:
+        complaints = Path(folder) / "stderr"
+        with complaints.open("wb") as stderr:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", f"tests.bench.{module}", *arguments),
+                env={**os.environ, "MQBOT_BENCH_FOLDER": folder, **(environ or {})},
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=stderr,
+            )
+        try:
+            told = await _line(module, process, complaints)
+            yield Program(module, process, complaints, told)
+        finally:
+            await _end(process)
+
+
+async def _line(name: str, process: Process, complaints: Path) -> dict[str, Any]:
+    assert process.stdout is not None
+    line = await process.stdout.readline()
+    if not line:
+        raise ProgramFailed(f"{name}: {_end_of(complaints)}")
+    said: dict[str, Any] = json.loads(line)
+    return said
+
+
+def _end_of(complaints: Path) -> str:
+    return complaints.read_text("utf-8")[-4000:]
+
+
+async def _end(process: Process) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+Round = Callable[[Program], Awaitable[Figures]]
+
+
+async def by_turns(ours: Program, floor: Program, play: Round, extent: Extent) -> Rounds:
+    """One round of each that does not count, then rounds of both, the first one changing."""
+    await play(floor)
+    await play(ours)
+    found: dict[str, list[Figures]] = {ours.name: [], floor.name: []}
+    for number in range(extent.rounds):
+        pair = (ours, floor) if number % 2 else (floor, ours)
+        for program in pair:
+            found[program.name].append(await play(program))
+    return Rounds(found[ours.name], found[floor.name])

@@ -1,0 +1,108 @@
+"""A slash command until its acknowledgement: one at a time, and 64 at once."""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from statistics import median
+from typing import Any
+
+from tests.bench.figures import Extent, Figures, Rounds, Row
+from tests.bench.program import Program, by_turns, running
+from tests.bench.services.merge_queue import QuietService
+from tests.bench.services.request_url import RequestUrl
+from tests.bench.services.slack import SlackService
+from tests.bench.surroundings import environment
+
+AT_ONCE = 64
+ANSWER_SECONDS = 30.0
+
+Send = Callable[[dict[str, Any]], Awaitable[float]]
+
+
+async def rows(extent: Extent) -> Sequence[Row]:
+    return [*await _mode("HTTP", extent), *await _mode("Socket Mode", extent)]
+
+
+async def _mode(name: str, extent: Extent) -> Sequence[Row]:
+    rounds = await (_over_http(extent) if name == "HTTP" else _over_sockets(extent))
+    return [
+        rounds.row(f"command → ack, {name}, p50", "one", unit="ms", goal=1.5),
+        rounds.row(f"command → ack, {name}, 64 at once, p50", "many", unit="ms", goal=1.5),
+        rounds.row(
+            f"acks a second, {name}, 64 at once", "rate", unit="/s", goal=0.7, more_is_better=True
+        ),
+    ]
+
+
+async def _over_http(extent: Extent) -> Rounds:
+    async with SlackService() as slack, QuietService() as queue:
+        with tempfile.TemporaryDirectory() as folder:
+            environ = environment(slack, queue, f"{folder}/bot.sqlite3")
+            async with (
+                running("ours.bot_process", "http", environ=environ) as ours,
+                running("floors.bare_bolt", "http", environ=environ) as floor,
+            ):
+                urls = {one.name: RequestUrl(int(one.told["port"])) for one in (ours, floor)}
+
+                async def play(program: Program) -> Figures:
+                    await urls[program.name].open(AT_ONCE)
+                    return await _round(
+                        slack, urls[program.name].send, extent, answers=program is ours
+                    )
+
+                rounds = await by_turns(ours, floor, play, extent)
+                for url in urls.values():
+                    await url.close()
+                return rounds
+
+
+async def _over_sockets(extent: Extent) -> Rounds:
+    """Each program has a Slack of its own, which it alone is connected to."""
+    async with SlackService() as our_slack, SlackService() as their_slack, QuietService() as queue:
+        with tempfile.TemporaryDirectory() as folder:
+            database = f"{folder}/bot.sqlite3"
+            async with (
+                running(
+                    "ours.bot_process", "socket", environ=environment(our_slack, queue, database)
+                ) as ours,
+                running(
+                    "floors.bare_bolt", "socket", environ=environment(their_slack, queue, database)
+                ) as floor,
+            ):
+
+                async def play(program: Program) -> Figures:
+                    slack = our_slack if program is ours else their_slack
+                    return await _round(slack, slack.send, extent, answers=program is ours)
+
+                return await by_turns(ours, floor, play, extent)
+
+
+async def _round(slack: SlackService, send: Send, extent: Extent, *, answers: bool) -> Figures:
+    """`answers`: the program answers as well; those are waited for before the next commands."""
+    one = [await _burst(slack, send, 1, answers=answers) for _ in range(extent.scaled(60, 20))]
+    many = [await _burst(slack, send, AT_ONCE, answers=answers) for _ in range(extent.scaled(6, 2))]
+    return {
+        "one": median(taken for burst in one for taken in burst.taken) * 1000,
+        "many": median(taken for burst in many for taken in burst.taken) * 1000,
+        "rate": median(AT_ONCE / burst.seconds for burst in many),
+    }
+
+
+class _Burst:
+    """How long each acknowledgement took, and all of them together, in seconds."""
+
+    def __init__(self, taken: Sequence[float], seconds: float) -> None:
+        self.taken = taken
+        self.seconds = seconds
+
+
+async def _burst(slack: SlackService, send: Send, count: int, *, answers: bool) -> _Burst:
+    commands = [slack.command("help") for _ in range(count)]
+    begun = time.perf_counter()
+    taken = await asyncio.gather(*(send(body) for body, _ in commands))
+    seconds = time.perf_counter() - begun
+    if answers:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            await asyncio.gather(*(answered for _, answered in commands))
+    return _Burst(taken, seconds)

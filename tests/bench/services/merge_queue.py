@@ -1,0 +1,51 @@
+"""A merge queue service that is always quiet, and takes its time to say so."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+from typing_extensions import override
+
+
+class QuietService(AbstractAsyncContextManager["QuietService"]):
+    """Nothing waits, nothing is paused, nothing happens; each answer comes after `seconds`."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._seconds = seconds
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+
+    @override
+    async def __aenter__(self) -> Self:
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", self._answer)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.2)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    @override
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @property
+    def api_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        if self._seconds:
+            await asyncio.sleep(self._seconds)
+        if request.path.endswith("/merge-queue/status"):
+            return web.json_response({"batches": [], "waiting_pull_requests": []})
+        if request.path.endswith("/pause"):
+            return web.json_response({"detail": "not paused"}, status=404)
+        return web.json_response({"events": [], "size": 0, "per_page": 100})

@@ -1,0 +1,160 @@
+"""Slack, as little of it as is needed: it sends commands and takes answers."""
+
+import asyncio
+import itertools
+import json
+import time
+from collections import Counter
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+from typing_extensions import override
+
+Json = dict[str, Any]
+
+TEAM = "T0ACME"
+USER = "U0ALICE"
+BOT = "U0MQBOT"
+
+
+class SlackService(AbstractAsyncContextManager["SlackService"]):
+    """On a loopback port: the Web API, sockets, addresses to answer to."""
+
+    def __init__(self) -> None:
+        self.sockets: list[web.WebSocketResponse] = []
+        self.calls: Counter[str] = Counter()
+        self.connections: set[int] = set()
+        self.posted: asyncio.Queue[tuple[float, Json]] = asyncio.Queue()
+        """When each chat.postMessage came, and what it said."""
+        self._numbers = itertools.count(1)
+        self._acknowledged: dict[str, asyncio.Future[float]] = {}
+        self._answered: dict[str, asyncio.Future[float]] = {}
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+
+    @override
+    async def __aenter__(self) -> Self:
+        application = web.Application()
+        application.router.add_post("/api/{method}", self._on_call)
+        application.router.add_post("/response/{id}", self._on_response)
+        application.router.add_get("/socket", self._on_socket)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.2)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    @override
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for socket in self.sockets:
+            await socket.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @property
+    def api_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/api/"
+
+    def command(self, text: str) -> tuple[Json, "asyncio.Future[float]"]:
+        """A payload, and when its first visible answer will have come."""
+        identity = f"{next(self._numbers)}.bench"
+        answered = asyncio.get_running_loop().create_future()
+        self._answered[identity] = answered
+        body = {
+            "token": "verification",
+            "command": "/mq",
+            "text": text,
+            "team_id": TEAM,
+            "user_id": USER,
+            "user_name": "alice",
+            "channel_id": "C0MERGEQ",
+            "channel_name": "merge-queue",
+            "api_app_id": "A0MQBOT",
+            "trigger_id": identity,
+            "response_url": f"http://127.0.0.1:{self.port}/response/{identity}",
+        }
+        return body, answered
+
+    async def send(self, body: Json) -> float:
+        """Over a socket; wait for the acknowledgement and return how many seconds it took."""
+        identity = str(body["trigger_id"])
+        acknowledged = asyncio.get_running_loop().create_future()
+        self._acknowledged[identity] = acknowledged
+        frame = {
+            "envelope_id": identity,
+            "type": "slash_commands",
+            "accepts_response_payload": True,
+            "payload": body,
+        }
+        sent_at = time.perf_counter()
+        await self.sockets[-1].send_json(frame)
+        at: float = await acknowledged
+        return at - sent_at
+
+    async def _on_call(self, request: web.Request) -> web.Response:
+        at = time.perf_counter()
+        method = request.match_info["method"]
+        self.calls[method] += 1
+        if request.transport is not None:
+            self.connections.add(id(request.transport))
+        if method == "chat.postMessage":
+            self.posted.put_nowait((at, await _body(request)))
+            return web.json_response(
+                {"ok": True, "channel": "C0MERGEQ", "ts": f"{1000 + self.calls[method]}.000100"}
+            )
+        return web.json_response({"ok": True, **self._answer(method)})
+
+    def _answer(self, method: str) -> Json:
+        match method:
+            case "auth.test":
+                return {
+                    "team_id": TEAM,
+                    "user_id": BOT,
+                    "bot_id": "B0MQBOT",
+                    "user": "mqbot",
+                    "team": "Acme",
+                }
+            case "apps.connections.open":
+                return {"url": f"ws://127.0.0.1:{self.port}/socket"}
+            case "users.info":
+                return {"user": {"id": USER, "team_id": TEAM, "name": "alice", "tz": "UTC"}}
+            case "conversations.info":
+                return {"channel": {"id": "C0MERGEQ", "is_member": True, "is_channel": True}}
+            case _:
+                return {}
+
+    async def _on_response(self, request: web.Request) -> web.Response:
+        answered = self._answered.pop(request.match_info["id"], None)
+        if answered is not None and not answered.done():
+            answered.set_result(time.perf_counter())
+        return web.json_response({"ok": True})
+
+    async def _on_socket(self, request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "hello", "num_connections": len(self.sockets) + 1})
+        self.sockets.append(socket)
+        async for message in socket:
+            acknowledged = self._acknowledged.pop(_envelope(message.data), None)
+            if acknowledged is not None:
+                acknowledged.set_result(time.perf_counter())
+        self.sockets.remove(socket)
+        return socket
+
+
+def _envelope(text: str) -> str:
+    return str(json.loads(text).get("envelope_id"))
+
+
+async def _body(request: web.Request) -> Json:
+    if request.content_type == "application/json":
+        found: Json = await request.json()
+        return found
+    return dict(await request.post())
