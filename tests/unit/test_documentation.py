@@ -68,7 +68,7 @@ def test_the_ci_script_runs_the_very_test_command_of_the_readme() -> None:
 
 def test_the_procfile_starts_commands_that_exist() -> None:
     lines = (ROOT / "Procfile").read_text().splitlines()
-    started = [re.fullmatch(r"\w+: mqbot (\w+)", line) for line in lines]
+    started = [re.fullmatch(r"\w+: exec mqbot (\w+)", line) for line in lines]
     assert [match and match[1] in COMMANDS for match in started] == [True] * len(lines)
 
 
