@@ -4,15 +4,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import RowMapping, delete, insert, select, update
+from sqlalchemy import RowMapping, String, cast, delete, exists, insert, select, update
 from typing_extensions import override
 
 from bot.domain.audit import Actor
+from bot.domain.cards import CardKind
+from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
 from bot.domain.repository import RepositoryName
 from bot.ports.groups import GroupActs
+from bot.storage.events import PRUNE_SLICE
 from bot.storage.statements import Statements, slices
-from bot.storage.tables import group_acts, group_pauses
+from bot.storage.tables import cards, deliveries, group_acts, group_pauses, pauses
 
 _KEY = ("group", "repository")
 
@@ -117,6 +120,32 @@ class SqlGroupActs(GroupActs):
             )
             found += [HeldPause(**row) for row in rows.mappings()]
         return found
+
+    @override
+    async def delete_before(self, begun_before: datetime) -> int:
+        """At most PRUNE_SLICE a call, the oldest first."""
+        act_id = group_acts.c.group_act_id
+        referred_to = (
+            exists().where(pauses.c.group_act_id == act_id),
+            exists().where(group_pauses.c.group_act_id == act_id),
+            exists().where(
+                cards.c.kind == CardKind.GROUP,
+                cards.c.key == cast(act_id, String),
+            ),
+            exists().where(
+                deliveries.c.subject_kind == SubjectKind.GROUP,
+                deliveries.c.subject_id == act_id,
+                deliveries.c.settled_at.is_(None),
+            ),
+        )
+        oldest = (
+            select(act_id)
+            .where(group_acts.c.at < begun_before, *(~one for one in referred_to))
+            .order_by(act_id)
+            .limit(PRUNE_SLICE)
+        )
+        deleted = await self._statements.run(delete(group_acts).where(act_id.in_(oldest)))
+        return deleted.rowcount
 
 
 def _written(results: Sequence[RepositoryResult]) -> list[list[str | None]]:

@@ -25,6 +25,7 @@ class PruneHistory:
                 seen = await transaction.pull_requests.delete_before(before)
                 cards = await transaction.cards.delete_before(before)
                 pauses = await transaction.pauses.delete_before(before)
+                groups = await transaction.group_acts.delete_before(before)
                 timers = await transaction.timers.delete_before(before)
                 await transaction.reminders.delete_ended()
-            more = bool(settled or events or seen or cards or pauses or timers)
+            more = any((settled, events, seen, cards, pauses, groups, timers))

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from bot import ports
 from bot.domain.audit import AuditRecord
-from bot.domain.cards import Card
+from bot.domain.cards import Card, CardKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.event_log import Position
@@ -67,6 +67,18 @@ class Contents:
     group_pauses: dict[tuple[str, str], HeldPause] = field(default_factory=dict)
     timers: dict[tuple[RepositoryName, datetime], Timer] = field(default_factory=dict)
     reminders: dict[int, ReminderPlan] = field(default_factory=dict)
+
+    def group_acts_referred_to(self) -> set[int]:
+        """By what is told or shown of them."""
+        cards = {
+            int(one.name.key) for one in self.cards.values() if one.name.kind is CardKind.GROUP
+        }
+        unsettled = {
+            one.subject.subject_id
+            for one in self.deliveries.values()
+            if one.subject.kind is SubjectKind.GROUP and not one.state.is_settled
+        }
+        return cards | unsettled | {one.group_act_id for one in self.pauses.values()}
 
     def snapshot(self) -> "Contents":
         return Contents(**{each.name: dict(getattr(self, each.name)) for each in fields(self)})
@@ -341,7 +353,9 @@ class InMemoryTransaction(ports.Transaction):
         self._cards = InMemoryCards(contents.cards, contents.cards_changed_at)
         self._pauses = InMemoryPauses(contents.pauses, contents.cards, contents.resume_watchers)
         self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers)
-        self._group_acts = InMemoryGroupActs(contents.group_acts, contents.group_pauses)
+        self._group_acts = InMemoryGroupActs(
+            contents.group_acts, contents.group_pauses, contents.group_acts_referred_to
+        )
         self._polls = InMemoryPolls(contents.polls)
         self._accounts = InMemoryAccounts(contents.accounts)
         self._channel_defaults = InMemoryChannelDefaults(contents.channel_defaults)

@@ -1,6 +1,6 @@
 """The acts on groups of InMemoryStore, and the pauses held for a group."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,15 +11,25 @@ from bot.domain.repository import RepositoryName
 from bot.ports.groups import GroupActs
 from tests.support.as_stored import as_stored
 
+PRUNE_SLICE = 1000
+
 
 class InMemoryGroupActs(GroupActs):
-    def __init__(self, acts: dict[int, GroupAct], held: dict[tuple[str, str], HeldPause]) -> None:
+    """`referred_to` gives the acts that pauses, cards and unsettled deliveries refer to."""
+
+    def __init__(
+        self,
+        acts: dict[int, GroupAct],
+        held: dict[tuple[str, str], HeldPause],
+        referred_to: Callable[[], set[int]],
+    ) -> None:
         self._acts = acts
         self._held = held
+        self._referred_to = referred_to
 
     @override
     async def add(self, act: GroupAct) -> int:
-        group_act_id = len(self._acts) + 1
+        group_act_id = max(self._acts, default=0) + 1
         self._acts[group_act_id] = replace(as_stored(act), group_act_id=group_act_id)
         return group_act_id
 
@@ -55,3 +65,12 @@ class InMemoryGroupActs(GroupActs):
     async def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
         found = [held for held in self._held.values() if held.repository in repositories]
         return sorted(found, key=lambda held: (held.repository, held.group))
+
+    @override
+    async def delete_before(self, begun_before: datetime) -> int:
+        kept = self._referred_to() | {held.group_act_id for held in self._held.values()}
+        old = [each for each, act in sorted(self._acts.items()) if act.at < begun_before]
+        gone = [each for each in old if each not in kept][:PRUNE_SLICE]
+        for each in gone:
+            del self._acts[each]
+        return len(gone)

@@ -3,9 +3,12 @@
 from dataclasses import replace
 
 from bot.domain.audit import Action, Actor, Origin
+from bot.domain.cards import CardKind, CardName
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.pause_records import PauseRecord, Who
 from bot.ports import Store
-from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.stored import NOW, SHOP, SITE, after, make_new
 
 ACT = GroupAct(
     group="release",
@@ -88,3 +91,43 @@ async def test_what_is_held_is_found_by_its_repositories(store: Store) -> None:
             held(),
         ]
         assert await acts.holding([]) == []
+
+
+async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) -> None:
+    async with store.begin() as transaction:
+        acts = transaction.group_acts
+        gone, held_for, paused_by, shown, unsettled, young = [
+            await acts.add(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 0, 60)
+        ]
+        await acts.hold(replace(held(), group_act_id=held_for))
+        await transaction.pauses.save(
+            PauseRecord(
+                repository=SITE,
+                paused_at=NOW,
+                stored_reason="freeze (by Ada via Slack)",
+                reason="freeze",
+                by=Who("Ada", "U1"),
+                group_act_id=paused_by,
+            )
+        )
+        name = CardName(CardKind.GROUP, SITE, str(shown))
+        await transaction.cards.add(name, "C1", now=NOW)
+        subject = Subject(SubjectKind.GROUP, SITE, unsettled)
+        await transaction.outbox.add([replace(make_new(), subject=subject)])
+        assert await acts.delete_before(NOW) == 0
+        assert await acts.delete_before(after(60)) == 1
+        assert await acts.delete_before(after(60)) == 0
+        left = await acts.get([gone, held_for, paused_by, shown, unsettled, young])
+
+    assert sorted(left) == [held_for, paused_by, shown, unsettled, young]
+
+
+async def test_no_act_has_the_number_of_one_that_was_deleted(store: Store) -> None:
+    async with store.begin() as transaction:
+        first = await transaction.group_acts.add(ACT)
+        second = await transaction.group_acts.add(ACT)
+        await transaction.group_acts.hold(replace(held(), group_act_id=second))
+        await transaction.group_acts.delete_before(after(1))
+        third = await transaction.group_acts.add(ACT)
+
+    assert first < second < third
