@@ -14,6 +14,7 @@ class Action(StrEnum):
     PAUSE = "pause"
     UNPAUSE = "unpause"
     EXTEND = "extend"
+    SNOOZE = "snooze"
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     DEFAULT = "default"

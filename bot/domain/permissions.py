@@ -75,7 +75,7 @@ def decide(right: Right, evidence: Evidence, policy: Policy) -> Decision:
 def right_of(action: Action) -> Right:
     """The right that an act takes."""
     match action:
-        case Action.PAUSE | Action.EXTEND:
+        case Action.PAUSE | Action.EXTEND | Action.SNOOZE:
             return Right.PAUSE
         case Action.UNPAUSE:
             return Right.UNPAUSE

@@ -16,6 +16,7 @@ _DID = {
     Action.PAUSE: "paused",
     Action.UNPAUSE: "unpaused",
     Action.EXTEND: "extended the pause of",
+    Action.SNOOZE: "put off the reminders of the pause of",
     Action.SUBSCRIBE: "subscribed a channel to",
     Action.UNSUBSCRIBE: "unsubscribed a channel from",
     Action.DEFAULT: "changed what a channel means by default,",

@@ -56,6 +56,7 @@ from bot.usecases.show_hearing import ShowHearing
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_rules import ShowRules
 from bot.usecases.show_status import ShowStatus
+from bot.usecases.snooze_reminders import SnoozeReminders
 from bot.usecases.unpause_group import UnpauseGroup
 from bot.usecases.unpause_queue import UnpauseQueue
 from bot.usecases.watch_resume import WatchResume
@@ -147,7 +148,7 @@ def build_listeners(
             use_cases.show_status,
             use_cases.check_permission,
             repositories,
-            use_cases.remind_of_pauses,
+            use_cases.snooze_reminders,
         ),
         GroupActions(grouping, groups),
         AuditActions(use_cases.show_audit, use_cases.check_permission, repositories),
@@ -192,6 +193,13 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
     pause_queue = PauseQueue(ports.merge_queue, acts)
     unpause_queue = UnpauseQueue(ports.merge_queue, acts)
     work = GroupWork(acts)
+    remind = RemindOfPauses(
+        ports.store,
+        ports.clock,
+        nudge,
+        settings.repositories,
+        timedelta(minutes=settings.reminder_minutes),
+    )
     return UseCases(
         check_permission=check,
         show_status=show_status,
@@ -203,13 +211,8 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         show_group=ShowGroup(show_status),
         show_audit=ShowAudit(ports.store),
         extend_pause=ExtendPause(ports.merge_queue, acts),
-        remind_of_pauses=RemindOfPauses(
-            ports.store,
-            ports.clock,
-            nudge,
-            settings.repositories,
-            timedelta(minutes=settings.reminder_minutes),
-        ),
+        remind_of_pauses=remind,
+        snooze_reminders=SnoozeReminders(remind, acts),
         manage_subscriptions=ManageSubscriptions(acts),
         channel_default=ChannelDefault(acts),
         show_hearing=ShowHearing(ports.store),

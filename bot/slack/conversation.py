@@ -1,13 +1,16 @@
 """The exchange with one person: where their words came from and where answers go."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Actor, Origin
 from bot.domain.message import Message, View
 from bot.messages import pause
+from bot.slack.failures import are_blocks_refused, blocks_refused, read_failure
 from bot.slack.replies import Replies
 
 
@@ -81,15 +84,32 @@ class Conversation:
         await self.client.views_publish(user_id=self.actor.user_id, view=dict(view.view))
 
     async def _update_modal(self, message: Message) -> None:
+        await self._or_text_alone("views.update", self._show_in_modal, message)
+
+    async def _direct(self, message: Message) -> None:
+        await self._or_text_alone("chat.postMessage", self._post_directly, message)
+
+    async def _or_text_alone(
+        self, method: str, send: Callable[[Message], Awaitable[None]], message: Message
+    ) -> None:
+        """People are told, always: when the blocks are refused, the text goes alone."""
+        try:
+            await send(message)
+        except SlackApiError as error:
+            if not message.blocks or not are_blocks_refused(error):
+                raise
+            blocks_refused(method, read_failure(error).code)
+            await send(Message(message.text))
+
+    async def _show_in_modal(self, message: Message) -> None:
         view = pause.result_modal(message, self.channel_id)
         await self.client.views_update(view_id=self.view_id, view=dict(view.view))
 
-    async def _direct(self, message: Message) -> None:
-        blocks = [dict(block) for block in message.blocks] or None
+    async def _post_directly(self, message: Message) -> None:
         await self.client.chat_postMessage(
             channel=self.actor.user_id,
             text=message.text,
-            blocks=blocks,
+            blocks=[dict(block) for block in message.blocks] or None,
             unfurl_links=False,
         )
 

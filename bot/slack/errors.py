@@ -10,7 +10,7 @@ from bot.domain.errors import BotError, SlackRefused, UserError
 from bot.domain.message import Message
 from bot.messages.errors import explain
 from bot.slack.conversation import Conversation
-from bot.slack.failures import FAILURES, read_failure
+from bot.slack.failures import BLOCKS_CODES, FAILURES, read_failure
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +73,9 @@ def _log(error: Exception, incident: str, conversation: Conversation) -> None:
     }
     if isinstance(error, UserError):
         logger.info("a person was corrected", extra={**fields, "action": "corrected"})
+    elif isinstance(error, SlackRefused) and error.code in BLOCKS_CODES:
+        # A form or a tab that Slack does not take; what we say instead is text alone.
+        logger.error("blocks refused", extra={**fields, "action": "blocks_refused"})
     elif isinstance(error, BotError):
         logger.warning("a request failed", extra=fields)
     else:

@@ -1,5 +1,6 @@
 """What a failed Web API call says, whatever form the SDK gives it."""
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,8 @@ from aiohttp import ClientConnectorError, ClientError
 from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
+
+logger = logging.getLogger(__name__)
 
 FAILURES = (SlackApiError, ClientError, TimeoutError)
 """What a Web API call may raise."""
@@ -54,6 +57,14 @@ CREDENTIAL_CODES = frozenset(
 
 PERSON_CODES = frozenset({"cannot_dm_bot", "user_disabled", "user_not_found", "user_not_visible"})
 """Somebody who cannot be written to (docs.slack.dev/reference/methods/conversations.open)."""
+
+BLOCKS_CODES = frozenset(
+    {"invalid_arguments", "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"}
+)
+"""What we made of a message or a view is not what Slack takes: a defect of ours.
+
+Views are refused with the first one (https://docs.slack.dev/reference/methods/views.open).
+"""
 
 EDIT_CODES = frozenset(
     {
@@ -113,6 +124,18 @@ def read_failure(error: Exception) -> Failure:
     if not isinstance(code, str):
         code = f"http_{status}" if status != 200 else "unreadable_answer"  # noqa: PLR2004 - HTTP's own number
     return Failure(code, _seconds(headers.get("Retry-After")), status)
+
+
+def are_blocks_refused(error: Exception) -> bool:
+    """Whether Slack would take the same words without their blocks."""
+    return read_failure(error).code in BLOCKS_CODES
+
+
+def blocks_refused(method: str, said: str) -> None:
+    """Log the defect: whoever should read the message gets its text alone."""
+    logger.error(
+        "blocks refused", extra={"action": "blocks_refused", "method": method, "said": said}
+    )
 
 
 def _seconds(value: object) -> float | None:

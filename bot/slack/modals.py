@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
-from bot.domain.denials import Right
 from bot.domain.errors import MergeQueueError
 from bot.domain.message import View
 from bot.domain.repositories import Repositories
@@ -50,15 +49,13 @@ class PauseModal:
             await self.complete(chosen, opened, conversation, lasting)
 
     async def permit(self, chosen: RepositoryName | None, conversation: Conversation) -> None:
-        """Raises PermissionDenied; for a known repository the refusal is put on record."""
-        if chosen is None:
-            await self.pause_queue.acts.check.require(conversation.actor, Right.PAUSE)
-            return
-        await self.pause_queue.permit(
-            PauseRequest(
-                chosen, "", conversation.actor, conversation.origin, conversation.channel_id
-            )
+        """Raises PermissionDenied, put on record for every repository that could be meant."""
+        names = self.repositories.names if chosen is None else (chosen,)
+        first, *others = (
+            PauseRequest(each, "", conversation.actor, conversation.origin, conversation.channel_id)
+            for each in names
         )
+        await self.pause_queue.permit(first, *others)
 
     async def complete(
         self,

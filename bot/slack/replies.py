@@ -1,6 +1,7 @@
 """Answers to the person who acts, over the address that came with what they did."""
 
 import logging
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +9,14 @@ from aiohttp import ClientError, ClientSession
 
 from bot.domain.message import Message
 from bot.ports import ChannelDirectory
+from bot.slack.failures import BLOCKS_CODES, blocks_refused
 from bot.slack.shared_channels import fit_for_channel
 
 logger = logging.getLogger(__name__)
+
+ANSWER_KEPT = 100
+REFUSED = re.compile(r'"ok"\s*:\s*false')
+"""A refusal may come with the status 200, as those of the Web API do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +56,9 @@ class Replies:
         if message.blocks:
             body["blocks"] = [dict(block) for block in message.blocks]
         refusal = await self._post(response_url, body)
-        if refusal is not None and "invalid_blocks" in refusal:
+        if refusal is not None and any(code in refusal for code in BLOCKS_CODES):
             # People are told, always: when the blocks are refused, the text goes alone.
+            blocks_refused("response_url", refusal)
             body.pop("blocks", None)
             await self._post(response_url, body)
 
@@ -59,9 +66,9 @@ class Replies:
         """None when Slack took it, else what Slack said. Never tried again: it might show twice."""
         try:
             async with self.session.post(response_url, json=body) as answer:
-                if answer.ok:
+                said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
+                if answer.ok and not REFUSED.search(said):
                     return None
-                said = (await answer.text())[:100]
         except (ClientError, TimeoutError) as error:
             said = type(error).__name__
         logger.warning("reply not delivered", extra={"action": "reply_failed", "said": said})

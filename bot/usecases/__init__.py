@@ -19,6 +19,7 @@ from bot.usecases.show_hearing import ShowHearing
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_rules import ShowRules
 from bot.usecases.show_status import ShowStatus
+from bot.usecases.snooze_reminders import SnoozeReminders
 from bot.usecases.unpause_group import UnpauseGroup
 from bot.usecases.unpause_queue import UnpauseQueue
 from bot.usecases.watch_resume import WatchResume
@@ -39,6 +40,7 @@ class UseCases:
     show_audit: ShowAudit
     extend_pause: ExtendPause
     remind_of_pauses: RemindOfPauses
+    snooze_reminders: SnoozeReminders
     manage_subscriptions: ManageSubscriptions
     channel_default: ChannelDefault
     show_hearing: ShowHearing

@@ -1,6 +1,7 @@
 """Ask Slack who somebody is, and decide whether they may."""
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -21,6 +22,8 @@ from bot.domain.permissions import (
 )
 from bot.ports import PeopleDirectory
 
+logger = logging.getLogger(__name__)
+
 NAMED = 5
 """Groups and people each that a refusal names; a longer list is no help."""
 
@@ -33,15 +36,23 @@ class CheckPermission:
     policy: Policy
 
     async def require(self, actor: Actor, right: Right) -> None:
-        """Raises PermissionDenied, which says who may; also when Slack cannot be asked."""
+        """Raises PermissionDenied, which says who may; also when Slack cannot be asked.
+
+        Every decision is logged, also those on reading; those on acts are in the audit as well.
+        """
         match await self._decide(actor, right):
             case Allowed():
-                return
+                _log(logging.INFO, actor, right, "allowed")
             case Denied() as denied:
-                raise PermissionDenied(right, denied, await self._who_can(right))
+                raised = PermissionDenied(right, denied, await self._who_can(right))
+                _log(logging.INFO, actor, right, str(raised))
+                raise raised
 
     async def may(self, actor: Actor, right: Right) -> bool:
-        return isinstance(await self._decide(actor, right), Allowed)
+        """Whether to show it; asked again, with `require`, when it is used."""
+        is_allowed = isinstance(await self._decide(actor, right), Allowed)
+        _log(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")
+        return is_allowed
 
     async def zone(self, actor: Actor) -> ZoneInfo:
         """The time zone the person has chosen in Slack; UTC when that is not known."""
@@ -81,3 +92,8 @@ class CheckPermission:
     async def _name(self, user_id: str) -> str:
         person = await self.people.person(user_id)
         return person.name if isinstance(person, Person) else user_id
+
+
+def _log(level: int, actor: Actor, right: Right, decision: str) -> None:
+    fields = {"actor": actor.user_id, "team": actor.team_id, "right": right, "decision": decision}
+    logger.log(level, "who may", extra={"action": "decision", **fields})

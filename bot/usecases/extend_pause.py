@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
@@ -17,6 +17,9 @@ from bot.ports import MergeQueue, Transaction
 from bot.usecases.acts import ActLog
 from bot.usecases.known_pause import know_pause
 from bot.usecases.pause_cards import find_pause, touch_pause
+
+ANY_LENGTH = For(timedelta(hours=1))
+"""Who may extend a pause may do so for any time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +42,22 @@ class ExtendPause:
     acts: ActLog
 
     async def run(self, request: ExtendRequest) -> ExtendOutcome:
-        """Raises InvalidDuration, PermissionDenied or MergeQueueError."""
+        """Raises InvalidDuration, PermissionDenied, QueueBusy or MergeQueueError."""
         await self.acts.permit(self._act(request))
         with about(request.repository):
-            async with self.acts.turns.of(request.repository):
+            async with self.acts.turn(self._act(request)):
                 return await self._in_turn(request)
+
+    async def permit(
+        self,
+        repository: RepositoryName,
+        actor: Actor,
+        origin: Origin,
+        channel_id: str | None,
+    ) -> None:
+        """Before a time is asked for: raises PermissionDenied; the audit says so."""
+        request = ExtendRequest(repository, ANY_LENGTH, actor, origin, channel_id)
+        await self.acts.permit(self._act(request))
 
     async def _in_turn(self, request: ExtendRequest) -> ExtendOutcome:
         current = await self.merge_queue.current_pause(request.repository)

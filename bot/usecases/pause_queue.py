@@ -54,9 +54,13 @@ class PauseQueue:
             return replace(outcome, lasting=request.lasting)
         return outcome
 
-    async def permit(self, request: PauseRequest) -> None:
-        """Before a reason is asked for: raises PermissionDenied; the audit says so."""
-        await self.acts.permit(self._act(request, request.reason))
+    async def permit(self, request: PauseRequest, *others: PauseRequest) -> None:
+        """Before a reason is asked for: raises PermissionDenied; the audit says so.
+
+        `others` name the other repositories that may yet be chosen.
+        """
+        act = self._act(request, request.reason)
+        await self.acts.permit(act, *(self._act(each, each.reason) for each in others))
 
     async def _in_turn(self, request: PauseRequest, act: AuditRecord) -> PauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)

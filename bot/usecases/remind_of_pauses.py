@@ -2,9 +2,10 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import LIFTS_SOON, ReminderPlan, first_plan, sent_at, snoozed
@@ -48,16 +49,18 @@ class RemindOfPauses:
         if reminded:
             self.nudge()
 
-    async def snooze(self, repository: RepositoryName, paused_at: datetime) -> datetime | None:
-        """When the next reminder comes; None when that pause is over."""
+    async def snooze(self, act: AuditRecord, paused_at: datetime) -> datetime | None:
+        """When the next reminder comes, with the act on record; None when that pause is over."""
         now = self.clock.now()
         async with self.store.begin() as transaction:
-            pause = await find_pause(transaction, repository, paused_at)
+            pause = await find_pause(transaction, act.repository, paused_at)
             if pause is None or not pause.is_open:
                 return None
             plans = await transaction.reminders.of([pause.pause_id])
             plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
             await transaction.reminders.save(plan)
+            until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
+            await transaction.audit.add(replace(act, result=ActResult.DONE, detail=until))
         return plan.next_at
 
     def _first(self, pause: PauseRecord) -> ReminderPlan:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.audit import Action, ActResult, AuditRecord, Origin
 from bot.domain.repository import RepositoryName
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
@@ -18,6 +18,7 @@ from tests.support.bot_tester import (
     REPOSITORY,
     BotTester,
 )
+from tests.support.clock import MovedClock
 from tests.support.shown import Shown
 
 pytestmark = pytest.mark.e2e
@@ -43,12 +44,12 @@ async def paused_post(bot: BotTester, by: str = BOB) -> Shown:
     return await bot.wait_for_post("Queue paused")
 
 
-async def acts(bot: BotTester) -> list[AuditRecord]:
+async def acts(bot: BotTester, repository: str = REPOSITORY) -> list[AuditRecord]:
     """The whole audit, oldest first."""
     store = SqlStore(create_engine(bot.database_url))
     try:
         async with store.begin() as transaction:
-            return list(await transaction.audit.since(RepositoryName.parse(REPOSITORY), LONG_AGO))
+            return list(await transaction.audit.since(RepositoryName.parse(repository), LONG_AGO))
     finally:
         await store.close()
 
@@ -308,4 +309,52 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
         ("bob", Action.UNPAUSE, ActResult.STARTED),
         ("bob", Action.UNPAUSE, ActResult.DONE),
         ("alice", Action.UNPAUSE, ActResult.UNCHANGED),
+    ]
+
+
+async def test_a_decision_is_on_record_whichever_way_it_was_asked_for(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    two = {REPOSITORY: "quiet", "acme/api": "quiet"}
+    bot = await start_bot(environment=ONLY_BOB, repositories=two)
+    await bot.type(f"/mq pause {REPOSITORY} CI runners are down", by=BOB)
+    post = await bot.wait_for_post("Queue paused")
+    await bot.shortcut()
+    await bot.wait_for_direct_message("Only bob may pause a queue.")
+    await bot.choose(post, "Another time…", menu="Extend…")
+    await bot.wait_for_reply()
+    clock.advance(1801)
+    mine = await bot.wait_for_direct_message("still paused", by=BOB)
+    await bot.click(mine, "Snooze", by=BOB)
+    await bot.wait_for_reply("No reminder of acme/site before", by=BOB, channel=mine.channel)
+    found = [(one.actor.name, one.action, one.origin, one.result) for one in await acts(bot)]
+    assert found == [
+        ("bob", Action.PAUSE, Origin.COMMAND, ActResult.STARTED),
+        ("bob", Action.PAUSE, Origin.COMMAND, ActResult.DONE),
+        # No repository was chosen yet: the refusal is on record for each of them.
+        ("alice", Action.PAUSE, Origin.SHORTCUT, ActResult.REFUSED),
+        ("alice", Action.EXTEND, Origin.BUTTON, ActResult.REFUSED),
+        ("bob", Action.SNOOZE, Origin.BUTTON, ActResult.DONE),
+    ]
+    assert len(await acts(bot, "acme/api")) == 1
+
+
+async def test_a_decision_on_reading_is_logged(
+    bot: BotTester, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    guest = add_person(bot, "guy", "guest")
+    await bot.ask("/mq status", by=ALICE)
+    await bot.ask("/mq status", by=guest)
+    await bot.open_home(by=guest)
+    await bot.home("you are a guest here", by=guest)
+    decisions = [
+        (vars(one)["actor"], vars(one)["right"], vars(one)["decision"])
+        for one in caplog.records
+        if vars(one).get("action") == "decision"
+    ]
+    assert decisions == [
+        (ALICE, "read", "allowed"),
+        (guest, "read", "read: guest"),
+        (guest, "read", "read: guest"),
     ]

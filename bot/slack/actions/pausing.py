@@ -15,8 +15,8 @@ from bot.slack.payloads import BlockActions, PauseForm
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.extend_pause import ExtendRequest
 from bot.usecases.pause_queue import PauseRequest
-from bot.usecases.remind_of_pauses import RemindOfPauses
 from bot.usecases.show_status import ShowStatus
+from bot.usecases.snooze_reminders import SnoozeReminders, SnoozeRequest
 from bot.usecases.unpause_queue import UnpauseRequest
 
 
@@ -28,7 +28,7 @@ class PauseActions:
     show_status: ShowStatus
     check_permission: CheckPermission
     repositories: Repositories
-    remind: RemindOfPauses
+    snooze_reminders: SnoozeReminders
 
     def acts(self) -> Mapping[str, Act]:
         return {
@@ -87,7 +87,9 @@ class PauseActions:
         target = actions.read_pause_target(value, self.repositories)
         lasting, _ = read_lasting([length])
         if lasting is None:
-            await self.check_permission.require(conversation.actor, Right.PAUSE)
+            await self.answers.extend_pause.permit(
+                target.repository, conversation.actor, conversation.origin, conversation.channel_id
+            )
             modal = timers.extend_modal(target.repository, value, conversation.channel_id)
             await conversation.open_modal(modal)
             return
@@ -102,11 +104,16 @@ class PauseActions:
         await self.answers.extend(request, conversation)
 
     async def _snooze(self, click: BlockActions, conversation: Conversation) -> None:
-        await self.check_permission.require(conversation.actor, Right.PAUSE)
         target = actions.read_pause_target(click.action.chosen, self.repositories)
-        next_at = None
-        if target.paused_at is not None:
-            next_at = await self.remind.snooze(target.repository, target.paused_at)
+        next_at = await self.snooze_reminders.run(
+            SnoozeRequest(
+                target.repository,
+                target.paused_at,
+                conversation.actor,
+                conversation.origin,
+                conversation.channel_id,
+            )
+        )
         if next_at is None:
             await conversation.tell_actor(pause.over(target.repository))
         else:

@@ -1,0 +1,60 @@
+"""Slack refuses what we made of an answer: its text comes alone, and the defect is logged."""
+
+import pytest
+
+from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+async def refusing(bot: BotTester) -> BotTester:
+    bot.expected_errors.add("blocks_refused")
+    return bot
+
+
+def refuse(bot: BotTester, method: str, code: str, times: int = 1) -> None:
+    bot.expected_refusals.add(f"{method} {code}")
+    bot.break_slack("refuse", method, code=code, times=times)
+
+
+async def test_an_answer_to_a_command(refusing: BotTester) -> None:
+    refuse(refusing, "response_url", "invalid_blocks")
+    answer = await refusing.ask("/mq status")
+    assert "acme/site: running" in answer
+    assert answer.labels == []
+    await refusing.logged("blocks_refused")
+
+
+async def test_the_post_of_a_pause(refusing: BotTester) -> None:
+    refuse(refusing, "chat.postMessage", "invalid_blocks")
+    await refusing.type("/mq pause CI runners are down", by=BOB)
+    post = await refusing.wait_for_post("Queue paused", MERGE_QUEUE)
+    assert "CI runners are down" in post
+    assert "bob" in post
+    await refusing.logged("blocks_refused")
+
+
+async def test_what_a_modal_ends_with(refusing: BotTester) -> None:
+    await refusing.shortcut()
+    form = await refusing.modal("0 pull requests")
+    refuse(refusing, "views.update", "invalid_arguments")
+    await refusing.submit(form, reason="CI runners are down")
+    await refusing.modal("paused")
+    await refusing.logged("blocks_refused")
+    assert refusing.pause_reason() == "CI runners are down (by alice via Slack)"
+
+
+async def test_a_home_tab_is_told_of_in_a_direct_message(refusing: BotTester) -> None:
+    refuse(refusing, "views.publish", "invalid_arguments")
+    await refusing.open_home()
+    assert "invalid_arguments" in await refusing.wait_for_direct_message()
+    await refusing.logged("blocks_refused")
+
+
+async def test_a_form_that_cannot_be_opened_is_told_of(refusing: BotTester) -> None:
+    refuse(refusing, "views.open", "invalid_arguments")
+    refuse(refusing, "chat.postMessage", "invalid_blocks")
+    await refusing.shortcut()
+    assert "invalid_arguments" in await refusing.wait_for_direct_message()
+    await refusing.logged("blocks_refused")
