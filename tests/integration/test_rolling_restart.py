@@ -1,0 +1,104 @@
+"""Processes are replaced one by one under traffic, and nobody misses or doubles anything."""
+
+import asyncio
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.support.bot_tester import ALICE, BOB, CAROL, GENERAL, RELEASES
+from tests.support.several_processes import SeveralProcesses
+from tests.support.waiting import until
+
+PEOPLE = (ALICE, BOB, CAROL)
+ASK_SECONDS = 0.3
+ENTER_SECONDS = 1.5
+"""A channel takes one post a second: what is faster becomes a summary."""
+
+
+class Traffic:
+    """People who ask and pull requests that enter, without a break until told to stop."""
+
+    def __init__(self, bot: SeveralProcesses) -> None:
+        self.asked: Counter[str] = Counter()
+        self.entered: list[int] = []
+        self._bot = bot
+        self._stop = asyncio.Event()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._enter())
+            for person in PEOPLE:
+                group.create_task(self._ask(person))
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    async def passed(self, asked: int, entered: int) -> None:
+        """Wait until so much more has happened."""
+        asked, entered = self.asked.total() + asked, len(self.entered) + entered
+        await until(
+            lambda: self.asked.total() >= asked and len(self.entered) >= entered, "traffic", 90
+        )
+
+    async def _ask(self, person: str) -> None:
+        while not self._stop.is_set():
+            await self._bot.type("/mq status", by=person, channel=GENERAL)
+            self.asked[person] += 1
+            await self._breathe(ASK_SECONDS)
+
+    async def _enter(self) -> None:
+        while not self._stop.is_set():
+            self.entered.append(self._bot.enqueue())
+            await self._breathe(ENTER_SECONDS)
+
+    async def _breathe(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()
+        except TimeoutError:
+            return
+
+
+def told(bot: SeveralProcesses) -> Counter[int]:
+    posts = "\n".join(one.line for one in bot.posts(RELEASES))
+    return Counter(int(number) for number in re.findall(r"#(\d+)\b", posts))
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(400)
+async def test_every_process_is_replaced_and_nobody_notices(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    bot = SeveralProcesses(
+        postgres_url,
+        folder=tmp_path,
+        mode="http",
+        channels=f"acme/site={RELEASES}:enter",
+        environment={"SLACK_APP_TOKEN": ""},
+    )
+    async with bot:
+        traffic = Traffic(bot)
+        running = asyncio.create_task(traffic.run())
+        await traffic.passed(asked=6, entered=3)
+        for old in list(bot.processes):
+            new = await bot.begin(old.command)
+            await bot.is_ready(new)
+            await bot.stop(old)
+            await traffic.passed(asked=3, entered=2)
+        traffic.stop()
+        await running
+        assert {one.command for one in bot.running("web")} == {"web"}
+        assert (len(bot.running("web")), len(bot.running("worker"))) == (2, 2)
+        await until(lambda: set(told(bot)) >= set(traffic.entered), "every event told", 90)
+        for person in PEOPLE:
+            await until(
+                lambda who=person: len(bot.replies(by=who, channel=GENERAL)) >= traffic.asked[who],  # type: ignore[misc]  # the person of this turn
+                f"an answer to everything {person} asked",
+                60,
+            )
+            assert len(bot.replies(by=person, channel=GENERAL)) == traffic.asked[person]
+        assert told(bot) == Counter(traffic.entered)
+        # What was refused by a process that had closed its port went to another one.
+        assert bot.balancer.refused > 0

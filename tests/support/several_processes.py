@@ -1,0 +1,104 @@
+"""BotTester with any number of `mqbot web` and `mqbot worker` processes on one database."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
+
+from tests.support.bot_process import MqbotProcess
+from tests.support.bot_tester import BotTester
+from tests.support.load_balancer import LoadBalancer
+from tests.support.waiting import until
+
+START_SECONDS = 90.0
+
+
+@dataclass(eq=False)
+class RunningProcess:
+    """One of several, with its log."""
+
+    command: str
+    process: MqbotProcess
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.process.returncode is None
+
+    def log(self) -> list[dict[str, Any]]:
+        lines = self.process.complaints.splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{") and line[-1] == "}"]
+
+    async def logged(self, action: str) -> dict[str, Any]:
+        def look() -> dict[str, Any] | None:
+            found = next((one for one in self.log() if one.get("action") == action), None)
+            assert found or self.is_running, self.process.complaints
+            return found
+
+        found = await until(look, f"“{action}” in the log of a {self.command}", START_SECONDS)
+        assert found is not None
+        return found
+
+
+@dataclass
+class SeveralProcesses(BotTester):
+    """Everything else is as with BotTester; Slack reaches the web processes by a load balancer."""
+
+    folder: Path = field(kw_only=True)
+    webs: int = 2
+    workers: int = 2
+    balancer: LoadBalancer = field(default_factory=LoadBalancer, init=False)
+    processes: list[RunningProcess] = field(default_factory=list, init=False)
+
+    def running(self, command: str) -> list[RunningProcess]:
+        return [one for one in self.processes if one.command == command and one.is_running]
+
+    @override
+    async def _open_bot(self) -> None:
+        await self.balancer.__aenter__()
+        begun = [await self.begin("web") for _ in range(self.webs)]
+        begun += [await self.begin("worker") for _ in range(self.workers)]
+        for one in begun:
+            await self.is_ready(one)
+        await self.slack.request_url.use(f"http://127.0.0.1:{self.balancer.port}/slack/events")
+
+    async def begin(self, command: str) -> RunningProcess:
+        """Start one; it is not ready yet."""
+        own = self.folder / f"{command}-{len(self.processes)}"
+        own.mkdir()
+        environ = {**self.settings_environment(), "MQBOT_LOG_FORMAT": "json"}
+        started = await MqbotProcess.start(command, folder=own, environ=environ)
+        one = RunningProcess(command, started)
+        self.processes.append(one)
+        return one
+
+    async def is_ready(self, one: RunningProcess) -> None:
+        """Wait for it; a web process then has its share of the requests."""
+        await one.logged("ready")
+        if one.command == "web":
+            self.balancer.ports.append((await one.logged("http_open"))["port"])
+
+    async def stop(self, one: RunningProcess) -> None:
+        assert await one.process.stop() == 0, one.process.complaints
+        assert "Traceback" not in one.process.complaints
+
+    @override
+    async def stop_bot(self) -> None:
+        for one in self.processes:
+            if one.is_running:
+                await self.stop(one)
+        await self.balancer.__aexit__(None, None, None)
+
+    @override
+    def logged_actions(self) -> list[str]:
+        return [str(entry.get("action")) for one in self.processes for entry in one.log()]
+
+    @override
+    def logged_errors(self) -> list[str]:
+        return [
+            str(entry.get("action"))
+            for one in self.processes
+            for entry in one.log()
+            if entry["level"] == "error"
+        ]
