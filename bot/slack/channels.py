@@ -57,7 +57,8 @@ class SlackChannels(ChannelDirectory):
 
     @override
     async def is_shared(self, channel_id: str) -> bool:
-        # A private channel that the bot is not in cannot be looked at: it counts as shared.
+        # What cannot be looked at counts as shared: private channels that the bot is not in, and
+        # the conversations of other people.
         shared = await self._shared.get(channel_id)
         return True if isinstance(shared, Unanswered) else shared
 

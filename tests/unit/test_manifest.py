@@ -24,7 +24,7 @@ SCOPES = {
     "chat_postMessage": ("chat:write", "chat:write.public"),
     "chat_update": ("chat:write",),
     "conversations_history": ("channels:history", "groups:history", "im:history"),
-    "conversations_info": ("channels:read", "groups:read"),
+    "conversations_info": ("channels:read", "groups:read", "im:read"),
     "conversations_join": ("channels:join",),
     "conversations_open": ("im:write",),
     "conversations_replies": ("channels:history", "groups:history"),
@@ -38,7 +38,7 @@ SCOPES = {
     "views_push": (),
     "views_update": (),
 }
-"""What each Web API method needs in public and private channels.
+"""What each Web API method needs in channels and in direct messages.
 
 Sources: the method pages under https://docs.slack.dev/reference/methods.
 

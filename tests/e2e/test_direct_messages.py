@@ -1,0 +1,45 @@
+"""Commands in conversations of two: with the bot as in a channel, between people with no buttons."""
+
+import pytest
+
+from tests.support.bot_tester import ALICE, BOB, BotTester
+
+pytestmark = pytest.mark.e2e
+
+
+def conversation(bot: BotTester, *people: str) -> str:
+    """The id of the direct messages of two; of one person with the bot."""
+    both = people if len(people) > 1 else (*people, bot.slack.installation.bot_user_id)
+    return bot.slack.installation.workspace.direct_channel(*both).id
+
+
+async def test_a_pause_in_the_conversation_with_the_bot_has_its_card_there(bot: BotTester) -> None:
+    mine = conversation(bot, ALICE)
+    await bot.type("/mq pause CI runners are down", channel=mine)
+    card = await bot.wait_for_post("Queue paused", mine)
+    assert card.labels == ["Resume queue", "Tell me when it resumes", "Extend…"]
+    await bot.click(card, "Resume queue")
+    await bot.wait_for_change(card, "lifted")
+    await bot.wait_for_post("Queue unpaused", mine)
+    assert bot.pause_reason() is None
+
+
+async def test_a_conversation_with_the_bot_can_be_subscribed(bot: BotTester) -> None:
+    mine = conversation(bot, ALICE)
+    await bot.type("/mq subscribe enter", channel=mine)
+    await bot.wait_for_post("acme/site", mine)
+    number = bot.enqueue()
+    await bot.wait_for_post(f"#{number}", mine)
+
+
+async def test_between_two_people_a_pause_is_told_without_buttons(bot: BotTester) -> None:
+    bot.expected_refusals = {"conversations.info channel_not_found"}
+    theirs = conversation(bot, ALICE, BOB)
+    await bot.type("/mq pause CI runners are down", channel=theirs)
+    post = await bot.wait_for_post("Queue paused", theirs)
+    assert post.labels == []
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+    status = await bot.ask("/mq status", channel=theirs)
+    await bot.click(status, "Resume queue")
+    await bot.wait_for_post("Queue unpaused", theirs)
+    await bot.wait_for_change(status, "is running")
