@@ -1,4 +1,4 @@
-"""Commands in conversations of two: with the bot as in a channel, between people with no buttons."""
+"""Commands in conversations of two: with the bot as in a channel, else without buttons."""
 
 import pytest
 

@@ -437,3 +437,21 @@ async def test_a_silent_connection_is_replaced_within_thirty_seconds(
         await until(lambda: one.connection.connections == 2, "two connections")
         assert one.reasons("socket_failed") == ["silent", "silent"]
         await one.connection.close()
+
+
+async def test_a_connection_gone_half_open_is_replaced_and_its_ghost_is_told_of(
+    side: Deafness,
+) -> None:
+    await side.beat()
+    side.slack.faults.arm({"name": "half_open"})
+    alive = [one for line in side.connection._lines for one in line.sockets]
+    for _ in range(QUIET_BEATS):
+        await side.beat()
+        await until(lambda: any(one._quiet == 0 for one in alive), "the other one's answer")
+    await until(lambda: side.opened() == 3, "a new ticket")
+    await until(lambda: side.connection.connections == 2, "two connections")
+    assert side.reasons("socket_failed") == ["silent"]
+    # Slack goes on counting the dead one, and sending it what people do.
+    assert side.connection.num_connections == 3
+    assert "socket_ghosts" in side.log.actions()
+    assert side.slack.socket_mode.connections == 3

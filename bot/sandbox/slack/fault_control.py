@@ -8,6 +8,7 @@ from bot.sandbox.slack.wire import Json
 
 _DISCONNECT = frozenset({"disconnect"})
 _DROP = frozenset({"drop_connections"})
+_HALF_OPEN = frozenset({"half_open"})
 
 
 class FaultControl:
@@ -18,7 +19,7 @@ class FaultControl:
         self._socket_mode = socket_mode
 
     def arm(self, wanted: Mapping[str, object]) -> Json:
-        """Arm a fault; `disconnect` and `drop_connections` happen now, to every connection."""
+        """Arm a fault; those of open connections happen now: to every one, `half_open` to one."""
         fault = self._faults.arm_from(wanted)
         answer: Json = {"ok": True}
         if fault.name in _DISCONNECT:
@@ -27,6 +28,9 @@ class FaultControl:
         elif fault.name in _DROP:
             self._faults.take(_DROP)
             answer["connections"] = self._socket_mode.drop_all()
+        elif fault.name in _HALF_OPEN:
+            self._faults.take(_HALF_OPEN)
+            answer["connections"] = self._socket_mode.let_go_half_open()
         return {**answer, "fault": fault.body()}
 
     def listing(self) -> Json:

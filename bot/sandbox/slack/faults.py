@@ -23,6 +23,7 @@ SOCKET_FAULTS = frozenset(
     {
         "disconnect",
         "drop_connections",
+        "half_open",
         "refuse_handshake",
         "lose_payload",
         "repeat_payload",

@@ -29,18 +29,23 @@ DEBUG_CONNECTION_SECONDS = 360
 _WARNING_SECONDS = 10
 _PING_SECONDS = 15
 _REFUSED_HANDSHAKE = 408
-# A half-open connection swallows payloads; a lost acknowledgement can bring one twice.
+# A lost acknowledgement can bring a payload twice.
 _LOSE = frozenset({"lose_payload"})
 _REPEAT = frozenset({"repeat_payload"})
 
 
 @dataclass(eq=False)
 class Connection:
-    """One open WebSocket of the app."""
+    """One open WebSocket of the app.
+
+    `is_half_open`: nothing goes through it in either direction, and nobody was told.
+    """
 
     id: str
     socket: web.WebSocketResponse
     transport: asyncio.Transport | None
+    is_half_open: bool = False
+    is_quiet: bool = False
     timers: list[asyncio.TimerHandle] = field(default_factory=list)
 
 
@@ -85,7 +90,8 @@ class SocketMode:
         until = self._tickets.pop(request.match_info["ticket"], 0.0)
         if self._faults.take(frozenset({"refuse_handshake"})) or until < time.monotonic():
             return web.Response(status=_REFUSED_HANDSHAKE, text="Request Timeout")
-        socket = web.WebSocketResponse(heartbeat=_PING_SECONDS, max_msg_size=0)
+        # Pings are ours to send and to answer: a half-open connection does neither.
+        socket = web.WebSocketResponse(autoping=False, max_msg_size=0)
         await socket.prepare(request)
         connection = Connection(uuid.uuid4().hex[:12], socket, request.transport)
         if len(self._connections) >= CONNECTIONS_LIMIT:
@@ -93,10 +99,12 @@ class SocketMode:
             return socket
         self._connections.append(connection)
         self._on_connections()
+        pinging = asyncio.create_task(self._keep_pinging(connection))
         try:
             await self._greet(connection, debug="debug_reconnects" in request.query)
             await self._listen(connection)
         finally:
+            pinging.cancel()
             self._forget(connection)
         return socket
 
@@ -124,8 +132,26 @@ class SocketMode:
 
     async def _listen(self, connection: Connection) -> None:
         async for frame in connection.socket:
+            connection.is_quiet = False
+            if connection.is_half_open:
+                continue
             if frame.type is WSMsgType.TEXT:
                 self._take_answer(frame.data)
+            elif frame.type is WSMsgType.PING:
+                await connection.socket.pong(frame.data)
+
+    async def _keep_pinging(self, connection: Connection) -> None:
+        """Break a connection that says nothing between two pings, unless it is half-open."""
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await asyncio.sleep(_PING_SECONDS)
+                if connection.is_half_open:
+                    return
+                if connection.is_quiet and connection.transport is not None:
+                    connection.transport.abort()
+                    return
+                connection.is_quiet = True
+                await connection.socket.ping()
 
     def _take_answer(self, text: str) -> None:
         """Take an acknowledgement, on whichever connection it comes; ignore anything else."""
@@ -165,9 +191,9 @@ class SocketMode:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[envelope_id] = (connection, answer)
         try:
-            if not self._faults.take(_LOSE):
+            if not self._faults.take(_LOSE) and not connection.is_half_open:
                 await connection.socket.send_json(envelope)
-            if self._faults.take(_REPEAT):
+            if self._faults.take(_REPEAT) and not connection.is_half_open:
                 await connection.socket.send_json(envelope)
             content = await asyncio.wait_for(answer, self._ack_seconds)
         except (TimeoutError, ConnectionError):
@@ -219,14 +245,29 @@ class SocketMode:
         dropped = list(self._connections)
         for connection in dropped:
             self._forget(connection)
-            if connection.transport is not None:
-                connection.transport.abort()
+            _abort(connection)
         return len(dropped)
+
+    def let_go_half_open(self) -> int:
+        """Make one connection deaf and mute; it stays counted until its hours are over."""
+        usable = [each for each in self._connections if not each.is_half_open]
+        if not usable:
+            return 0
+        connection = self._chance.choice(usable)
+        connection.is_half_open = True
+        if connection.transport is not None:
+            # Not even the end of the connection is seen from here on.
+            connection.transport.pause_reading()
+        return 1
 
     def _start_disconnect(self, connection: Connection, reason: str) -> None:
         self._start(self._disconnect(connection, reason))
 
     async def _disconnect(self, connection: Connection, reason: str) -> None:
+        if connection.is_half_open:
+            self._forget(connection)
+            _abort(connection)
+            return
         host = {"host": f"sandbox-{connection.id}"}
         frame = {"type": "disconnect", "reason": reason, "debug_info": host}
         with contextlib.suppress(ConnectionError):
@@ -249,7 +290,15 @@ class SocketMode:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for connection in list(self._connections):
             self._forget(connection)
-            await connection.socket.close()
+            if connection.is_half_open:
+                _abort(connection)
+            else:
+                await connection.socket.close()
+
+
+def _abort(connection: Connection) -> None:
+    if connection.transport is not None:
+        connection.transport.abort()
 
 
 def _settle(first: asyncio.Future[str | None], error: str | None) -> None:

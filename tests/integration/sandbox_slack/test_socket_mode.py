@@ -213,3 +213,23 @@ async def test_an_acknowledgement_on_another_connection_counts(
     await second.send_json({"envelope_id": frame["envelope_id"]})
     assert (await asking)["acknowledged"] is True
     assert frame["accepts_response_payload"] is True
+
+
+async def test_a_half_open_connection_is_counted_and_swallows_payloads(
+    impatient: SlackSandbox, http: aiohttp.ClientSession
+) -> None:
+    ghost = await open_socket(http, impatient)
+    await ghost.receive_json()
+    assert impatient.faults.arm({"name": "half_open"})["connections"] == 1
+    done = await impatient.people.command(ALICE, CHANNEL, "/mq")
+    assert (done["acknowledged"], done["error"]) == (False, "operation_timeout")
+    await ghost.ping()
+    with pytest.raises(TimeoutError):
+        await ghost.receive(timeout=0.2)
+    # What the app does with its end is not seen on the other.
+    assert ghost._response.connection is not None
+    ghost._response.connection.close()
+    alive = await open_socket(http, impatient)
+    assert (await alive.receive_json())["num_connections"] == 2
+    assert impatient.faults.arm({"name": "half_open"})["connections"] == 1
+    assert impatient.faults.arm({"name": "half_open"})["connections"] == 0
