@@ -367,13 +367,17 @@ class BotTester:
     def open_modals(self, *, by: str = ALICE) -> list[ShownView]:
         return [view_shown(one) for one in self.slack.sight.views(by)["views"]]
 
-    async def home(self, containing: str = "", *, by: str = ALICE) -> ShownView:
-        """This person's Home tab, once it contains the words."""
+    async def home(
+        self, containing: str = "", *, by: str = ALICE, without: str | None = None
+    ) -> ShownView:
+        """This person's Home tab, once it contains the words, and not those of `without`."""
 
         def look() -> ShownView | None:
             body = self.slack.sight.views(by)["home"]
             found = view_shown(body) if body else None
-            return found if found is not None and containing in found else None
+            if found is None or containing not in found:
+                return None
+            return None if without is not None and without in found else found
 
         found = await until(look, f"a Home tab with “{containing}” for {by}")
         assert found is not None

@@ -1,0 +1,77 @@
+"""Slack refuses posts to a channel: they are kept, people are told, and it goes on by itself."""
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import ALICE, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.clock import MovedClock
+
+pytestmark = pytest.mark.e2e
+
+LOOKED_AT_AGAIN = 121
+
+
+async def refused_bot(start_bot: StartBot, code: str) -> BotTester:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter;acme/site={RELEASES}:enter")
+    bot.expected_errors.add("post_refused")
+    bot.expected_refusals = {f"chat.postMessage {code}"}
+    return bot
+
+
+async def is_told_when_mended(bot: BotTester, clock: MovedClock, numbers: list[int]) -> None:
+    """In order, once, without a restart; the Home tab no longer names the channel."""
+    clock.advance(LOOKED_AT_AGAIN)
+    for number in numbers:
+        await bot.wait_for_post(f"#{number}", MERGE_QUEUE)
+    assert len(bot.posts()) == len(numbers)
+    shown = [next(one for one in numbers if f"#{one}" in post) for post in bot.posts()]
+    assert shown == numbers
+    await bot.open_home()
+    await bot.home("is running", without="Slack refuses posts")
+
+
+async def test_an_archived_channel_is_told_of_everything_once_it_is_open_again(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await refused_bot(start_bot, "is_archived")
+    bot.expected_refusals.add("conversations.join is_archived")
+    bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_archived": True})
+    numbers = [bot.enqueue(), bot.enqueue()]
+    for number in numbers:
+        await bot.wait_for_post(f"#{number}", RELEASES)
+    await bot.logged("post_refused")
+    await bot.open_home()
+    home = await bot.home("Slack refuses posts")
+    assert "is_archived" in home
+    assert bot.posts() == []
+    bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_archived": False})
+    await is_told_when_mended(bot, clock, numbers)
+
+
+async def test_a_revoked_token_that_is_good_again_tells_what_was_kept(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await refused_bot(start_bot, "token_revoked")
+    bot.break_slack("refuse", "chat.postMessage", code="token_revoked", times=2)
+    number = bot.enqueue()
+    await bot.logged("post_refused")
+    clock.advance(LOOKED_AT_AGAIN)
+    await bot.wait_for_post(f"#{number}", RELEASES)
+    await is_told_when_mended(bot, clock, [number])
+
+
+async def test_a_private_channel_is_told_of_everything_once_the_bot_is_back(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(channels=f"acme/site={INCIDENTS}:enter")
+    bot.expected_errors.add("post_refused")
+    bot.expected_refusals = {
+        "chat.postMessage channel_not_found",
+        "conversations.info channel_not_found",
+    }
+    number = bot.enqueue()
+    await bot.logged("post_refused")
+    me = bot.slack.installation.bot_user_id
+    bot.slack.arrangement.set_member(INCIDENTS, me, is_member=True)
+    clock.advance(LOOKED_AT_AGAIN)
+    await bot.wait_for_post(f"#{number}", INCIDENTS, by=ALICE)
