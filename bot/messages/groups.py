@@ -13,6 +13,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, timers
+from bot.messages.pause import will_stop
 from bot.messages.text import clean, cut_markup, escape, local_time, plural, quote, utc_time
 
 NAME_LIMIT = 60
@@ -89,10 +90,7 @@ def _stopping(snapshots: Sequence[Snapshot]) -> str:
     batches = sum(one.running_batches for one in running)
     due = min((one.next_merge_at for one in running if one.next_merge_at), default=None)
     next_merge = f", next merge was due {local_time(due)}" if due is not None else ""
-    return (
-        f"{plural(waiting, 'pull request')} in the queues, "
-        f"{plural(batches, 'running batch', 'running batches')} will stop{next_merge}."
-    )
+    return f"{plural(waiting, 'pull request')} in the queues, {will_stop(batches)}{next_merge}."
 
 
 def _already(paused: Sequence[Snapshot]) -> str:

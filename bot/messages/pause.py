@@ -174,10 +174,17 @@ def impact_note(snapshot: Snapshot) -> str:
     return _impact_text(snapshot.impact())
 
 
+def will_stop(running: int) -> str:
+    """What pausing does to the batches that run."""
+    if not running:
+        return "no batch is running"
+    return f"{plural(running, 'running batch', 'running batches')} will stop"
+
+
 def _impact_text(impact: Impact) -> str:
     parts = [
         f"{plural(impact.queued, 'pull request')} in the queue",
-        f"{plural(impact.running_batches, 'running batch', 'running batches')} will stop",
+        will_stop(impact.running_batches),
     ]
     if impact.next_merge_at is not None:
         parts.append(f"next merge was due {local_time(impact.next_merge_at)}")

@@ -55,7 +55,7 @@ async def paused_group(bot: BotTester, typed: str, label: str) -> None:
 async def test_a_group_is_asked_back_then_paused_and_told_in_one_post(three: BotTester) -> None:
     question = await three.ask("/mq pause @release freeze for 4.2")
     assert "*Pause 2 queues of @release?* Reason: freeze for 4.2" in question
-    assert "0 pull requests in the queues, 0 running batches will stop." in question
+    assert "0 pull requests in the queues, no batch is running." in question
     assert question.labels == ["Pause 2 queues", "Leave it"]
     assert reasons(three) == [None, None, None]
 
@@ -193,7 +193,7 @@ async def test_without_a_reason_a_form_asks_for_it_and_shows_what_would_stop(
 ) -> None:
     three.merge_queue.pause("acme/api", "Night", by="carol")
     await three.type("/mq pause @release 30m")
-    form = await three.modal("0 running batches will stop")
+    form = await three.modal("no batch is running")
     assert "*2 queues of @release*" in form
     assert "1 paused already, left as they are: acme/api" in form
     answer = await three.submit(form, reason=" ")

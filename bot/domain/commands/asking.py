@@ -41,12 +41,23 @@ def read_why(arguments: Arguments) -> Command:
         if read is not None and number is None:
             number, found = read, named or found
         elif found is None:
-            found = arguments.named(word)
+            found = _repository(arguments, word)
         else:
             raise arguments.problem(f"I do not understand “{word}” here.")
     if number is None:
         raise arguments.problem("Which pull request? Type its number or its address.")
     return WhyCommand(found, number)
+
+
+def _repository(arguments: Arguments, word: str) -> RepositoryName:
+    """Raises CommandSyntaxError, or RepositoryNotAllowed when the pull request is typed as well."""
+    try:
+        return arguments.named(word)
+    except RepositoryNotAllowed:
+        if any(_number(arguments, one)[1] is not None for one in arguments.words):
+            raise
+        said = f"Which pull request? “{word}” is no number and no address of one."
+        raise arguments.problem(said) from None
 
 
 def _number(arguments: Arguments, word: str) -> tuple[RepositoryName | None, int | None]:

@@ -58,6 +58,8 @@ def test_a_question_is_read_into_its_value(typed: str, command: Command) -> None
     [
         ("why", "Which pull request?"),
         ("why acme/site", "Which pull request?"),
+        ("why abc", "“abc” is no number"),
+        ("why 99999999999999999999", "“99999999999999999999” is no number"),
         ("why 41 acme/site 42", "“42”"),
         ("why 41 acme/site acme/api", "“acme/api”"),
         ("log pr:", "needs a number"),

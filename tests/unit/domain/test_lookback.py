@@ -31,3 +31,6 @@ def test_nobody_looks_back_for_longer_than_ten_years() -> None:
     assert read_lookback("3660d") == LONGEST
     with pytest.raises(InvalidLookback):
         read_lookback("3660d1m")
+    for length in ("9999999d", "99999999999999999999w", "6000000m1m", "9" * 20 + "w" + "1w" * 90):
+        with pytest.raises(InvalidLookback, match="at most ten years"):
+            read_lookback(length)
