@@ -19,6 +19,16 @@ USER = "U0ALICE"
 BOT = "U0MQBOT"
 
 
+_ALICE = {
+    "id": USER,
+    "team_id": TEAM,
+    "name": "alice",
+    "tz": "UTC",
+    "is_restricted": False,
+    "is_ultra_restricted": False,
+}
+
+
 class SlackService(AbstractAsyncContextManager["SlackService"]):
     """On a loopback port: the Web API, sockets, addresses to answer to."""
 
@@ -28,6 +38,8 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
         self.connections: set[int] = set()
         self.posted: asyncio.Queue[tuple[float, Json]] = asyncio.Queue()
         """When each chat.postMessage came, and what it said."""
+        self.answers: list[str] = []
+        """The texts of what people were answered, in the order in which they came."""
         self._numbers = itertools.count(1)
         self._acknowledged: dict[str, asyncio.Future[float]] = {}
         self._answered: dict[str, asyncio.Future[float]] = {}
@@ -37,7 +49,7 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
     @override
     async def __aenter__(self) -> Self:
         application = web.Application()
-        application.router.add_post("/api/{method}", self._on_call)
+        application.router.add_route("*", "/api/{method}", self._on_call)
         application.router.add_post("/response/{id}", self._on_response)
         application.router.add_get("/socket", self._on_socket)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.2)
@@ -124,7 +136,7 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
             case "apps.connections.open":
                 return {"url": f"ws://127.0.0.1:{self.port}/socket"}
             case "users.info":
-                return {"user": {"id": USER, "team_id": TEAM, "name": "alice", "tz": "UTC"}}
+                return {"user": _ALICE}
             case "conversations.info":
                 return {"channel": {"id": "C0MERGEQ", "is_member": True, "is_channel": True}}
             case _:
@@ -133,7 +145,9 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
     async def _on_response(self, request: web.Request) -> web.Response:
         answered = self._answered.pop(request.match_info["id"], None)
         if answered is not None and not answered.done():
-            answered.set_result(time.perf_counter())
+            at = time.perf_counter()
+            self.answers.append(str((await request.json()).get("text")))
+            answered.set_result(at)
         return web.json_response({"ok": True})
 
     async def _on_socket(self, request: web.Request) -> web.WebSocketResponse:

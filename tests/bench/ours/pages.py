@@ -1,0 +1,40 @@
+"""Reading, keeping and routing full pages to one channel that hears the default topics."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from bot.domain.subscriptions import Subscription
+from tests.bench.contestant import attend
+from tests.bench.ours.poller import INTERVAL, opened, repositories
+from tests.support.clock import MovedClock
+
+
+async def main() -> None:
+    clock = MovedClock()
+    (name,) = names = repositories(1)
+    async with opened(names, clock) as poller:
+        async with poller.store.begin() as transaction:
+            await transaction.subscriptions.save(Subscription("C0MERGEQ", name))
+        await poller.polls.run()
+        await poller.polls.drain()
+        kept = 0
+
+        async def play(amount: int) -> Mapping[str, float]:
+            nonlocal kept
+            begun = time.process_time()
+            for _ in range(amount):
+                clock.advance(INTERVAL.total_seconds())
+                await poller.polls.run()
+                await poller.polls.drain()
+            seconds = time.process_time() - begun
+            async with poller.store.begin() as transaction:
+                summary = await transaction.outbox.summary()
+            before, kept = kept, summary.pending
+            return {"seconds": seconds, "added": kept - before}
+
+        await attend(play)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,70 @@
+"""The bot's polling with its store and its client, and nothing of Slack."""
+
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import httpx
+from pydantic import SecretStr
+
+from bot.domain.repository import RepositoryName
+from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.connection import GATE, KEEPALIVE_SECONDS
+from bot.ports import Clock
+from bot.storage import migrate
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.poll_event_log import PollEventLog
+from tests.bench.services.certificate import trusting
+
+INTERVAL = timedelta(seconds=10)
+OVERLAP = timedelta(seconds=120)
+
+
+@dataclass(frozen=True, slots=True)
+class Poller:
+    """Composed as bot.runtime.jobs composes it."""
+
+    store: SqlStore
+    polls: PollDueRepositories
+
+
+def repositories(count: int) -> Sequence[RepositoryName]:
+    return [RepositoryName(f"acme/r{number}") for number in range(count)]
+
+
+@asynccontextmanager
+async def opened(names: Sequence[RepositoryName], clock: Clock) -> AsyncIterator[Poller]:
+    """On a database of its own; the service is at BENCH_SERVICE."""
+    url = f"sqlite:///{os.environ['MQBOT_BENCH_FOLDER']}/polls.sqlite3"
+    await migrate.upgrade(url)
+    store = SqlStore(create_engine(url))
+    async with MergeQueueClient(
+        base_url=os.environ["BENCH_SERVICE"],
+        token=SecretStr("bench-token"),
+        clock=clock,
+        transport=_transport(),
+    ) as client:
+        poll = PollEventLog(store, client, clock, _unheard, OVERLAP)
+        polls = PollDueRepositories(poll, store, clock, names, INTERVAL, "bench")
+        yield Poller(store, polls)
+        await polls.drain()
+    await store.close()
+
+
+def _transport() -> httpx.AsyncHTTPTransport | None:
+    """The client's own, but for whom it trusts."""
+    certificate = os.environ.get("BENCH_CERTIFICATE")
+    if certificate is None:
+        return None
+    limits = httpx.Limits(
+        max_connections=GATE, max_keepalive_connections=GATE, keepalive_expiry=KEEPALIVE_SECONDS
+    )
+    return httpx.AsyncHTTPTransport(verify=trusting(certificate), limits=limits)
+
+
+def _unheard(after: float = 0.0) -> None:
+    """Nothing posts here."""

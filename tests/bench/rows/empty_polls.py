@@ -1,0 +1,36 @@
+"""A look at an event log in which nothing is new, over TLS: CPU of the asking process."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.figures import Extent, Figures, Row
+from tests.bench.ours.polls import REPOSITORIES
+from tests.bench.program import Program, by_turns, running
+from tests.bench.services import certificate
+
+
+async def rows(extent: Extent) -> Sequence[Row]:
+    amount = REPOSITORIES * extent.scaled(5, 2)
+    with tempfile.TemporaryDirectory() as folder:
+        await certificate.make(Path(folder))
+        async with running("services.pages", "--tls", folder) as pages:
+            environ = {
+                "BENCH_SERVICE": f"https://127.0.0.1:{pages.told['port']}/v1",
+                "BENCH_CERTIFICATE": folder,
+            }
+            async with (
+                running("ours.polls", environ=environ) as ours,
+                running("floors.plain_polls", environ=environ) as floor,
+            ):
+
+                async def play(program: Program) -> Figures:
+                    before = await pages.play()
+                    figures = await program.play(amount)
+                    asked = (await pages.play())["requests"] - before["requests"]
+                    # Ours may begin one more round of polls, as time goes on while it works.
+                    assert asked >= amount, f"{program.name} asked {asked} times"
+                    return {"cpu": figures["cpu"] / asked * 1000}
+
+                rounds = await by_turns(ours, floor, play, extent)
+    return [rounds.row("empty poll over TLS, CPU", "cpu", unit="ms", goal=1.3)]

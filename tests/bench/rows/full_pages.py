@@ -1,0 +1,31 @@
+"""A backlog of full pages: read, validated, kept, routed; events a second of CPU."""
+
+from collections.abc import Sequence
+
+from tests.bench.figures import Extent, Figures, Row
+from tests.bench.program import Program, by_turns, running
+from tests.bench.services.pages import PER_PAGE
+
+PAGES = 10
+
+
+async def rows(extent: Extent) -> Sequence[Row]:
+    walks = extent.scaled(4, 1)
+    async with running("services.pages", "--pages", str(PAGES)) as pages:
+        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
+        async with (
+            running("ours.pages", environ=environ) as ours,
+            running("floors.plain_pages", environ=environ) as floor,
+        ):
+
+            async def play(program: Program) -> Figures:
+                figures = await program.play(walks)
+                if program is floor:
+                    return figures
+                # What was routed to nobody would have been cheap.
+                assert figures["added"] > 0
+                return {"rate": walks * PAGES * PER_PAGE / figures["seconds"]}
+
+            rounds = await by_turns(ours, floor, play, extent)
+    what = "full pages read, kept and routed, a second of CPU"
+    return [rounds.row(what, "rate", unit="events/s", goal=0.5, more_is_better=True)]
