@@ -1,12 +1,19 @@
 """A merge queue service that is always quiet, and takes its time to say so."""
 
 import asyncio
+import itertools
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from aiohttp import web
 from typing_extensions import override
+
+Json = Mapping[str, Any]
 
 
 class QuietService(AbstractAsyncContextManager["QuietService"]):
@@ -48,4 +55,44 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
             return web.json_response({"batches": [], "waiting_pull_requests": []})
         if request.path.endswith("/pause"):
             return web.json_response({"detail": "not paused"}, status=404)
-        return web.json_response({"events": [], "size": 0, "per_page": 100})
+        return web.json_response({"events": self._events(request.path), "per_page": 100})
+
+    def _events(self, _path: str) -> Sequence[Json]:
+        return []
+
+
+class EventService(QuietService):
+    """Tells each event once, to whoever asks first for its repository's log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ids = itertools.count(1)
+        self._untold: defaultdict[str, list[Json]] = defaultdict(list)
+        self.told_at = 0.0
+        """When an event was last told."""
+
+    def emit(self, repository: str) -> None:
+        """A pull request entered the queue just now."""
+        number = next(self._ids)
+        event = {
+            "id": number,
+            "received_at": datetime.now(UTC).isoformat(),
+            "trigger": "bench",
+            "repository": repository,
+            "pull_request": number,
+            "base_ref": "main",
+            "type": "action.queue.enter",
+            "metadata": {
+                "queue_name": "default",
+                "branch": "main",
+                "queued_at": datetime.now(UTC).isoformat(),
+            },
+        }
+        self._untold[f"/v1/repos/{repository}/logs"].append(event)
+
+    @override
+    def _events(self, path: str) -> Sequence[Json]:
+        events = self._untold.pop(path, [])
+        if events:
+            self.told_at = time.perf_counter()
+        return events

@@ -39,11 +39,13 @@ class Log:
         self._pages = pages
         self._ids = itertools.count(1)
         self.requests = 0
-        self.connections = 0
+        self.logs: set[bytes] = set()
+        """Which event logs were asked for."""
 
     def answer(self, head: bytes) -> bytes:
         self.requests += 1
         target = head.partition(b"\r\n")[0]
+        self.logs.add(target.partition(b"?")[0])
         if b"/merge-queue/status" in target:
             return _response(NOTHING_QUEUED)
         if b"/pause" in target:
@@ -99,7 +101,6 @@ class Answering(asyncio.Protocol):
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self._log.connections += 1
         self._transport = transport
 
     @override
@@ -130,7 +131,7 @@ async def main() -> None:
     )
 
     async def play(_amount: int) -> Mapping[str, float]:
-        return {"requests": log.requests, "connections": log.connections}
+        return {"requests": log.requests, "logs": len(log.logs)}
 
     await attend(play, port=server.sockets[0].getsockname()[1])
     server.close()

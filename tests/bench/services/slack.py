@@ -35,7 +35,7 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
     def __init__(self) -> None:
         self.sockets: list[web.WebSocketResponse] = []
         self.calls: Counter[str] = Counter()
-        self.connections: set[int] = set()
+        self.connections: set[object] = set()
         self.posted: asyncio.Queue[tuple[float, Json]] = asyncio.Queue()
         """When each chat.postMessage came, and what it said."""
         self.answers: list[str] = []
@@ -115,7 +115,7 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
         method = request.match_info["method"]
         self.calls[method] += 1
         if request.transport is not None:
-            self.connections.add(id(request.transport))
+            self.connections.add(request.transport.get_extra_info("peername"))
         if method == "chat.postMessage":
             self.posted.put_nowait((at, await _body(request)))
             return web.json_response(

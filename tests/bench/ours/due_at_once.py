@@ -1,0 +1,39 @@
+"""Every repository due at one instant, on the bot's own scheduler."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from bot.domain.event_log import first_position
+from bot.runtime.jobs import POLL_TICK_SECONDS
+from bot.scheduler import Job, JobScheduler
+from tests.bench.contestant import attend
+from tests.bench.ours.poller import opened, repositories
+from tests.support.clock import MovedClock
+
+
+async def main() -> None:
+    clock = MovedClock()
+
+    async def play(amount: int) -> Mapping[str, float]:
+        """Poll `amount` repositories once; they are all due when the scheduler starts."""
+        names = repositories(amount)
+        async with opened(names, clock) as poller:
+            async with poller.store.begin() as transaction:
+                for name in names:
+                    await transaction.positions.save(first_position(name, clock.now()))
+            scheduler = JobScheduler()
+            scheduler.every(POLL_TICK_SECONDS, Job("poll", poller.polls.run))
+            begun = time.perf_counter()
+            scheduler.start()
+            await asyncio.sleep(POLL_TICK_SECONDS)
+            scheduler.stop_firing()
+            await scheduler.drain()
+            await poller.polls.drain()
+        return {"seconds": time.perf_counter() - begun}
+
+    await attend(play)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

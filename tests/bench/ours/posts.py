@@ -1,0 +1,41 @@
+"""The bot's poster over its own session: address, marks, limits and the call."""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+
+from pydantic import SecretStr
+
+from bot.clock import SystemClock
+from bot.domain.message import Message
+from bot.slack.channels import SlackChannels
+from bot.slack.clients import identify, open_session, web_client
+from bot.slack.poster import SlackPoster
+from tests.bench.contestant import attend
+
+TEXT = "acme/site #7 entered the queue"
+BLOCK = {"type": "section", "text": {"type": "mrkdwn", "text": f"*{TEXT}*"}}
+
+
+async def main() -> None:
+    clock = SystemClock()
+    async with open_session() as session:
+        client = web_client(
+            session, token=SecretStr("xoxb-bench"), base_url=os.environ["SLACK_API_URL"]
+        )
+        identity = await identify(client, clock)
+        poster = SlackPoster(client, SlackChannels(client, clock), identity.bot_id)
+        message = Message(TEXT, (BLOCK,))
+
+        async def play(amount: int) -> Mapping[str, float]:
+            begun = time.process_time()
+            for number in range(amount):
+                await poster.post("C0MERGEQ", message, f"delivery-{number}")
+            return {"cpu": (time.process_time() - begun) / amount * 1000}
+
+        await attend(play)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

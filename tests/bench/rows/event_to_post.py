@@ -1,0 +1,94 @@
+"""An event until its post, above what polling itself takes; and its CPU, end to end."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from statistics import median
+
+from tests.bench.figures import Extent, Figures, Row
+from tests.bench.program import Program, by_turns, running
+from tests.bench.services.merge_queue import EventService
+from tests.bench.services.slack import SlackService
+from tests.bench.surroundings import environment
+
+REPOSITORIES = 40
+POST_SECONDS = 30.0
+
+
+@dataclass
+class World:
+    """What one program is connected to, and it alone."""
+
+    queue: EventService = field(default_factory=EventService)
+    slack: SlackService = field(default_factory=SlackService)
+
+    async def post_of_one_event(self) -> float:
+        """Seconds from the answer that tells of an event to its post."""
+        self.queue.emit("acme/r0")
+        async with asyncio.timeout(POST_SECONDS):
+            at, _ = await self.slack.posted.get()
+        return at - self.queue.told_at
+
+    async def posts_of_an_event_each(self) -> None:
+        for number in range(REPOSITORIES):
+            self.queue.emit(f"acme/r{number}")
+        async with asyncio.timeout(POST_SECONDS):
+            for _ in range(REPOSITORIES):
+                await self.slack.posted.get()
+
+
+async def rows(extent: Extent) -> Sequence[Row]:
+    async with both(1) as (ours, floor, worlds):
+
+        async def one(program: Program) -> Figures:
+            world = worlds[program.name]
+            taken = [await world.post_of_one_event() for _ in range(extent.scaled(6, 3))]
+            return {"seconds": median(taken) * 1000}
+
+        latency = await by_turns(ours, floor, one, extent)
+    async with both(REPOSITORIES) as (ours, floor, worlds):
+
+        async def many(program: Program) -> Figures:
+            turns = extent.scaled(4, 2)
+            before = (await program.play())["cpu"]
+            for _ in range(turns):
+                await worlds[program.name].posts_of_an_event_each()
+            cpu = (await program.play())["cpu"] - before
+            return {"cpu": cpu / turns / REPOSITORIES * 1000}
+
+        cost = await by_turns(ours, floor, many, extent)
+    return [
+        latency.row("event in the log → post, above polling, p50", "seconds", unit="ms", goal=2),
+        cost.row("event → post, CPU an event, with the store", "cpu", unit="ms", goal=2.5),
+    ]
+
+
+@asynccontextmanager
+async def both(
+    repositories: int,
+) -> AsyncIterator[tuple[Program, Program, dict[str, World]]]:
+    """Both poll each second, each repository for a channel of its own."""
+    names = [f"acme/r{number}" for number in range(repositories)]
+    async with AsyncExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        worlds = [World(), World()]
+        for world in worlds:
+            await stack.enter_async_context(world.queue)
+            await stack.enter_async_context(world.slack)
+        our, their = (
+            {
+                **environment(world.slack, world.queue, f"{folder}/bot.sqlite3"),
+                "MQBOT_REPOSITORIES": ",".join(names),
+                "MQBOT_CHANNELS": ";".join(f"{n}=C0BENCH{k}:enter" for k, n in enumerate(names)),
+                "MQBOT_POLL_SECONDS": "1",
+                "MQBOT_REMINDER_MINUTES": "0",
+            }
+            for world in worlds
+        )
+        ours = await stack.enter_async_context(running("ours.bot_process", "socket", environ=our))
+        floor = await stack.enter_async_context(
+            running("floors.plain_loop", str(repositories), "1", environ=their)
+        )
+        yield ours, floor, {ours.name: worlds[0], floor.name: worlds[1]}
