@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 
@@ -11,20 +12,39 @@ from rich.console import Console
 
 from tests.bench import documents, table
 from tests.bench.figures import FULL, QUICK, Extent, Row
-from tests.bench.rows import acks
+from tests.bench.rows import (
+    acks,
+    due_at_once,
+    empty_polls,
+    event_to_post,
+    first_answer,
+    full_pages,
+    memory,
+    posts,
+    start_up,
+)
 
 Measure = Callable[[Extent], Awaitable[Sequence[Row]]]
 
 PARTS: Mapping[str, Measure] = {
     "acks": acks.rows,
+    "answer": first_answer.rows,
+    "polls": empty_polls.rows,
+    "pages": full_pages.rows,
+    "posts": posts.rows,
+    "skipped": due_at_once.rows,
+    "events": event_to_post.rows,
+    "start": start_up.rows,
+    "memory": memory.rows,
 }
 
 
 async def measure(names: Sequence[str], extent: Extent, console: Console) -> list[Row]:
     found: list[Row] = []
     for name in names:
-        console.print(f"measuring {name} …", style="dim")
+        begun = time.perf_counter()
         found += await PARTS[name](extent)
+        console.print(f"{name}: {time.perf_counter() - begun:.0f} s", style="dim")
     return found
 
 

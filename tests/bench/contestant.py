@@ -2,9 +2,13 @@
 
 import asyncio
 import json
+import resource
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+
+PEAKS_PER_MEGABYTE = 1024 * 1024 if sys.platform == "darwin" else 1024
+"""What `ru_maxrss` counts in, as parts of a megabyte."""
 
 Play = Callable[[int], Awaitable[Mapping[str, float]]]
 
@@ -20,9 +24,10 @@ async def attend(play: Play, **told: float | str) -> None:
         _say(await play(int(line)))
 
 
-async def only_told_of_cpu(_amount: int) -> Mapping[str, float]:
-    """For a server, whose rounds are played by others."""
-    return {"cpu": time.process_time()}
+async def only_observed(_amount: int) -> Mapping[str, float]:
+    """For a program whose rounds are played by others: its CPU so far, and its memory at most."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"cpu": time.process_time(), "megabytes": peak / PEAKS_PER_MEGABYTE}
 
 
 def _say(figures: Mapping[str, float | str]) -> None:

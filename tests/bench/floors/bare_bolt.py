@@ -9,7 +9,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.bench.contestant import attend, only_told_of_cpu
+from tests.bench.contestant import attend, only_observed
 
 
 def bare_app() -> AsyncApp:
@@ -32,14 +32,14 @@ async def over_http() -> None:
     runner = web.AppRunner(bare_app().web_app(path="/slack/events"), access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    await attend(only_told_of_cpu, port=runner.addresses[0][1])
+    await attend(only_observed, port=runner.addresses[0][1])
     await runner.cleanup()
 
 
 async def over_socket() -> None:
     handler = AsyncSocketModeHandler(bare_app(), os.environ["SLACK_APP_TOKEN"])
     await handler.connect_async()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
-    await attend(only_told_of_cpu)
+    await attend(only_observed)
     await handler.close_async()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
 
 

@@ -9,7 +9,7 @@ import aiohttp
 import httpx
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.bench.contestant import attend, only_told_of_cpu
+from tests.bench.contestant import attend, only_observed
 
 
 async def look(client: httpx.AsyncClient, slack: AsyncWebClient, number: int) -> None:
@@ -38,7 +38,7 @@ async def poll(repositories: int, seconds: float) -> None:
 
 async def main() -> None:
     polling = asyncio.create_task(poll(int(sys.argv[1]), float(sys.argv[2])))
-    await attend(only_told_of_cpu)
+    await attend(only_observed)
     polling.cancel()
 
 

@@ -10,7 +10,7 @@ from bot.config import load_settings
 from bot.runtime import build_runtime, build_web
 from bot.slack import tracing
 from bot.storage import migrate
-from tests.bench.contestant import attend, only_told_of_cpu
+from tests.bench.contestant import attend, only_observed
 
 
 async def main(mode: str) -> None:
@@ -19,10 +19,10 @@ async def main(mode: str) -> None:
     await migrate.upgrade(settings.database_url.get_secret_value())
     if mode == "http":
         async with build_web(settings) as web:
-            await attend(only_told_of_cpu, port=web.port)
+            await attend(only_observed, port=web.port)
     else:
         async with build_runtime(settings):
-            await attend(only_told_of_cpu)
+            await attend(only_observed)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pydantic import SecretStr
 
 from bot.clock import SystemClock
-from bot.domain.message import Message
+from bot.domain.message import Block, Message
 from bot.slack.channels import SlackChannels
 from bot.slack.clients import identify, open_session, web_client
 from bot.slack.poster import SlackPoster
 from tests.bench.contestant import attend
 
 TEXT = "acme/site #7 entered the queue"
-BLOCK = {"type": "section", "text": {"type": "mrkdwn", "text": f"*{TEXT}*"}}
+BLOCK: Block = {"type": "section", "text": {"type": "mrkdwn", "text": f"*{TEXT}*"}}
 
 
 async def main() -> None:

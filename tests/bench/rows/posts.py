@@ -9,21 +9,22 @@ from tests.bench.services.slack import SlackService
 
 async def rows(extent: Extent) -> Sequence[Row]:
     amount = extent.scaled(300, 100)
-    async with SlackService() as our_slack, SlackService() as their_slack:
-        async with (
-            running("ours.posts", environ={"SLACK_API_URL": our_slack.api_url}) as ours,
-            running("floors.plain_posts", environ={"SLACK_API_URL": their_slack.api_url}) as floor,
-        ):
-            opened: list[int] = []
+    async with (
+        SlackService() as our_slack,
+        SlackService() as their_slack,
+        running("ours.posts", environ={"SLACK_API_URL": our_slack.api_url}) as ours,
+        running("floors.plain_posts", environ={"SLACK_API_URL": their_slack.api_url}) as floor,
+    ):
+        opened: list[int] = []
 
-            async def play(program: Program) -> Figures:
-                before = len(our_slack.connections)
-                figures = await program.play(amount)
-                if program is ours:
-                    opened.append(len(our_slack.connections) - before)
-                return figures
+        async def play(program: Program) -> Figures:
+            before = len(our_slack.connections)
+            figures = await program.play(amount)
+            if program is ours:
+                opened.append(len(our_slack.connections) - before)
+            return figures
 
-            rounds = await by_turns(ours, floor, play, extent)
+        rounds = await by_turns(ours, floor, play, extent)
     assert our_slack.calls["chat.postMessage"] == amount * (extent.rounds + 1)
     # The first round is the one that warms up.
     connections = sum(opened[1:])

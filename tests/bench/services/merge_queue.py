@@ -23,6 +23,8 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
         self._seconds = seconds
         self._runner: web.AppRunner | None = None
         self.port = 0
+        self.logs: set[str] = set()
+        """The paths of the event logs that were read."""
 
     @override
     async def __aenter__(self) -> Self:
@@ -55,6 +57,7 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
             return web.json_response({"batches": [], "waiting_pull_requests": []})
         if request.path.endswith("/pause"):
             return web.json_response({"detail": "not paused"}, status=404)
+        self.logs.add(request.path)
         return web.json_response({"events": self._events(request.path), "per_page": 100})
 
     def _events(self, _path: str) -> Sequence[Json]:

@@ -45,6 +45,8 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
         self._answered: dict[str, asyncio.Future[float]] = {}
         self._runner: web.AppRunner | None = None
         self.port = 0
+        self.first_socket: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        """When the first one was open."""
 
     @override
     async def __aenter__(self) -> Self:
@@ -155,6 +157,8 @@ class SlackService(AbstractAsyncContextManager["SlackService"]):
         await socket.prepare(request)
         await socket.send_json({"type": "hello", "num_connections": len(self.sockets) + 1})
         self.sockets.append(socket)
+        if not self.first_socket.done():
+            self.first_socket.set_result(time.perf_counter())
         async for message in socket:
             acknowledged = self._acknowledged.pop(_envelope(message.data), None)
             if acknowledged is not None:

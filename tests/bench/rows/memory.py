@@ -1,0 +1,73 @@
+"""Resident memory of a bot with a thousand repositories and a hundred thousand stored events."""
+
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from bot.domain.event_log import first_position
+from bot.domain.event_records import EventRecord
+from bot.domain.repository import RepositoryName
+from bot.storage import migrate
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from tests.bench.figures import Extent, Row
+from tests.bench.program import running
+from tests.bench.services.merge_queue import QuietService
+from tests.bench.services.slack import SlackService
+from tests.bench.surroundings import environment
+from tests.support.waiting import until
+
+EVENTS_EACH = 100
+
+
+async def rows(extent: Extent) -> Sequence[Row]:
+    repositories = extent.scaled(1_000, 100)
+    names = [RepositoryName(f"acme/r{number}") for number in range(repositories)]
+    async with SlackService() as slack, QuietService() as queue:
+        with tempfile.TemporaryDirectory() as folder:
+            environ = {
+                **environment(slack, queue, f"{folder}/bot.sqlite3"),
+                "MQBOT_REPOSITORIES": ",".join(names),
+            }
+            await _fill(environ["DATABASE_URL"], names)
+            async with (
+                running("ours.bot_process", "socket", environ=environ) as ours,
+                running("floors.libraries") as floor,
+            ):
+                await until(
+                    lambda: len(queue.logs) == repositories, "every log read once", seconds=120
+                )
+                megabytes = (await ours.play())["megabytes"]
+                floor_megabytes = (await floor.play())["megabytes"]
+    events = repositories * EVENTS_EACH
+    what = f"memory, {repositories:,} repositories and {events:,} stored events"
+    ratio = megabytes / floor_megabytes
+    return [Row(what, "MB", megabytes, floor_megabytes, ratio, 1.6)]
+
+
+async def _fill(url: str, names: Sequence[RepositoryName]) -> None:
+    """A hundred events of each repository, told and done with."""
+    await migrate.upgrade(url)
+    store = SqlStore(create_engine(url))
+    now = datetime.now(UTC)
+    for number, name in enumerate(names):
+        first = number * EVENTS_EACH
+        events = [_event(name, first + k, now) for k in range(EVENTS_EACH)]
+        async with store.begin() as transaction:
+            await transaction.positions.save(first_position(name, now))
+            await transaction.events.add_new(events)
+            await transaction.events.mark_routed(name, [event.event_id for event in events])
+    await store.close()
+
+
+def _event(name: RepositoryName, number: int, now: datetime) -> EventRecord:
+    return EventRecord(
+        repository=name,
+        event_id=number,
+        received_at=now - timedelta(minutes=number % 1000),
+        type="action.queue.enter",
+        pull_request=number,
+        base_ref="main",
+        session_id=None,
+        details={"queue_name": "default", "branch": "main"},
+    )

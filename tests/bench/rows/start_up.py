@@ -1,0 +1,87 @@
+"""How long it takes to be there: `mqbot run` until its first socket, and `mqbot --help`."""
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from tests.bench.figures import Extent, Rounds, Row
+from tests.bench.program import running
+from tests.bench.services.merge_queue import QuietService
+from tests.bench.services.slack import SlackService
+from tests.bench.surroundings import environment
+
+START_SECONDS = 60.0
+
+Seconds = Callable[[], Awaitable[float]]
+
+
+async def rows(extent: Extent) -> Sequence[Row]:
+    run = await _by_turns(_to_first_socket, _import_of_libraries, extent)
+    help_ = await _by_turns(_help, _nothing, extent)
+    return [
+        run.row("start of mqbot run → first socket", "seconds", unit="ms", goal=1.3),
+        help_.row("mqbot --help", "seconds", unit="ms", goal=5),
+    ]
+
+
+async def _by_turns(ours: Seconds, floor: Seconds, extent: Extent) -> Rounds:
+    await floor()
+    await ours()
+    of_ours, of_floor = [], []
+    for _ in range(extent.rounds):
+        of_floor.append({"seconds": await floor() * 1000})
+        of_ours.append({"seconds": await ours() * 1000})
+    return Rounds(of_ours, of_floor)
+
+
+async def _to_first_socket() -> float:
+    """On a database that is there already, as with every start but the first."""
+    async with SlackService() as slack, QuietService() as queue:
+        with tempfile.TemporaryDirectory() as folder:
+            environ = environment(slack, queue, f"{folder}/bot.sqlite3")
+            await _ran("-m", "bot", "migrate", environ=environ)
+            begun = time.perf_counter()
+            process = await _started("-m", "bot", "run", environ=environ)
+            try:
+                async with asyncio.timeout(START_SECONDS):
+                    at = await slack.first_socket
+                return at - begun
+            finally:
+                process.terminate()
+                await process.wait()
+
+
+async def _import_of_libraries() -> float:
+    begun = time.perf_counter()
+    async with running("floors.libraries"):
+        return time.perf_counter() - begun
+
+
+async def _help() -> float:
+    return await _ran("-m", "bot", "--help")
+
+
+async def _nothing() -> float:
+    return await _ran("-c", "pass")
+
+
+async def _ran(*arguments: str, environ: Mapping[str, str] | None = None) -> float:
+    begun = time.perf_counter()
+    process = await _started(*arguments, environ=environ)
+    assert await process.wait() == 0, arguments
+    return time.perf_counter() - begun
+
+
+async def _started(
+    *arguments: str, environ: Mapping[str, str] | None = None
+) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *arguments,
+        env={**os.environ, **(environ or {})},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
