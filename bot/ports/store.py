@@ -16,6 +16,7 @@ from bot.ports.groups import GroupActs
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
 from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
+from bot.ports.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +298,9 @@ class Transaction(Protocol):
     def seen_requests(self) -> SeenRequests: ...
     @property
     def polls(self) -> Polls: ...
+
+    @property
+    def workers(self) -> Workers: ...
     @property
     def accounts(self) -> Accounts: ...
     @property

@@ -122,7 +122,10 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
 async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
     async with ports.store.begin() as transaction:
         await transaction.subscriptions.replace_configured(settings.channels)
-    return Jobs(settings, ports)
+    jobs = Jobs(settings, ports)
+    # Before the first poll, so that nothing is taken that others have and keep.
+    await jobs.share.run()
+    return jobs
 
 
 async def _listen(server: HttpServer, settings: Settings, watching: Watching) -> None:

@@ -23,6 +23,7 @@ from bot.usecases.post_deliveries import PostDeliveries
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
 from bot.usecases.refresh_cards import RefreshCards
+from bot.usecases.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.watch_pauses import WatchPauses
 
 logger = logging.getLogger(__name__)
@@ -58,6 +59,9 @@ class Jobs:
         self._edits = self._editing(ports, holder)
         self._edit = Job("edit cards", self._edits.run)
         self.polls = self._polling(ports, holder)
+        self.share = ShareRepositories(
+            ports.store, ports.clock, self.polls, settings.repositories, holder
+        )
         self._watches = self._watching(ports, holder)
         self._watch = Job("watch pauses", self._watches.run)
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
@@ -65,6 +69,7 @@ class Jobs:
         self._scheduler.every(POST_SECONDS, self._post)
         self._scheduler.every(POST_SECONDS, self._edit)
         self._scheduler.every(POST_SECONDS, self._watch)
+        self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
         self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self.polls.run))
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
@@ -169,6 +174,7 @@ class Jobs:
         await self._scheduler.drain()
         try:
             await self.polls.release()
+            await self.share.leave()
             await self._posts.release()
             await self._edits.release()
             await self._watches.release()

@@ -29,6 +29,7 @@ from bot.storage.statements import Statements
 from bot.storage.subscriptions import SqlSubscriptions
 from bot.storage.timers import SqlTimers
 from bot.storage.uncancelled import to_its_end
+from bot.storage.workers import SqlWorkers
 
 
 class SqlTransaction(ports.Transaction):
@@ -47,6 +48,7 @@ class SqlTransaction(ports.Transaction):
         self._pauses = SqlPauses(statements)
         self._resume_watchers = SqlResumeWatchers(statements)
         self._polls = SqlPolls(statements)
+        self._workers = SqlWorkers(statements)
         self._accounts = SqlAccounts(statements)
         self._channel_defaults = SqlChannelDefaults(statements)
         self._group_acts = SqlGroupActs(statements)
@@ -115,6 +117,11 @@ class SqlTransaction(ports.Transaction):
 
     @property
     @override
+    def workers(self) -> SqlWorkers:
+        return self._workers
+
+    @property
+    @override
     def accounts(self) -> SqlAccounts:
         return self._accounts
 
@@ -179,6 +186,7 @@ class SqlStore(ports.Store):
         """End the leases of processes that are known to have died."""
         async with self.begin() as transaction:
             await transaction.leases.end_all()
+            await transaction.workers.forget_all()
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[AsyncConnection]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -14,6 +14,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.ports import Clock, Lease, Store
 from bot.ports.measures import UNMEASURED, Measures, PollOutcome
+from bot.ports.workers import POLL_LEASES
 from bot.usecases.poll_event_log import LogReader, PollEventLog
 
 logger = logging.getLogger(__name__)
@@ -21,6 +22,9 @@ logger = logging.getLogger(__name__)
 LEASE_INTERVALS = 3
 TOLD_EVERY = timedelta(seconds=15)
 """How often the times of the last polls are stored, for those who ask how fresh we are."""
+
+HELD_ELSEWHERE = timedelta(seconds=1)
+"""How soon a lease is asked for again that is another process's still."""
 
 LEASE_FLOOR = timedelta(seconds=15)
 """A lease outlives a few missed ticks, and a poll that takes its time."""
@@ -63,12 +67,13 @@ class PollDueRepositories:
     holder: str
     schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
 
     async def run(self) -> None:
         """Start the polls that are due; they end on their own."""
         now = self.clock.now()
-        due = [name for name in self.repositories if self._is_due(name, now)]
+        due = [name for name in self.followed if self._is_due(name, now)]
         renewed = [name for name, schedule in self.schedules.items() if schedule.wears_out(now)]
         if not due and not renewed:
             return
@@ -79,7 +84,7 @@ class PollDueRepositories:
             schedule = self.schedules[name]
             lease = leases.get(_lease_name(name))
             if lease is None:
-                self.schedules[name] = _Schedule(due_at=now + self.interval)
+                self.schedules[name] = _Schedule(due_at=now + min(self.interval, HELD_ELSEWHERE))
                 continue
             if schedule.token != lease.token or schedule.reader is None:
                 schedule.reader = LogReader(positions.get(name), ())
@@ -88,6 +93,35 @@ class PollDueRepositories:
             schedule.reader.subscriptions = subscriptions[name]
             schedule.lease, schedule.leased_until = lease, lease.expires_at
             self._start(name, lease, schedule, schedule.reader)
+
+    @property
+    def followed(self) -> Sequence[RepositoryName]:
+        """Those that this process is to poll, as far as it gets their leases."""
+        return [name for name in self.repositories if name not in self.left_to_others]
+
+    def follow(self, names: Collection[RepositoryName]) -> None:
+        """Poll these and leave the others to other processes; all are followed to begin with."""
+        now = self.clock.now()
+        for name in self.left_to_others & set(names):
+            # What is still running here is due when it has ended.
+            self.schedules.setdefault(name, _Schedule(due_at=now))
+        self.left_to_others.clear()
+        self.left_to_others.update(set(self.repositories) - set(names))
+
+    async def give_up(self) -> None:
+        """Give back the leases of what others are to poll, once it is not being polled here."""
+        idle = [
+            name
+            for name in self.left_to_others
+            if name in self.schedules and not self.schedules[name].running
+        ]
+        held = [self.schedules[name].lease for name in idle]
+        leases = [lease for lease in held if lease is not None]
+        if leases:
+            async with self.store.begin() as transaction:
+                await transaction.leases.release(leases)
+        for name in idle:
+            del self.schedules[name]
 
     @property
     def _lifetime(self) -> timedelta:
@@ -215,4 +249,4 @@ class PollDueRepositories:
 
 
 def _lease_name(name: RepositoryName) -> str:
-    return f"poll:{name}"
+    return f"{POLL_LEASES}{name}"

@@ -34,6 +34,7 @@ from tests.support.store_audit import InMemoryAudit
 from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
 from tests.support.store_outbox import InMemoryOutbox, Line
+from tests.support.store_workers import InMemoryWorkers
 
 PRUNE_SLICE = 1000
 REREAD_MARGIN = timedelta(days=1)
@@ -61,6 +62,7 @@ class Contents:
     pauses: dict[int, PauseRecord] = field(default_factory=dict)
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
     polls: dict[RepositoryName, datetime] = field(default_factory=dict)
+    workers: dict[str, datetime] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)
     channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)
     group_acts: dict[int, GroupAct] = field(default_factory=dict)
@@ -357,6 +359,7 @@ class InMemoryTransaction(ports.Transaction):
             contents.group_acts, contents.group_pauses, contents.group_acts_referred_to
         )
         self._polls = InMemoryPolls(contents.polls)
+        self._workers = InMemoryWorkers(contents.workers, contents.leases)
         self._accounts = InMemoryAccounts(contents.accounts)
         self._channel_defaults = InMemoryChannelDefaults(contents.channel_defaults)
         self._timers = InMemoryTimers(contents.timers)
@@ -421,6 +424,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def polls(self) -> InMemoryPolls:
         return self._polls
+
+    @property
+    @override
+    def workers(self) -> InMemoryWorkers:
+        return self._workers
 
     @property
     @override

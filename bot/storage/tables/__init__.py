@@ -1,6 +1,6 @@
 """The tables, their named constraints and their indexes."""
 
-from bot.storage.tables.coordination import TO_EDIT, cards, leases
+from bot.storage.tables.coordination import TO_EDIT, cards, leases, workers
 from bot.storage.tables.log import events, polls, positions, pull_requests
 from bot.storage.tables.outbox import deliveries, destinations
 from bot.storage.tables.pausing import (
@@ -42,4 +42,5 @@ __all__ = [
     "resume_watchers",
     "seen_requests",
     "subscriptions",
+    "workers",
 ]

@@ -16,6 +16,14 @@ leases = Table(
 )
 """A released lease stays as an expired row: a token that was given out never comes back."""
 
+workers = Table(
+    "workers",
+    metadata,
+    Column("holder", Text, primary_key=True),
+    Column("alive_until", UtcTime, nullable=False),
+)
+"""The processes that share the repositories out."""
+
 cards = Table(
     "cards",
     metadata,

@@ -1,0 +1,73 @@
+"""Workers: who is alive, and what becomes of the leases of those who are not."""
+
+from collections.abc import Collection
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.errors import LeaseLost
+from bot.ports import Lease, Store
+from tests.support.databases import TestDatabase
+from tests.support.stored import after
+
+ALIVE_SECONDS = 9
+
+
+async def announce(store: Store, holder: str, seconds: float = 0) -> Collection[str]:
+    async with store.begin() as transaction:
+        return await transaction.workers.announce(
+            holder, now=after(seconds), until=after(seconds + ALIVE_SECONDS)
+        )
+
+
+async def claim(store: Store, holder: str, seconds: float = 0) -> dict[str, Lease]:
+    names = ["poll:acme/site", "poll:acme/shop", "post"]
+    async with store.begin() as transaction:
+        return dict(
+            await transaction.leases.claim(
+                names, holder=holder, now=after(seconds), lifetime=timedelta(seconds=60)
+            )
+        )
+
+
+async def test_whoever_announces_hears_who_is_alive(database: TestDatabase) -> None:
+    one, two = database.open_store(), database.open_store()
+    assert set(await announce(one, "one")) == {"one"}
+    assert set(await announce(two, "two", 1)) == {"one", "two"}
+    assert set(await announce(one, "one", 8)) == {"one", "two"}
+    assert set(await announce(one, "one", 10)) == {"one"}
+
+
+async def test_polling_leases_of_the_dead_are_free_at_once_and_others_are_not(
+    store: Store,
+) -> None:
+    await announce(store, "one")
+    held = await claim(store, "one")
+    await announce(store, "two", 1)
+    assert await claim(store, "two", 2) == {}
+
+    await announce(store, "two", ALIVE_SECONDS)
+    taken = await claim(store, "two", ALIVE_SECONDS)
+    assert {name: lease.token for name, lease in taken.items()} == {
+        "poll:acme/site": 2,
+        "poll:acme/shop": 2,
+    }
+    async with store.begin() as transaction:
+        with pytest.raises(LeaseLost):
+            await transaction.leases.require(held["poll:acme/site"], after(ALIVE_SECONDS))
+        await transaction.leases.require(held["post"], after(ALIVE_SECONDS))
+
+
+async def test_whoever_was_forgotten_may_come_back(store: Store) -> None:
+    await announce(store, "one")
+    await announce(store, "two", 20)
+    assert set(await announce(store, "one", 21)) == {"one", "two"}
+
+
+async def test_whoever_leaves_is_not_waited_for(store: Store) -> None:
+    await announce(store, "one")
+    await announce(store, "two")
+    async with store.begin() as transaction:
+        await transaction.workers.leave("one")
+        await transaction.workers.leave("nobody")
+    assert set(await announce(store, "two")) == {"two"}

@@ -1,0 +1,153 @@
+"""Repositories are shared out anew when a worker comes, goes or hangs."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.errors import StoreUnavailable
+from bot.domain.repository import RepositoryName
+from bot.ports.workers import POLL_LEASES
+from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.share_repositories import ShareRepositories
+from tests.support.clock import FakeClock
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.store import InMemoryDatabase, InMemoryStore
+
+REPOSITORIES = tuple(RepositoryName(f"acme/r{number}") for number in range(8))
+SOON_SECONDS = 15
+INTERVAL = 10
+
+
+def _no_nudge(after: float = 0) -> None:
+    del after
+
+
+class Worker:
+    """One process of several on a database, a second at a time."""
+
+    def __init__(self, holder: str, clock: FakeClock, database: InMemoryDatabase) -> None:
+        self.store = InMemoryStore(database)
+        self.merge_queue = FakeMergeQueue(REPOSITORIES, clock=clock)
+        poll = PollEventLog(self.store, self.merge_queue, clock, _no_nudge, timedelta(seconds=120))
+        self.polls = PollDueRepositories(
+            poll, self.store, clock, REPOSITORIES, timedelta(seconds=INTERVAL), holder
+        )
+        self.share = ShareRepositories(self.store, clock, self.polls, REPOSITORIES, holder)
+
+    async def second(self) -> None:
+        await self.share.run()
+        await self.polls.run()
+        await self.polls.drain()
+
+    def polled(self) -> set[RepositoryName]:
+        found = {call.repository for call in self.merge_queue.called("event_page")}
+        self.merge_queue.calls.clear()
+        return {RepositoryName(str(name)) for name in found}
+
+    async def stop(self) -> None:
+        await self.polls.release()
+        await self.share.leave()
+
+
+class Workers:
+    def __init__(self) -> None:
+        self.clock, self.database = FakeClock(), InMemoryDatabase()
+
+    def start(self, holder: str) -> Worker:
+        return Worker(holder, self.clock, self.database)
+
+    async def seconds(self, number: int, *workers: Worker) -> None:
+        for _ in range(number):
+            self.clock.advance(1)
+            for one in workers:
+                await one.second()
+
+    def held_by(self, holder: str) -> set[RepositoryName]:
+        return {
+            RepositoryName(name.removeprefix(POLL_LEASES))
+            for name, lease in self.database.contents.leases.items()
+            if lease.holder == holder and lease.expires_at > self.clock.now()
+        }
+
+    async def shares(self, *workers: Worker) -> list[set[RepositoryName]]:
+        """What each polls in one interval."""
+        for one in workers:
+            one.polled()
+        await self.seconds(INTERVAL, *workers)
+        return [one.polled() for one in workers]
+
+
+def assert_shared_out(shares: list[set[RepositoryName]]) -> None:
+    assert sorted(name for share in shares for name in share) == sorted(REPOSITORIES)
+    most = -(-len(REPOSITORIES) // len(shares))
+    assert [len(share) <= most for share in shares] == [True] * len(shares)
+
+
+async def test_alone_a_worker_polls_everything() -> None:
+    workers = Workers()
+    one = workers.start("one")
+    assert_shared_out(await workers.shares(one))
+
+
+async def test_a_worker_that_comes_gets_its_part_soon() -> None:
+    workers = Workers()
+    one = workers.start("one")
+    await workers.seconds(INTERVAL, one)
+    two = workers.start("two")
+    await workers.seconds(SOON_SECONDS - INTERVAL, one, two)
+    assert_shared_out(await workers.shares(one, two))
+
+
+async def test_the_part_of_a_worker_that_goes_is_polled_at_once() -> None:
+    workers = Workers()
+    one, two = workers.start("one"), workers.start("two")
+    await workers.seconds(2 * INTERVAL, one, two)
+    await two.stop()
+    one.polled()
+    await workers.seconds(2, one)
+    assert len(one.polled()) >= len(REPOSITORIES) // 2
+    assert_shared_out(await workers.shares(one))
+
+
+async def test_the_part_of_a_worker_that_hangs_is_polled_within_15_seconds_and_it_may_return() -> (
+    None
+):
+    workers = Workers()
+    one, two = workers.start("one"), workers.start("two")
+    await workers.seconds(2 * INTERVAL, one, two)
+    theirs = set(two.polls.followed)
+    one.polled()
+    await workers.seconds(SOON_SECONDS, one)
+    assert theirs <= one.polled()
+    assert_shared_out(await workers.shares(one))
+    await workers.seconds(SOON_SECONDS - INTERVAL, one, two)
+    assert_shared_out(await workers.shares(one, two))
+
+
+async def test_what_is_being_polled_is_given_up_when_that_has_ended() -> None:
+    workers = Workers()
+    one = workers.start("one")
+    await one.share.run()
+    await one.polls.run()
+    assert len(one.polls.tasks) == len(REPOSITORIES)
+    two = workers.start("two")
+    await two.share.run()
+    await one.share.run()
+    names = set(two.polls.followed)
+    assert workers.held_by("one") == set(REPOSITORIES)
+    await asyncio.gather(*one.polls.tasks)
+    await one.share.run()
+    assert workers.held_by("one") == set(REPOSITORIES) - names
+
+
+async def test_a_store_that_is_away_leaves_the_shares_as_they_are() -> None:
+    workers = Workers()
+    one, two = workers.start("one"), workers.start("two")
+    await workers.seconds(3, one, two)
+    before = list(one.polls.followed)
+    one.store.unavailable = "gone"
+    with pytest.raises(StoreUnavailable):
+        await one.share.run()
+    assert list(one.polls.followed) == before
