@@ -33,3 +33,20 @@ async def test_a_command_that_comes_twice_is_answered_once(bot: BotTester) -> No
     await bot.ask("/mq help")
     await bot.logged("request_repeated")
     assert len(bot.replies()) == 1
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "channel_shared", "channel": RELEASES, "connected_team_id": "T0OTHER"},
+        {"type": "message", "channel": RELEASES, "user": BOB, "text": "hello", "ts": "1.1"},
+        {"type": "app_home_opened", "tab": "messages", "user": BOB, "channel": "D1"},
+        {"type": "something_new"},
+    ],
+    ids=lambda event: str(event["type"]),
+)
+async def test_an_event_that_nobody_waits_for_is_acknowledged_at_once(
+    bot: BotTester, event: dict[str, object]
+) -> None:
+    assert await bot.slack.app_events.send(event) is None
+    assert "listener_failed" not in bot.logged_actions()

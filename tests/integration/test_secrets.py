@@ -5,15 +5,49 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+import aiohttp
 import pytest
 from typing_extensions import override
 
+from tests.integration.test_web_command import TwoProcesses
+from tests.support import slack_requests
 from tests.support.bot_process import MqbotProcess, ProcessTester
-from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
 from tests.support.waiting import until
 
 SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 PASSWORD = "s3same-öpen"
+
+
+def opens_something(bot: BotTester) -> dict[str, str]:
+    """Everything that the workspace gave out, by what it is."""
+    return {
+        bot.addresses.api_token: "API credential",
+        bot.addresses.slack_bot_token: "bot token",
+        **dict.fromkeys(bot.slack.installation.triggers._triggers, "trigger id"),
+        **dict.fromkeys(bot.slack._response_urls._minted, "response address"),
+    }
+
+
+@dataclass
+class TalkativePair(TwoProcesses):
+    """`mqbot web` and `mqbot worker` at DEBUG, and what both wrote."""
+
+    @override
+    def settings_environment(self) -> dict[str, str]:
+        return {**super().settings_environment(), "MQBOT_LOG_LEVEL": "DEBUG"}
+
+    @override
+    def assert_nothing_unexpected(self) -> None:
+        """What is said to people is the matter of other tests."""
+
+    def bearer_secrets(self) -> dict[str, str]:
+        return {**opens_something(self), self.addresses.slack_signing_secret: "signing secret"}
+
+    def found_in_log(self) -> set[str]:
+        written = "".join(one.printed + one.complaints for one in self.running)
+        assert '"level": "debug"' in written
+        return {kind for secret, kind in self.bearer_secrets().items() if secret in written}
 
 
 @dataclass
@@ -56,16 +90,11 @@ class TalkativeProcess(ProcessTester):
 
     def bearer_secrets(self) -> dict[str, str]:
         """Everything that opens something, by what it is."""
-        triggers = self.slack.installation.triggers._triggers
-        response_urls = self.slack._response_urls._minted
         return {
-            self.addresses.api_token: "API credential",
-            self.addresses.slack_bot_token: "bot token",
+            **opens_something(self),
             self.addresses.slack_app_token: "app-level token",
             SIGNING_SECRET: "signing secret",
             **dict.fromkeys(self.minted, "ticket of a connection"),
-            **dict.fromkeys(triggers, "trigger id"),
-            **dict.fromkeys(response_urls, "response address"),
         }
 
     def found_in_log(self) -> set[str]:
@@ -82,7 +111,10 @@ async def bot(tmp_path: Path) -> AsyncIterator[TalkativeProcess]:
         yield running
 
 
-async def talk(bot: TalkativeProcess) -> None:
+QUESTIONS = ("why 1", "log", "rules", "branches", "audit", "me", "link alice", "subscriptions")
+
+
+async def talk(bot: BotTester) -> None:
     """Commands, buttons, a modal, the Home tab, the shortcut, a direct answer."""
     await bot.ask("/mq status")
     await bot.ask("/mq nonsense")
@@ -101,7 +133,13 @@ async def talk(bot: TalkativeProcess) -> None:
     await bot.shortcut(by=BOB)
     await bot.type("/mq unpause")
     await bot.wait_for_post("Queue unpaused")
+    for question in QUESTIONS:
+        await bot.ask(f"/mq {question}", by=BOB)
     await bot.merge()
+    await bot.type("/mq pause all 45m Deploying 4.2")
+    await bot.click(await bot.wait_for_reply("Pause all"), "Pause 1 queue")
+    await bot.type("/mq subscribe enter", channel=GENERAL)
+    await bot.wait_for_post("acme/site", GENERAL)
 
 
 async def meet_failures(bot: TalkativeProcess) -> None:
@@ -151,6 +189,41 @@ async def test_a_run_at_debug_logs_no_secret(bot: TalkativeProcess) -> None:
     actions = set(bot.logged_actions())
     assert {"ready", "socket_open", "socket_failed", "reply_failed"} <= actions
     assert bot.found_in_log() == set()
+
+
+async def test_a_run_over_http_at_debug_logs_no_secret(tmp_path: Path) -> None:
+    pair = TalkativePair(
+        f"sqlite:///{tmp_path / 'bot.sqlite3'}",
+        folder=tmp_path,
+        mode="http",
+        channels=f"acme/site={MERGE_QUEUE}:enter,merge,failure,pause",
+        environment={"SLACK_APP_TOKEN": ""},
+    )
+    async with pair as bot:
+        await talk(bot)
+        bot.break_slack("drop_after_accept", "response_url")
+        bot.break_slack("html_500", "views.open")
+        await bot.type("/mq status", by=BOB)
+        await bot.type("/mq pause", by=BOB)
+        await bot.wait_for_reply(by=BOB)
+        # What is not signed as Slack signs is refused, and logged without its body.
+        forged = slack_requests.command(
+            "status", response_url="https://hooks.slack.com/commands/T1/2/forged"
+        )
+        async with aiohttp.ClientSession() as session:
+            answer = await slack_requests.send(
+                session, f"{bot.url}/slack/events", forged, slack_requests.signed(forged, 1)
+            )
+        assert answer.status == 401
+        assert set(bot.bearer_secrets().values()) == {
+            "API credential",
+            "bot token",
+            "signing secret",
+            "trigger id",
+            "response address",
+        }
+        assert bot.found_in_log() == set()
+        assert "forged" not in "".join(one.complaints for one in bot.running)
 
 
 async def test_the_search_finds_what_would_be_logged(bot: TalkativeProcess) -> None:

@@ -124,11 +124,13 @@ class SlackSandbox:
         installation, delivery = self.installation, self.delivery
         standing = Standing(installation)
         self._response_urls = ResponseUrls(installation, time.monotonic, self._striker, self.calls)
-        events = AppEvents(installation, delivery)
-        installation.workspace.on_change(events.on_change)
+        self.app_events = AppEvents(installation, delivery)
+        installation.workspace.on_change(self.app_events.on_change)
         interactions = Interactions(installation, delivery, self._response_urls, standing)
         self._submissions = Submissions(installation, delivery, self._response_urls, standing)
-        self.people = People(installation, interactions, self._submissions, events, standing)
+        self.people = People(
+            installation, interactions, self._submissions, self.app_events, standing
+        )
         self.sight = Sight(installation, delivery, standing)
         self._page = Page(installation.workspace, self.sight, standing)
         self.arrangement = Arrangement(installation)
