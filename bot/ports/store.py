@@ -216,6 +216,12 @@ class Subscriptions(Protocol):
 
     async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]: ...
 
+    async def of_repositories(
+        self, repositories: Collection[RepositoryName]
+    ) -> Mapping[RepositoryName, Sequence[Subscription]]:
+        """Those of each, as `of_repository` gives them; left out where there are none."""
+        ...
+
     async def all(self, limit: int) -> Sequence[Subscription]:
         """By repository, then channel."""
         ...

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import and_, bindparam, select, update
-from sqlalchemy.sql.elements import ColumnElement
 
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import deliveries, destinations
@@ -30,6 +29,36 @@ _SAVE = (
         head_sequence=bindparam("head_sequence"),
         claimable_at=bindparam("claimable_at"),
     )
+)
+
+_LATER = deliveries.alias("later")
+
+_FIRST_UNSETTLED = (
+    # From the old head on, so that it passes over what was settled since, not over history.
+    select(_LATER.c.sequence)
+    .where(
+        _LATER.c.line == destinations.c.line,
+        _LATER.c.sequence >= destinations.c.head_sequence,
+        _LATER.c.settled_at.is_(None),
+    )
+    .order_by(_LATER.c.sequence)
+    .limit(1)
+    .correlate(destinations)
+    .scalar_subquery()
+)
+
+_HEADS = (
+    # Built once: putting it together costs as much as running it, and it runs with each post.
+    select(*_FIELDS, deliveries.c.sequence, deliveries.c.due_at)
+    .outerjoin_from(
+        destinations,
+        deliveries,
+        and_(
+            deliveries.c.line == destinations.c.line,
+            deliveries.c.sequence == _FIRST_UNSETTLED,
+        ),
+    )
+    .where(destinations.c.line.in_(bindparam("lines", expanding=True)))
 )
 
 
@@ -124,22 +153,16 @@ class Destinations:
                 ],
             )
 
+    async def any_parked(self, lines: Iterable[str]) -> bool:
+        parked = select(destinations.c.line).where(
+            destinations.c.line.in_(sorted(lines)), destinations.c.parked_code.is_not(None)
+        )
+        return (await self._statements.run(parked.limit(1))).first() is not None
+
     async def find_heads(self, lines: Iterable[str]) -> None:
         """Bring locked rows up to date with their deliveries."""
-        first = _first_unsettled()
         for some in slices(sorted(set(lines))):
-            rows = await self._statements.run(
-                select(*_FIELDS, deliveries.c.sequence, deliveries.c.due_at)
-                .outerjoin_from(
-                    destinations,
-                    deliveries,
-                    and_(
-                        deliveries.c.line == destinations.c.line,
-                        deliveries.c.sequence == first,
-                    ),
-                )
-                .where(destinations.c.line.in_(some))
-            )
+            rows = await self._statements.run(_HEADS.params(lines=list(some)))
             found = []
             for *fields, sequence, due_at in rows:
                 destination = Destination(*fields)
@@ -149,20 +172,3 @@ class Destinations:
                     else destination.with_head(sequence, due_at)
                 )
             await self.save(found)
-
-
-def _first_unsettled() -> ColumnElement[int]:
-    """Starts at the old head, so that it passes over what was settled since, not over history."""
-    later = deliveries.alias("later")
-    return (
-        select(later.c.sequence)
-        .where(
-            later.c.line == destinations.c.line,
-            later.c.sequence >= destinations.c.head_sequence,
-            later.c.settled_at.is_(None),
-        )
-        .order_by(later.c.sequence)
-        .limit(1)
-        .correlate(destinations)
-        .scalar_subquery()
-    )

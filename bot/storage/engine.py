@@ -1,6 +1,5 @@
 """Engines for the two databases, with transactions that lose no update."""
 
-import asyncio
 import sqlite3
 from functools import partial
 from importlib import import_module
@@ -9,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import aiosqlite
 from sqlalchemy import URL, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
+from bot.storage.sqlite_connection import ITERATED, SqliteConnection, open_file
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -73,15 +71,16 @@ def _sqlite(path: Path, wait_seconds: float) -> AsyncEngine:
             f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
         )
 
-    async def connect() -> aiosqlite.Connection:
-        connection = _SqliteConnection(partial(_open_file, path, wait_seconds), 64)
+    async def connect() -> SqliteConnection:
+        connection = SqliteConnection(partial(open_file, path, wait_seconds), ITERATED)
         # Or a connection that nobody closed would keep the program from ending.
         connection._thread.daemon = True  # noqa: SLF001  # SQLAlchemy's own creator does the same
         try:
-            return await connection
+            _ = await connection
         except BaseException:
             await connection.has_stopped()
             raise
+        return connection
 
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
@@ -93,39 +92,6 @@ def _sqlite(path: Path, wait_seconds: float) -> AsyncEngine:
     )
     event.listen(engine.sync_engine, "begin", _begin_immediate)
     return engine
-
-
-class _SqliteConnection(aiosqlite.Connection):
-    """A connection whose thread can be waited for when opening the file fails.
-
-    Else the thread reports its end to an event loop that may be closed by then, and prints a
-    traceback.
-    """
-
-    _stopping: "asyncio.Future[Any] | None" = None
-
-    @override
-    def stop(self) -> "asyncio.Future[Any] | None":
-        self._stopping = super().stop()
-        return self._stopping
-
-    async def has_stopped(self) -> None:
-        if self._stopping is not None:
-            await self._stopping
-
-
-def _open_file(path: Path, wait_seconds: float) -> sqlite3.Connection:
-    # Left on, the driver opens transactions late and as readers: two of them then read the same
-    # row, and one of the two updates is lost without an error.
-    connection = sqlite3.connect(path, timeout=wait_seconds, isolation_level=None)
-    try:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA foreign_keys=ON")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
 
 
 def _begin_immediate(connection: "Connection") -> None:

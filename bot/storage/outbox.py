@@ -194,11 +194,13 @@ class SqlOutbox(ports.Outbox):
 
     @override
     async def unpark(self, channel_id: str) -> None:
-        await self._set_parked(channel_id, None)
+        # Asked first: nearly every channel that is posted to was not parked.
+        if await self._destinations.any_parked(_lines(channel_id)):
+            await self._set_parked(channel_id, None)
 
     async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
         """Both lines of a channel share its fate."""
-        lines = [line_of(channel_id, urgent=urgent) for urgent in (False, True)]
+        lines = _lines(channel_id)
         if parked is None:
             await self._destinations.lock(lines)
         else:
@@ -316,3 +318,8 @@ def _is_open(delivery: Delivery, stored: Delivery | None) -> bool:
     if stored is None or stored.attempts != delivery.attempts:
         raise LeaseLost(delivery.delivery_id)
     return stored.state is DeliveryState.SENDING
+
+
+def _lines(channel_id: str) -> list[str]:
+    """Both lines of a channel."""
+    return [line_of(channel_id, urgent=urgent) for urgent in (False, True)]

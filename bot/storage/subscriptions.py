@@ -1,6 +1,6 @@
 """Which channel hears about what."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 
 from sqlalchemy import ColumnElement, RowMapping, delete, select, tuple_
@@ -9,7 +9,7 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
-from bot.storage.statements import Statements
+from bot.storage.statements import Statements, slices
 from bot.storage.tables import subscriptions
 
 _KEY = ("channel_id", "repository", "source")
@@ -57,6 +57,16 @@ class SqlSubscriptions(ports.Subscriptions):
     async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
         """By channel, those from configuration after those by command."""
         return await self._read(subscriptions.c.repository == repository)
+
+    @override
+    async def of_repositories(
+        self, repositories: Collection[RepositoryName]
+    ) -> Mapping[RepositoryName, Sequence[Subscription]]:
+        found: dict[RepositoryName, list[Subscription]] = {}
+        for some in slices(sorted(set(repositories))):
+            for one in await self._read(subscriptions.c.repository.in_(some)):
+                found.setdefault(one.repository, []).append(one)
+        return found
 
     @override
     async def all(self, limit: int) -> Sequence[Subscription]:

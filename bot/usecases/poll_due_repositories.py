@@ -90,7 +90,7 @@ class PollDueRepositories:
                 schedule.reader = LogReader(positions.get(name), ())
                 schedule.token = lease.token
                 schedule.taken_on_at = now
-            schedule.reader.subscriptions = subscriptions[name]
+            schedule.reader.subscriptions = subscriptions.get(name, ())
             schedule.lease, schedule.leased_until = lease, lease.expires_at
             self._start(name, lease, schedule, schedule.reader)
 
@@ -170,9 +170,7 @@ class PollDueRepositories:
             positions = await transaction.positions.load(due)
             polled = self._to_tell(due)
             await transaction.polls.save(polled)
-            subscriptions = {
-                name: await transaction.subscriptions.of_repository(name) for name in due
-            }
+            subscriptions = await transaction.subscriptions.of_repositories(due)
         for name, polled_at in polled.items():
             self.schedules[name].told_at = polled_at
         return leases, positions, subscriptions

@@ -313,6 +313,13 @@ class InMemorySubscriptions(ports.Subscriptions):
         return [self._kept[key] for key in sorted(self._kept) if key[1] == repository]
 
     @override
+    async def of_repositories(
+        self, repositories: Collection[RepositoryName]
+    ) -> Mapping[RepositoryName, Sequence[Subscription]]:
+        found = {name: await self.of_repository(name) for name in repositories}
+        return {name: some for name, some in found.items() if some}
+
+    @override
     async def all(self, limit: int) -> Sequence[Subscription]:
         ordered = sorted(self._kept, key=lambda key: (key[1], key[0], key[2]))
         return [self._kept[key] for key in ordered[:limit]]

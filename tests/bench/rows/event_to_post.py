@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 
 from tests.bench.figures import Extent, Figures, Row
@@ -12,6 +13,7 @@ from tests.bench.program import Program, by_turns, running
 from tests.bench.services.merge_queue import EventService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
+from tests.support.waiting import until
 
 REPOSITORIES = 40
 POST_SECONDS = 30.0
@@ -23,6 +25,10 @@ class World:
 
     queue: EventService = field(default_factory=EventService)
     slack: SlackService = field(default_factory=SlackService)
+
+    def has_begun(self, repositories: int) -> bool:
+        reads = self.queue.logs.values()
+        return len(reads) == repositories and min(reads) > 1
 
     async def post_of_one_event(self) -> float:
         """Seconds from the answer that tells of an event to its post."""
@@ -91,4 +97,7 @@ async def both(
         floor = await stack.enter_async_context(
             running("floors.plain_loop", str(repositories), "1", environ=their)
         )
+        for world in worlds:
+            # The first look at a log begins a position, and tells nothing.
+            await until(partial(world.has_begun, repositories), "two looks at every log")
         yield ours, floor, {ours.name: worlds[0], floor.name: worlds[1]}

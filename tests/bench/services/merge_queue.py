@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
@@ -23,8 +23,8 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
         self._seconds = seconds
         self._runner: web.AppRunner | None = None
         self.port = 0
-        self.logs: set[str] = set()
-        """The paths of the event logs that were read."""
+        self.logs: Counter[str] = Counter()
+        """How often each event log was read, by its path."""
 
     @override
     async def __aenter__(self) -> Self:
@@ -57,7 +57,7 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
             return web.json_response({"batches": [], "waiting_pull_requests": []})
         if request.path.endswith("/pause"):
             return web.json_response({"detail": "not paused"}, status=404)
-        self.logs.add(request.path)
+        self.logs[request.path] += 1
         return web.json_response({"events": self._events(request.path), "per_page": 100})
 
     def _events(self, _path: str) -> Sequence[Json]:

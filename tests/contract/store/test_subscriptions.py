@@ -141,3 +141,20 @@ async def test_all_subscriptions_come_by_repository_and_at_most_so_many(store: S
         ("C2", "acme/site"),
     ]
     assert list(first) == list(found[:2])
+
+
+async def test_the_subscriptions_of_many_repositories_are_read_at_once(store: Store) -> None:
+    many = [RepositoryName(f"acme/r{number}") for number in range(600)]
+    others = [Subscription("C2", SITE), Subscription("C1", SHOP), Subscription("C9", many[-1])]
+    await save(store, BY_COMMAND, *others)
+    await configure(store, CONFIGURED)
+
+    async with store.begin() as transaction:
+        found = await transaction.subscriptions.of_repositories([SITE, *many])
+        of_site = await transaction.subscriptions.of_repository(SITE)
+
+    assert {name: list(some) for name, some in found.items()} == {
+        SITE: list(of_site),
+        many[-1]: [Subscription("C9", many[-1])],
+    }
+    assert [one.channel_id for one in of_site] == ["C1", "C1", "C2"]
