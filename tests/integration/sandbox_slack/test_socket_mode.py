@@ -6,6 +6,7 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.sandbox.slack import socket_mode
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import Json
 from tests.integration.sandbox_slack.clients import (
@@ -233,3 +234,18 @@ async def test_a_half_open_connection_is_counted_and_swallows_payloads(
     assert (await alive.receive_json())["num_connections"] == 2
     assert impatient.faults.arm({"name": "half_open"})["connections"] == 1
     assert impatient.faults.arm({"name": "half_open"})["connections"] == 0
+
+
+async def test_a_client_that_answers_no_ping_is_let_go(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket_mode, "_PING_SECONDS", 0.1)
+    socket = await open_socket(http, sandbox)
+    assert (await socket.receive_json())["type"] == "hello"
+    assert sandbox.socket_mode.connections == 1
+    # Nobody reads, so nobody answers.
+    connection = socket._response.connection
+    assert connection is not None
+    assert connection.transport is not None
+    connection.transport.pause_reading()
+    await eventually(lambda: sandbox.socket_mode.connections == 0, 30)
