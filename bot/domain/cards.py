@@ -14,11 +14,12 @@ class CardKind(StrEnum):
     """What a card shows.
 
     Its `key` names the one it shows: for a pause its `pause_id`, for a group of repositories the
-    act that paused it, under the name of its first repository.
+    act that paused it, under the name of its first repository, for a stay in the queue its key.
     """
 
     PAUSE = "pause"
     GROUP = "group"
+    STAY = "stay"
 
     @property
     def is_urgent(self) -> bool:

@@ -71,7 +71,8 @@ class NewDelivery:
     """A delivery to add to the outbox; unique by (channel, subject).
 
     `urgent` ones have a line of their own in each channel, so that a person who pauses a queue
-    does not wait behind a backlog of events. `kind` is what a summary counts it as.
+    does not wait behind a backlog of events. `kind` is what a summary counts it as. `card_id` is
+    the card in whose thread it is told.
     """
 
     delivery_id: str
@@ -80,6 +81,7 @@ class NewDelivery:
     due_at: datetime
     urgent: bool = False
     kind: str | None = None
+    card_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class Delivery:
     urgent: bool = False
     kind: str | None = None
     folded: int = 0
+    card_id: int | None = None
 
     def is_untried(self, now: datetime) -> bool:
         """Whether no request for it can have been sent, and none is about to be.

@@ -230,10 +230,12 @@ class PostError(BotError):
 class Refusal(StrEnum):
     """What a refusal is about.
 
-    This message, any edit of it, this channel, the person written to, or our credential.
+    This message, any edit of it, the thread it is for, this channel, the person written to, or
+    our credential.
     """
 
     MESSAGE = "message"
+    THREAD = "thread"
     EDIT = "edit"
     PERSON = "person"
     CHANNEL = "channel"

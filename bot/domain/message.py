@@ -28,6 +28,17 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Thread:
+    """Where a reply goes: `ts` is that of the thread's first message.
+
+    `broadcast`: the channel itself shows it too.
+    """
+
+    ts: str
+    broadcast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """A modal or Home tab as JSON (https://docs.slack.dev/reference/views)."""
 

@@ -93,7 +93,11 @@ def style_text(subscription: Subscription) -> str:
         case Style.FEED:
             return "a post an event"
         case Style.DIGEST:
-            return f"a digest at {escape(str(subscription.digest))}, failures and pauses at once"
+            return f"a digest at {_digest(subscription)}, failures and pauses at once"
+
+
+def _digest(subscription: Subscription) -> str:
+    return quote(str(subscription.digest), NAME_LIMIT)
 
 
 def _some(parts: Sequence[str]) -> str:
@@ -142,7 +146,7 @@ def _channels(found: Sequence[Subscription]) -> str:
 
 
 def _short(subscription: Subscription) -> str:
-    digest = f" at {escape(str(subscription.digest))}" if subscription.digest is not None else ""
+    digest = f" at {_digest(subscription)}" if subscription.digest is not None else ""
     return f"{subscription.style}{digest}"
 
 

@@ -54,6 +54,10 @@ class Cards(Protocol):
         """An edit failed, to be tried again."""
         ...
 
+    async def lose_folded(self) -> int:
+        """Those whose first post was folded into a summary get no message; how many there were."""
+        ...
+
     async def lose(self, card_id: int) -> None:
         """Its message can be edited no more."""
         ...

@@ -7,7 +7,7 @@ from typing import Protocol
 from bot.domain.channels import ChannelAccess
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
-from bot.domain.message import Message
+from bot.domain.message import Message, Thread
 from bot.domain.people import Person, Unanswered
 from bot.domain.queue import Application, Pause, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
@@ -86,12 +86,22 @@ class ChannelPoster(Protocol):
     A person's id in place of a channel's means the bot's direct messages with that person.
     """
 
-    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
-        """Send at most one request; return the message's `ts`."""
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
+        """Send at most one request; return the message's `ts`.
+
+        PostRefused with Refusal.THREAD: that thread takes no replies.
+        """
         ...
 
-    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
-        """The `ts` of the message that carries `delivery_id`, or None if history lacks it."""
+    async def find(
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+    ) -> str | None:
+        """The `ts` of the message that carries `delivery_id`, or None if it is nowhere.
+
+        Looked for in the channel's history, and in the thread if one is given.
+        """
         ...
 
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:

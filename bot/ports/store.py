@@ -10,6 +10,7 @@ from bot.domain.deliveries import Delivery, NewDelivery, Subject
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
+from bot.domain.stays import Stay
 from bot.domain.subscriptions import Subscription
 from bot.ports.audit import Audit
 from bot.ports.groups import GroupActs
@@ -89,6 +90,26 @@ class Events(Protocol):
     async def delete_before(self, received_before: datetime) -> int:
         """Delete routed events that no unsettled delivery refers to; return how many."""
         ...
+
+
+class Stays(Protocol):
+    """Stays of pull requests in the queue, unique by (repository, key)."""
+
+    async def save(self, changed: Sequence[Stay]) -> None:
+        """Insert, or replace those with the same key."""
+        ...
+
+    async def of(
+        self, repository: RepositoryName, numbers: Collection[int], since: datetime
+    ) -> Sequence[Stay]:
+        """Those of the pull requests that something happened in since."""
+        ...
+
+    async def get(
+        self, repository: RepositoryName, keys: Collection[str]
+    ) -> Mapping[str, Stay]: ...
+
+    async def delete_before(self, last_before: datetime) -> int: ...
 
 
 class PullRequests(Protocol):
@@ -294,6 +315,8 @@ class Transaction(Protocol):
     def events(self) -> Events: ...
     @property
     def pull_requests(self) -> PullRequests: ...
+    @property
+    def stays(self) -> Stays: ...
     @property
     def outbox(self) -> Outbox: ...
     @property

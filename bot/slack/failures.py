@@ -27,13 +27,16 @@ CHANNEL_CODES = frozenset(
         "restricted_action",
         "restricted_action_non_threadable_channel",
         "restricted_action_read_only_channel",
-        "restricted_action_thread_locked",
         "restricted_action_thread_only_channel",
         "messages_tab_disabled",
         "user_not_in_channel",
-        "cannot_reply_to_message",
     }
 )
+
+THREAD_CODES = frozenset(
+    {"cannot_reply_to_message", "restricted_action_thread_locked", "thread_not_found"}
+)
+"""The thread's first message is gone, or takes no replies; the channel itself takes messages."""
 
 CREDENTIAL_CODES = frozenset(
     {
@@ -170,5 +173,6 @@ _REFUSALS = (
     (CREDENTIAL_CODES, Refusal.CREDENTIAL),
     (EDIT_CODES, Refusal.EDIT),
     (PERSON_CODES, Refusal.PERSON),
+    (THREAD_CODES, Refusal.THREAD),
     (MESSAGE_CODES, Refusal.MESSAGE),
 )

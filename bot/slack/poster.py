@@ -9,11 +9,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.domain.errors import PostInDoubt
-from bot.domain.message import Message
+from bot.domain.message import Message, Thread
 from bot.ports import ChannelPoster
 from bot.slack.channels import SlackChannels
 from bot.slack.directs import DirectChannels
-from bot.slack.failures import FAILURES, post_error, read_failure
+from bot.slack.failures import FAILURES, THREAD_CODES, post_error, read_failure
 from bot.slack.shared_channels import fit_for_channel
 from bot.slack.tracing import tracing
 
@@ -38,11 +38,15 @@ class SlackPoster(ChannelPoster):
         self._bot_id = bot_id
 
     @override
-    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
         with tracing(delivery_id=delivery_id):
-            return await self._post(channel_id, message, delivery_id)
+            return await self._post(channel_id, message, delivery_id, thread)
 
-    async def _post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+    async def _post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None
+    ) -> str:
         channel, message = await self._addressed(channel_id, message)
         try:
             answer = await self._client.chat_postMessage(
@@ -55,6 +59,8 @@ class SlackPoster(ChannelPoster):
                 },
                 unfurl_links=False,
                 unfurl_media=False,
+                thread_ts=thread.ts if thread is not None else None,
+                reply_broadcast=thread.broadcast if thread is not None else None,
             )
         except FAILURES as error:
             raise post_error(error) from error
@@ -64,13 +70,26 @@ class SlackPoster(ChannelPoster):
         return ts
 
     @override
-    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
-        """Raises PostError when the history cannot be read; joins a public channel for that."""
+    async def find(
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+    ) -> str | None:
+        """Raises PostError when the history cannot be read; joins a public channel for that.
+
+        History does not list replies, and a reply may have been posted to the channel instead.
+        """
         channel_id = await self._directs.channel(channel_id)
         oldest = f"{(since - CLOCK_ALLOWANCE).timestamp():.6f}"
+        found = await self._find(channel_id, delivery_id, oldest)
+        if found is None and thread_ts is not None:
+            found = await self._find(channel_id, delivery_id, oldest, thread_ts)
+        return found
+
+    async def _find(
+        self, channel_id: str, delivery_id: str, oldest: str, thread_ts: str | None = None
+    ) -> str | None:
         cursor: str | None = None
         for _ in range(PAGES):
-            page = await self._history(channel_id, oldest, cursor)
+            page = await self._history(channel_id, oldest, cursor, thread_ts)
             for message in page.get("messages", []):
                 if self._carries(message, delivery_id):
                     return str(message["ts"])
@@ -103,27 +122,46 @@ class SlackPoster(ChannelPoster):
             return direct, message
         return channel_id, await fit_for_channel(message, channel_id, self._channels)
 
-    async def _history(self, channel_id: str, oldest: str, cursor: str | None) -> Mapping[str, Any]:
+    async def _history(
+        self, channel_id: str, oldest: str, cursor: str | None, thread_ts: str | None
+    ) -> Mapping[str, Any]:
         try:
-            return await self._read(channel_id, oldest, cursor)
+            return await self._read(channel_id, oldest, cursor, thread_ts)
         except FAILURES as error:
+            if read_failure(error).code in THREAD_CODES:
+                # Nothing can have been posted there.
+                return {}
             if read_failure(error).code != "not_in_channel":
                 raise post_error(error) from error
         await self._channels.join(channel_id)
         try:
-            return await self._read(channel_id, oldest, cursor)
+            return await self._read(channel_id, oldest, cursor, thread_ts)
         except FAILURES as error:
             raise post_error(error) from error
 
-    async def _read(self, channel_id: str, oldest: str, cursor: str | None) -> Mapping[str, Any]:
-        answer = await self._client.conversations_history(
-            channel=channel_id,
-            oldest=oldest,
-            inclusive=True,
-            include_all_metadata=True,
-            limit=PAGE,
-            **({"cursor": cursor} if cursor else {}),
-        )
+    async def _read(
+        self, channel_id: str, oldest: str, cursor: str | None, thread_ts: str | None
+    ) -> Mapping[str, Any]:
+        place = {"cursor": cursor} if cursor else {}
+        if thread_ts is None:
+            answer = await self._client.conversations_history(
+                channel=channel_id,
+                oldest=oldest,
+                inclusive=True,
+                include_all_metadata=True,
+                limit=PAGE,
+                **place,
+            )
+        else:
+            answer = await self._client.conversations_replies(
+                channel=channel_id,
+                ts=thread_ts,
+                oldest=oldest,
+                inclusive=True,
+                include_all_metadata=True,
+                limit=PAGE,
+                **place,
+            )
         return answer.data if isinstance(answer.data, dict) else {}
 
     def _carries(self, message: Mapping[str, Any], delivery_id: str) -> bool:

@@ -3,15 +3,27 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, RowMapping, and_, case, delete, literal, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    RowMapping,
+    and_,
+    case,
+    delete,
+    exists,
+    literal,
+    or_,
+    select,
+    update,
+)
 from typing_extensions import override
 
-from bot.domain.cards import Card, CardName
+from bot.domain.cards import Card, CardKind, CardName
+from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.ports.kept_true import Cards
 from bot.storage.column_types import UtcTime
 from bot.storage.events import PRUNE_SLICE
 from bot.storage.statements import Statements, slices
-from bot.storage.tables import TO_EDIT, cards
+from bot.storage.tables import TO_EDIT, UNPOSTED, cards, deliveries
 
 
 class SqlCards(Cards):
@@ -120,6 +132,19 @@ class SqlCards(Cards):
         )
 
     @override
+    async def lose_folded(self) -> int:
+        first_post = exists().where(
+            deliveries.c.subject_kind == SubjectKind.CARD,
+            deliveries.c.repository == cards.c.repository,
+            deliveries.c.subject_id == cards.c.card_id,
+            or_(deliveries.c.state == DeliveryState.FOLDED, deliveries.c.folded > 0),
+        )
+        lost = await self._statements.run(
+            update(cards).where(UNPOSTED, first_post).values(is_lost=True)
+        )
+        return lost.rowcount
+
+    @override
     async def lose(self, card_id: int) -> None:
         await self._statements.run(
             update(cards).where(cards.c.card_id == card_id).values(is_lost=True)
@@ -130,7 +155,11 @@ class SqlCards(Cards):
         """At most PRUNE_SLICE a call, the oldest first."""
         oldest = (
             select(cards.c.card_id)
-            .where(cards.c.changed_at < changed_before, or_(cards.c.closed, cards.c.is_lost))
+            .where(
+                cards.c.changed_at < changed_before,
+                # A stay that no event has told of for so long is not told of any more.
+                or_(cards.c.closed, cards.c.is_lost, cards.c.kind == CardKind.STAY),
+            )
             .order_by(cards.c.changed_at)
             .limit(PRUNE_SLICE)
         )

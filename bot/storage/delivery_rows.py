@@ -30,6 +30,7 @@ FIELDS = (
     deliveries.c.line,
     deliveries.c.kind,
     deliveries.c.folded,
+    deliveries.c.card_id,
 )
 
 
@@ -92,6 +93,7 @@ def numbered(
                 "failures": 0,
                 "kind": new.kind,
                 "folded": 0,
+                "card_id": new.card_id,
             }
         )
         following[line] += 1

@@ -26,6 +26,7 @@ from bot.storage.reminders import SqlReminders
 from bot.storage.resume_watchers import SqlResumeWatchers
 from bot.storage.seen_requests import SqlSeenRequests
 from bot.storage.statements import Statements
+from bot.storage.stays import SqlStays
 from bot.storage.subscriptions import SqlSubscriptions
 from bot.storage.timers import SqlTimers
 from bot.storage.uncancelled import to_its_end
@@ -40,6 +41,7 @@ class SqlTransaction(ports.Transaction):
         self._positions = SqlPositions(statements)
         self._events = SqlEvents(statements)
         self._pull_requests = SqlPullRequests(statements)
+        self._stays = SqlStays(statements)
         self._outbox = SqlOutbox(statements)
         self._subscriptions = SqlSubscriptions(statements)
         self._audit = SqlAudit(statements)
@@ -119,6 +121,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def workers(self) -> SqlWorkers:
         return self._workers
+
+    @property
+    @override
+    def stays(self) -> SqlStays:
+        return self._stays
 
     @property
     @override

@@ -31,7 +31,8 @@ from bot.domain.keeping import keep
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling
-from bot.domain.subscriptions import Subscription
+from bot.domain.stays import DECISIVE
+from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.usecases.route_events import route_events
 
@@ -66,7 +67,8 @@ class LogReader:
         if self.refused_types:
             return frozenset()
         topics = frozenset[str]().union(*(one.topics for one in self.subscriptions))
-        return event_types_for(topics) | PAUSE_TYPES
+        in_threads = any(one.style is Style.THREAD for one in self.subscriptions)
+        return event_types_for(topics) | PAUSE_TYPES | (DECISIVE if in_threads else frozenset())
 
     def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
         """Keep the ids that the next walk's overlap will show again."""

@@ -18,7 +18,7 @@ from bot.domain.errors import (
     PostRefused,
     Refusal,
 )
-from bot.domain.message import Message
+from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
@@ -50,12 +50,14 @@ PARKED_RETRY = timedelta(minutes=2)
 class _Batch:
     """What was claimed together: under which lease, and until when it may be sent.
 
-    `revisions`: which state of its card a card's first post says, by the delivery's id.
+    `revisions`: which state of its card a card's first post says, by the delivery's id. `roots`:
+    the first messages of threads, by their cards; those posted meanwhile are added.
     """
 
     lease: Lease
     messages: Mapping[str, Message]
     revisions: Mapping[str, int]
+    roots: dict[int, str]
     send_until: datetime
 
 
@@ -82,7 +84,8 @@ class PostDeliveries:
             )
             if "post" not in leases:
                 return
-            await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST)
+            if await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST):
+                await transaction.cards.lose_folded()
             claimed = await transaction.outbox.claim(
                 now=now,
                 claimed_until=now + CLAIM,
@@ -91,7 +94,11 @@ class PostDeliveries:
             )
             rendered = await load_messages(transaction, claimed, now)
         batch = _Batch(
-            leases["post"], rendered.messages, rendered.revisions, send_until=now + LAST_SEND
+            leases["post"],
+            rendered.messages,
+            rendered.revisions,
+            dict(rendered.roots),
+            send_until=now + LAST_SEND,
         )
         lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent))
         runs = [list(run) for _, run in lines]
@@ -113,6 +120,8 @@ class PostDeliveries:
         for index, delivery in enumerate(run):
             try:
                 after, parked = await self._attempt(delivery, batch)
+                if after.subject.kind is SubjectKind.CARD and after.message_ts is not None:
+                    batch.roots[after.subject.subject_id] = after.message_ts
                 behind = (
                     []
                     if after.state.is_settled
@@ -137,7 +146,7 @@ class PostDeliveries:
             if now >= batch.send_until:
                 return _given_back(delivery, now), None
             if delivery.attempted_at is not None:
-                return await self._look(delivery), None
+                return await self._look(delivery, batch), None
             message = batch.messages.get(delivery.delivery_id)
             if message is None:
                 return self._nothing_to_post(delivery, now), None
@@ -146,7 +155,7 @@ class PostDeliveries:
             if wait:
                 self.nudge(wait.total_seconds())
                 return _given_back(delivery, now + wait), None
-            return await self._post(delivery, message)
+            return await self._post(delivery, message, batch)
 
     def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
         if delivery.subject.kind is SubjectKind.REMINDER:
@@ -155,11 +164,13 @@ class PostDeliveries:
         logger.error("nothing to post", extra=_fields("subject_missing", delivery))
         return states.failed(delivery, "subject_missing", now)
 
-    async def _look(self, delivery: Delivery) -> Delivery:
+    async def _look(self, delivery: Delivery, batch: _Batch) -> Delivery:
         """Whether the post whose outcome we never heard is there."""
         since = delivery.attempted_at or delivery.created_at
         try:
-            found = await self.poster.find(delivery.channel_id, delivery.delivery_id, since)
+            found = await self.poster.find(
+                delivery.channel_id, delivery.delivery_id, since, _root(delivery, batch)
+            )
         except PostError as error:
             logger.warning("history not read", extra=_fields("look_failed", delivery, error))
             now = self.clock.now()
@@ -169,11 +180,11 @@ class PostDeliveries:
         return states.not_found(delivery, self.clock.now())
 
     async def _post(
-        self, delivery: Delivery, message: Message
+        self, delivery: Delivery, message: Message, batch: _Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
         sent_at = self.clock.now()
         try:
-            message_ts = await self._send(delivery, message)
+            message_ts = await self._send(delivery, message, _thread(delivery, batch))
         except PostInDoubt as error:
             logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
             doubted = replace(delivery, attempted_at=sent_at)
@@ -188,16 +199,24 @@ class PostDeliveries:
         logger.info("posted", extra=_fields("posted", delivery))
         return states.delivered(delivery, message_ts, now), None
 
-    async def _send(self, delivery: Delivery, message: Message) -> str:
-        """People are told, always: when the blocks are refused, the text goes alone."""
+    async def _send(self, delivery: Delivery, message: Message, thread: Thread | None) -> str:
+        """People are told, always.
+
+        When the blocks are refused, the text goes alone; when the thread is gone, to the channel.
+        """
         try:
-            return await self.poster.post(delivery.channel_id, message, delivery.delivery_id)
+            return await self.poster.post(
+                delivery.channel_id, message, delivery.delivery_id, thread
+            )
         except PostRefused as error:
+            if error.refusal is Refusal.THREAD and thread is not None:
+                logger.info("thread gone", extra=_fields("thread_gone", delivery, error))
+                return await self._send(delivery, message, None)
             if error.refusal is not Refusal.MESSAGE or not message.blocks:
                 raise
             logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
             plain = Message(message.text, told=message.told)
-            return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id)
+            return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
 
     def _postponed(self, delivery: Delivery, error: PostPostponed) -> Delivery:
         now = self.clock.now()
@@ -243,7 +262,20 @@ class PostDeliveries:
                 await transaction.outbox.unpark(after[0].channel_id)
 
 
+def _root(delivery: Delivery, batch: _Batch) -> str | None:
+    return batch.roots.get(delivery.card_id) if delivery.card_id is not None else None
+
+
+def _thread(delivery: Delivery, batch: _Batch) -> Thread | None:
+    """A failure is for somebody who may not follow the thread."""
+    root = _root(delivery, batch)
+    return Thread(root, delivery.kind == EventKind.FAILURE) if root is not None else None
+
+
 async def _record_card(transaction: Transaction, delivery: Delivery, batch: _Batch) -> None:
+    if delivery.folded:
+        # A summary that took the place of a first post: the card has no message.
+        return
     if delivery.message_ts is not None and delivery.subject.kind is SubjectKind.CARD:
         # One that was found says what was true when it was sent, whenever that was: an edit too
         # many is harmless, one too few is not.

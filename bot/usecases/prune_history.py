@@ -26,6 +26,7 @@ class PruneHistory:
                 cards = await transaction.cards.delete_before(before)
                 pauses = await transaction.pauses.delete_before(before)
                 groups = await transaction.group_acts.delete_before(before)
+                stays = await transaction.stays.delete_before(before)
                 timers = await transaction.timers.delete_before(before)
                 await transaction.reminders.delete_ended()
-            more = any((settled, events, seen, cards, pauses, groups, timers))
+            more = any((settled, events, seen, cards, pauses, groups, stays, timers))

@@ -27,11 +27,13 @@ Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 class Rendered:
     """A message for each delivery, by its id; none where what it refers to is gone.
 
-    `revisions`: which state of its card a card's first post says.
+    `revisions`: which state of its card a card's first post says. `roots`: the first message of the
+    thread of each card that something is told in.
     """
 
     messages: Mapping[str, Message]
     revisions: Mapping[str, int]
+    roots: Mapping[int, str]
 
 
 async def load_messages(
@@ -57,7 +59,22 @@ async def load_messages(
     for one in deliveries:
         if one.folded:
             messages[one.delivery_id] = await _summary(transaction, one)
-    return Rendered(messages, revisions)
+    return Rendered(messages, revisions, await _roots(transaction, single))
+
+
+async def _roots(transaction: Transaction, deliveries: Sequence[Delivery]) -> Mapping[int, str]:
+    """A card whose message was lost has its thread under the one that took its place."""
+    wanted = {one.card_id for one in deliveries if one.card_id is not None}
+    cards = await transaction.cards.get(wanted) if wanted else {}
+    roots: dict[int, str] = {}
+    for card in cards.values():
+        newest = card
+        if card.is_lost:
+            heirs = await transaction.cards.of(card.name)
+            newest = [one for one in heirs if one.channel_id == card.channel_id][-1]
+        if newest.message_ts is not None:
+            roots[card.card_id] = newest.message_ts
+    return roots
 
 
 def _ids(deliveries: Sequence[Delivery]) -> list[int]:

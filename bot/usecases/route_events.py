@@ -1,7 +1,7 @@
 """From stored events to deliveries: who hears about each of them."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,10 +19,11 @@ from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling
-from bot.domain.subscriptions import Subscription
+from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Transaction
 from bot.usecases.group_marks import group_act_of
 from bot.usecases.route_pauses import route_act, route_pause
+from bot.usecases.route_stays import BACKLOG, RouteStays
 from bot.usecases.surroundings import surroundings
 
 SLICE = 1000
@@ -59,6 +60,10 @@ async def route_events(
     settling = settling or Settling()
     subscriptions = await transaction.subscriptions.of_repository(repository)
     judged = settling.head(unrouted, newest=newest, now=now)
+    stays = RouteStays(transaction, repository, is_backlog=len(judged) > BACKLOG)
+    threads = any(one.style is Style.THREAD for one in subscriptions)
+    if threads:
+        await stays.load(judged)
     routes = _Routes(
         transaction,
         repository,
@@ -66,6 +71,7 @@ async def route_events(
         kinds(judged, await surroundings(transaction, repository, judged)),
         await _seen(transaction, judged),
         observed,
+        stays if threads else None,
     )
     acts = await _acts(transaction, repository, judged)
     routed: list[EventRecord] = []
@@ -77,6 +83,8 @@ async def route_events(
         deliveries += await routes.of(record, act, now)
         routed.append(record)
     added = await transaction.outbox.add(deliveries)
+    if threads:
+        await stays.finish(now)
     added += sum(record.type in PAUSE_TYPES for record in routed)
     event_ids = [record.event_id for record in routed]
     await transaction.events.mark_routed(repository, event_ids)
@@ -140,6 +148,7 @@ class _Routes:
     kinds: Mapping[int, EventKind]
     seen: Mapping[int, PullRequestRecord]
     observed: Pause | None
+    stays: RouteStays | None
 
     async def of(
         self, record: EventRecord, act: AuditRecord | None, now: datetime
@@ -152,8 +161,19 @@ class _Routes:
         if record.type in PAUSE_TYPES:
             await route_pause(self.transaction, record, channels, now, self.observed)
             return []
-        subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         kind = self.kinds[record.event_id]
+        stay = self.stays.place(record, kind) if self.stays is not None else None
+        if self.stays is None or stay is None:
+            return self._posts(record, kind, channels, now)
+        in_threads = {one.channel_id for one in hearing if one.style is Style.THREAD}
+        told = await self.stays.tell(stay, record, kind, sorted(in_threads), now)
+        others = [each for each in channels if each not in in_threads]
+        return [*told, *self._posts(record, kind, others, now)]
+
+    def _posts(
+        self, record: EventRecord, kind: EventKind, channels: Iterable[str], now: datetime
+    ) -> list[NewDelivery]:
+        subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         return [
             NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind)
             for channel_id in channels

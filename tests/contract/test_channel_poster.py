@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from bot.clock import SystemClock
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
-from bot.domain.message import Message
+from bot.domain.message import Message, Thread
 from bot.messages import blocks
 from bot.ports import ChannelPoster
 from bot.sandbox.slack.server import SlackSandbox
@@ -459,3 +459,33 @@ async def test_a_conversation_that_cannot_be_opened_now_leaves_nothing_in_doubt(
     assert slack.posts_asked() == 0
     await slack.poster.post("U0BOB", HELLO, "d-1")
     assert slack.shown("U0BOB") == [HELLO.text]
+
+
+async def test_a_reply_stands_in_its_thread_and_is_found_there_alone(world: World) -> None:
+    root = await world.poster.post(HERE, HELLO, "d1")
+    reply = await world.poster.post(HERE, PLAIN, "d2", Thread(root))
+    assert reply != root
+    assert await world.poster.find(HERE, "d2", LONG_AGO) is None
+    assert await world.poster.find(HERE, "d2", LONG_AGO, root) == reply
+
+
+async def test_a_reply_that_the_channel_shows_too_is_found_in_either(world: World) -> None:
+    root = await world.poster.post(HERE, HELLO, "d1")
+    reply = await world.poster.post(HERE, PLAIN, "d2", Thread(root, broadcast=True))
+    assert await world.poster.find(HERE, "d2", LONG_AGO) == reply
+    assert await world.poster.find(HERE, "d2", LONG_AGO, root) == reply
+
+
+async def test_what_went_to_the_channel_is_found_though_a_thread_is_given(world: World) -> None:
+    root = await world.poster.post(HERE, HELLO, "d1")
+    plain = await world.poster.post(HERE, PLAIN, "d2")
+    assert await world.poster.find(HERE, "d2", LONG_AGO, root) == plain
+
+
+async def test_a_thread_whose_first_message_is_gone_takes_no_replies(world: World) -> None:
+    root = await world.poster.post(HERE, HELLO, "d1")
+    world.delete(HERE, root)
+    with pytest.raises(PostRefused) as refused:
+        await world.poster.post(HERE, PLAIN, "d2", Thread(root))
+    assert refused.value.refusal is Refusal.THREAD
+    assert await world.poster.find(HERE, "d2", LONG_AGO, root) is None

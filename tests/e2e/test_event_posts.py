@@ -10,7 +10,7 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-TOPICS = "enter,merge,failure,dequeue,pause"
+TOPICS = "enter,merge,failure,dequeue,pause,style:feed"
 HEARING = f"acme/site={MERGE_QUEUE}:{TOPICS}"
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
-from tests.support.shown import Shown
 
 pytestmark = pytest.mark.e2e
 
@@ -13,14 +12,6 @@ HEARING = f"acme/site={MERGE_QUEUE}:pause"
 
 def lift_elsewhere(bot: BotTester, by: str) -> None:
     assert bot.merge_queue.unpause("acme/site", by=by)
-
-
-def delete(bot: BotTester, shown: Shown) -> None:
-    """Somebody who may deletes the message."""
-    workspace = bot.slack.installation.workspace
-    message = workspace.channels[shown.channel].messages.get(shown.ts)
-    assert message is not None
-    workspace.delete(message)
 
 
 async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
@@ -73,7 +64,7 @@ async def test_a_deleted_card_is_posted_again_when_there_is_something_to_say(
     await bot.type("/mq pause CI runners are down")
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "0 pull requests queued")
-    delete(bot, card)
+    bot.delete(card)
     bot.enqueue()
     again = await bot.wait_for_post("1 pull request queued, 0 when paused")
     await bot.type("/mq unpause")

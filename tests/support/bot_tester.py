@@ -322,6 +322,29 @@ class BotTester:
         self._read.add((channel, found.ts))
         return found
 
+    def thread(self, root: Shown, *, by: str = ALICE) -> list[Shown]:
+        """The bot's replies in the thread of a message, oldest first."""
+        found = self.slack.sight.messages(by, root.channel, thread_ts=root.ts, limit=1000)
+        replies = [one for one in found["messages"] if one["ts"] != root.ts and one["is_bot"]]
+        return [message_shown(one) for one in replies]
+
+    async def wait_in_thread(self, root: Shown, containing: str, *, by: str = ALICE) -> Shown:
+        """The first reply in the thread that contains the words."""
+
+        def look() -> Shown | None:
+            return next((one for one in self.thread(root, by=by) if containing in one), None)
+
+        found = await until(look, f"a reply with “{containing}” to “{root.line}”")
+        assert found is not None
+        return found
+
+    def delete(self, shown: Shown) -> None:
+        """Somebody who may deletes the message."""
+        workspace = self.slack.installation.workspace
+        message = workspace.channels[shown.channel].messages.get(shown.ts)
+        assert message is not None
+        workspace.delete(message)
+
     async def wait_for_change(self, shown: Shown, containing: str, *, by: str = ALICE) -> Shown:
         """The same message once it contains the words."""
 
@@ -447,6 +470,11 @@ class BotTester:
         assert paused.pause is not None
         paused_at = paused.pause.paused_at + seconds_from_now * 1_000_000
         paused.pause = replace(paused.pause, paused_at=paused_at)
+
+    def emit(self, event_type: str, pull_request: int, **details: Any) -> int:
+        """Put an event into the log now."""
+        sent = SentEvent(event_type, pull_request=pull_request, base_ref="main", **details)
+        return self.merge_queue.emit(REPOSITORY, sent)
 
     def emit_late(self, event_type: str, pull_request: int, *, after: Event) -> int:
         """Put an event into the log at an old place, as a service does that is slow to write."""

@@ -12,7 +12,7 @@ from typing_extensions import override
 from bot.domain.errors import StoreUnavailable
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
-from bot.domain.message import Message
+from bot.domain.message import Message, Thread
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelPoster, Hear, Store, Transaction
@@ -162,16 +162,20 @@ class DisturbedPoster(ChannelPoster):
         self._steps = steps
 
     @override
-    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
         await self._steps.step("post")
-        ts = await self._poster.post(channel_id, message, delivery_id)
+        ts = await self._poster.post(channel_id, message, delivery_id, thread)
         await self._steps.step("posted")
         return ts
 
     @override
-    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
+    async def find(
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+    ) -> str | None:
         await self._steps.step("find")
-        found = await self._poster.find(channel_id, delivery_id, since)
+        found = await self._poster.find(channel_id, delivery_id, since, thread_ts)
         await self._steps.step("found")
         return found
 

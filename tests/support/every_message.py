@@ -328,7 +328,7 @@ def _questions(text: str, url: str, snapshot: Snapshot) -> Rendered:
 
 def _subscriptions(text: str) -> Rendered:
     wide = Subscription(
-        "C1",
+        "C0MERGEQ",
         LONG_NAME,
         frozenset({*Topic, *EVENT_TYPES}),
         frozenset({text, *map(str, range(20))}),

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing_extensions import override
 
 from bot.domain.errors import PostError, PostRefused, Refusal
-from bot.domain.message import Block, Message
+from bot.domain.message import Block, Message, Thread
 from bot.ports import ChannelPoster
 
 
@@ -19,6 +19,7 @@ class Posted:
     message: Message
     delivery_id: str
     ts: str
+    thread: Thread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +91,31 @@ class RecordingPoster(ChannelPoster):
         assert not self._failures, self._failures
 
     @override
-    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
         self.calls.append(Call("post", channel_id, delivery_id))
         planned = self._next_failure("post", channel_id)
         if planned is not None and not planned.after:
             raise planned.error
         if channel_id in self.closed:
             raise PostRefused(self.closed[channel_id], Refusal.CHANNEL)
+        if thread is not None and not self._takes_replies(channel_id, thread.ts):
+            raise PostRefused("thread_not_found", Refusal.THREAD)
         refused = self.blocks_refused or message.blocks == self.refused_blocks
         if message.blocks and refused:
             raise PostRefused("invalid_blocks", Refusal.MESSAGE)
         ts = f"1784548800.{len(self.history) + 1:06}"
-        self.history.append(Posted(channel_id, message, delivery_id, ts))
+        self.history.append(Posted(channel_id, message, delivery_id, ts, thread))
         self._unseen[ts] = self.shows_late
         if planned is not None:
             raise planned.error
         return ts
 
     @override
-    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
+    async def find(
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+    ) -> str | None:
         del since  # Every post stays in the history.
         self.calls.append(Call("find", channel_id, delivery_id))
         planned = self._next_failure("find", channel_id)
@@ -118,6 +125,7 @@ class RecordingPoster(ChannelPoster):
             one
             for one in self.history
             if (one.channel_id, one.delivery_id) == (channel_id, delivery_id)
+            and (one.thread is None or one.thread.broadcast or one.thread.ts == thread_ts)
         )
 
     @override
@@ -139,6 +147,11 @@ class RecordingPoster(ChannelPoster):
         self.history[places[0]] = replace(self.history[places[0]], message=message)
         if planned is not None:
             raise planned.error
+
+    def _takes_replies(self, channel_id: str, ts: str) -> bool:
+        return ts not in self.deleted and any(
+            (one.channel_id, one.ts) == (channel_id, ts) for one in self.history
+        )
 
     def _first_shown(self, posts: Iterable[Posted]) -> str | None:
         shown = None

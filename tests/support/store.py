@@ -19,6 +19,7 @@ from bot.domain.group_acts import GroupAct, HeldPause
 from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
+from bot.domain.stays import Stay
 from bot.domain.subscriptions import Subscription, SubscriptionSource
 from bot.domain.timers import Timer
 from bot.ports import Lease, ParkedChannel
@@ -28,6 +29,7 @@ from tests.support.store_asides import (
     InMemoryChannelDefaults,
     InMemoryPolls,
     InMemoryReminders,
+    InMemoryStays,
     InMemoryTimers,
 )
 from tests.support.store_audit import InMemoryAudit
@@ -65,6 +67,7 @@ class Contents:
     workers: dict[str, datetime] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)
     channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)
+    stays: dict[tuple[str, str], Stay] = field(default_factory=dict)
     group_acts: dict[int, GroupAct] = field(default_factory=dict)
     group_pauses: dict[tuple[str, str], HeldPause] = field(default_factory=dict)
     timers: dict[tuple[RepositoryName, datetime], Timer] = field(default_factory=dict)
@@ -353,13 +356,14 @@ class InMemoryTransaction(ports.Transaction):
         self._positions = InMemoryPositions(contents)
         self._events = InMemoryEvents(contents)
         self._pull_requests = InMemoryPullRequests(contents)
+        self._stays = InMemoryStays(contents.stays)
         self._outbox = InMemoryOutbox(
             contents.deliveries, contents.next_sequences, contents.told_by, contents.parked
         )
         self._subscriptions = InMemorySubscriptions(contents)
         self._audit = InMemoryAudit(contents.audit)
         self._seen_requests = InMemorySeenRequests(contents)
-        self._cards = InMemoryCards(contents.cards, contents.cards_changed_at)
+        self._cards = InMemoryCards(contents.cards, contents.cards_changed_at, contents.deliveries)
         self._pauses = InMemoryPauses(contents.pauses, contents.cards, contents.resume_watchers)
         self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers)
         self._group_acts = InMemoryGroupActs(
@@ -436,6 +440,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def workers(self) -> InMemoryWorkers:
         return self._workers
+
+    @property
+    @override
+    def stays(self) -> InMemoryStays:
+        return self._stays
 
     @property
     @override

@@ -9,8 +9,9 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import SAME_PAUSE
+from bot.domain.stays import Stay
 from bot.domain.timers import Timer, TimerState
-from bot.ports import Accounts, ChannelDefaults, Polls
+from bot.ports import Accounts, ChannelDefaults, Polls, Stays
 from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
 from tests.support.as_stored import as_stored
@@ -46,6 +47,37 @@ class InMemoryChannelDefaults(ChannelDefaults):
     @override
     async def of(self, channel_id: str) -> RepositoryName | None:
         return self._defaults.get(channel_id)
+
+
+class InMemoryStays(Stays):
+    def __init__(self, stays: dict[tuple[str, str], Stay]) -> None:
+        self._stays = stays
+
+    @override
+    async def save(self, changed: Sequence[Stay]) -> None:
+        self._stays.update({(one.repository, one.key): as_stored(one) for one in changed})
+
+    @override
+    async def of(
+        self, repository: RepositoryName, numbers: Collection[int], since: datetime
+    ) -> Sequence[Stay]:
+        return [
+            one
+            for one in self._stays.values()
+            if one.repository == repository and one.pull_request in numbers and one.last_at >= since
+        ]
+
+    @override
+    async def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Stay]:
+        found = {key: self._stays.get((repository, key)) for key in keys}
+        return {key: one for key, one in found.items() if one is not None}
+
+    @override
+    async def delete_before(self, last_before: datetime) -> int:
+        old = [key for key, one in self._stays.items() if one.last_at < last_before]
+        for key in old:
+            del self._stays[key]
+        return len(old)
 
 
 class InMemoryAccounts(Accounts):

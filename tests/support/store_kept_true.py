@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing_extensions import override
 
 from bot.domain.cards import Card, CardKind, CardName
+from bot.domain.deliveries import Delivery, DeliveryState, SubjectKind
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
@@ -17,9 +18,15 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class InMemoryCards(Cards):
-    def __init__(self, cards: dict[int, Card], changed_at: dict[int, datetime]) -> None:
+    def __init__(
+        self,
+        cards: dict[int, Card],
+        changed_at: dict[int, datetime],
+        deliveries: dict[str, Delivery],
+    ) -> None:
         self._cards = cards
         self._changed_at = changed_at
+        self._deliveries = deliveries
 
     @override
     async def add(
@@ -102,6 +109,25 @@ class InMemoryCards(Cards):
         self._change(card_id, due_at=as_stored(due_at), failures=failures)
 
     @override
+    async def lose_folded(self) -> int:
+        folded = {
+            one.subject.subject_id
+            for one in self._deliveries.values()
+            if one.subject.kind is SubjectKind.CARD
+            and (one.state is DeliveryState.FOLDED or one.folded)
+        }
+        lost = [
+            each
+            for each in folded
+            if each in self._cards
+            and self._cards[each].message_ts is None
+            and not self._cards[each].is_lost
+        ]
+        for card_id in lost:
+            self._change(card_id, is_lost=True)
+        return len(lost)
+
+    @override
     async def lose(self, card_id: int) -> None:
         self._change(card_id, is_lost=True)
 
@@ -115,7 +141,8 @@ class InMemoryCards(Cards):
         old = sorted(
             (self._changed_at[card_id], card_id)
             for card_id, one in self._cards.items()
-            if self._changed_at[card_id] < changed_before and (one.closed or one.is_lost)
+            if self._changed_at[card_id] < changed_before
+            and (one.closed or one.is_lost or one.name.kind is CardKind.STAY)
         )[:PRUNE_SLICE]
         for _, card_id in old:
             del self._cards[card_id]

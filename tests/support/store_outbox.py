@@ -54,6 +54,7 @@ class InMemoryOutbox(ports.Outbox):
                     due_at=new.due_at,
                     urgent=new.urgent,
                     kind=new.kind,
+                    card_id=new.card_id,
                 )
                 added += 1
         return added

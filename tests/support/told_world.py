@@ -12,7 +12,7 @@ from typing_extensions import override
 from bot.domain.deliveries import Delivery
 from bot.domain.errors import BotError
 from bot.domain.events import QueueEvent
-from bot.domain.message import Message
+from bot.domain.message import Message, Thread
 from bot.domain.repository import RepositoryName
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
@@ -63,17 +63,21 @@ class LatePoster(RecordingPoster):
         self._posted_at: dict[str, datetime] = {}
 
     @override
-    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
         before = len(self.history)
         try:
-            return await super().post(channel_id, message, delivery_id)
+            return await super().post(channel_id, message, delivery_id, thread)
         finally:
             for one in self.history[before:]:
                 self._posted_at[one.ts] = self._clock.now()
 
     @override
-    async def find(self, channel_id: str, delivery_id: str, since: datetime) -> str | None:
-        ts = await super().find(channel_id, delivery_id, since)
+    async def find(
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+    ) -> str | None:
+        ts = await super().find(channel_id, delivery_id, since, thread_ts)
         if ts is not None and self._clock.now() - self._posted_at[ts] < self.shown_after:
             return None
         return ts

@@ -50,3 +50,5 @@ cards = Table(
 )
 TO_EDIT = cards.c.message_ts.is_not(None) & ~cards.c.is_lost & (cards.c.wanted > cards.c.shown)
 Index("ix_cards_due", cards.c.due_at, sqlite_where=TO_EDIT, postgresql_where=TO_EDIT)
+UNPOSTED = cards.c.message_ts.is_(None) & ~cards.c.is_lost
+Index("ix_cards_unposted", cards.c.card_id, sqlite_where=UNPOSTED, postgresql_where=UNPOSTED)

@@ -51,6 +51,21 @@ Index(
     postgresql_where=~events.c.routed,
 )
 
+stays = Table(
+    "stays",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("pull_request", BigInteger, nullable=False),
+    Column("session_id", OutsideText),
+    Column("began_at", UtcTime, nullable=False),
+    Column("last_at", UtcTime, nullable=False),
+    Column("entered", Boolean, nullable=False),
+    Column("ended_at", UtcTime),
+    Index("ix_stays_pull_request", "repository", "pull_request"),
+    Index("ix_stays_last_at", "last_at"),
+)
+
 pull_requests = Table(
     "pull_requests",
     metadata,

@@ -64,6 +64,7 @@ deliveries = Table(
     Column("kind", Text),
     Column("folded", Integer, nullable=False, server_default="0"),
     Column("told_by", Text),
+    Column("card_id", BigInteger),
     UniqueConstraint("line", "sequence"),
     # The channel comes last: pruning asks who refers to an event, whatever the channel.
     UniqueConstraint(
@@ -77,6 +78,7 @@ deliveries = Table(
 """`due_at` of a delivery that is sending is the end of its claim.
 
 `told_by` is the summary that tells a folded delivery; `folded` counts those a summary tells.
+`card_id` is the card in whose thread it is told.
 """
 
 Index(

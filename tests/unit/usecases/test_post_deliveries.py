@@ -18,7 +18,7 @@ from bot.domain.deliveries import (
 )
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, StoreUnavailable
 from bot.domain.event_records import EventRecord
-from bot.domain.message import Message
+from bot.domain.message import Message, Thread
 from bot.messages.events import event
 from bot.usecases.post_deliveries import FOLD_OVER, PARKED_RETRY, PostDeliveries
 from tests.support.clock import FakeClock
@@ -384,8 +384,10 @@ class _SlowPoster(RecordingPoster):
         self.bot = bot
 
     @override
-    async def post(self, channel_id: str, message: Message, delivery_id: str) -> str:
-        ts = await self.bot.poster.post(channel_id, message, delivery_id)
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
+        ts = await self.bot.poster.post(channel_id, message, delivery_id, thread)
         self.bot.clock.advance(120)
         return ts
 

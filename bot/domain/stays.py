@@ -1,0 +1,159 @@
+"""Which stay in the queue an event belongs to, and what the stay has come to."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.domain.classification import EventKind
+from bot.domain.event_records import EventRecord
+from bot.domain.event_types import LEAVE, MERGED
+from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import ENTER
+
+ASKED_TO_QUEUE = frozenset({"command.queue", "command.requeue"})
+
+STAY_TYPES = frozenset(
+    {
+        ENTER,
+        LEAVE,
+        MERGED,
+        *ASKED_TO_QUEUE,
+        "command.dequeue",
+        "action.queue.checks_start",
+        "action.queue.checks_end",
+        "action.queue.checks_not_started",
+        "action.queue.conflict_deferred",
+    }
+)
+"""What happens to one pull request from the wish that it be queued to its end."""
+
+DECISIVE = frozenset({ENTER, LEAVE, MERGED})
+"""Read for every channel that is told in threads, so that no card says what is over."""
+
+ENDS = frozenset({EventKind.MERGE, EventKind.FAILURE, EventKind.DEQUEUE})
+STATES = ENDS | {
+    EventKind.ENTER,
+    EventKind.CHECKS_STARTED,
+    EventKind.CHECKS_ENDED,
+    EventKind.CHECKS_NOT_STARTED,
+    EventKind.COMMAND,
+}
+"""The kinds of events that say how a stay is now."""
+
+LATE = timedelta(minutes=2)
+"""How much earlier than the first event we knew another of the same stay may turn up."""
+
+AFTERWARDS = timedelta(minutes=10)
+"""How long after its end what belongs to a stay may still come."""
+
+BEFORE_ENTER = timedelta(days=1)
+"""How long a pull request may wait to enter after somebody asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """One pull request's time in the queue, from the first event that told of it.
+
+    `key` names it within its repository. `session_id` is the service's own name for it, None
+    while no event has told it. `entered`: its enter was told. `ended_at` is None while it lasts.
+    """
+
+    repository: RepositoryName
+    key: str
+    pull_request: int
+    session_id: str | None
+    began_at: datetime
+    last_at: datetime
+    entered: bool = False
+    ended_at: datetime | None = None
+
+
+def stay_of(record: EventRecord, known: Iterable[Stay]) -> Stay | None:
+    """The one of `known`, all of the record's pull request, that the event belongs to."""
+    latest_first = sorted(known, key=lambda one: one.began_at, reverse=True)
+    if record.session_id is not None:
+        for one in latest_first:
+            if one.session_id == record.session_id:
+                return one
+    for one in latest_first:
+        is_of_another = None not in {one.session_id, record.session_id}
+        if not is_of_another and _takes(one, record):
+            return one
+    return None
+
+
+def _takes(one: Stay, record: EventRecord) -> bool:
+    at = record.received_at
+    if one.ended_at is not None:
+        return not _begins(record) and at - one.ended_at <= AFTERWARDS
+    if record.type == ENTER:
+        return not one.entered and at - one.began_at <= BEFORE_ENTER
+    return at >= one.began_at - LATE
+
+
+def new_stay(record: EventRecord) -> Stay:
+    """The stay that the event is the first to tell of."""
+    number = record.pull_request or 0
+    begun = Stay(
+        record.repository,
+        f"{number}-{record.event_id}",
+        number,
+        record.session_id,
+        record.received_at,
+        record.received_at,
+    )
+    return gone_on(begun, record)
+
+
+def gone_on(stay: Stay, record: EventRecord) -> Stay:
+    """The stay after one more of its events."""
+    at = record.received_at
+    ended = record.type in {LEAVE, MERGED}
+    return replace(
+        stay,
+        session_id=stay.session_id or record.session_id,
+        began_at=min(stay.began_at, at),
+        last_at=max(stay.last_at, at),
+        entered=stay.entered or record.type == ENTER,
+        ended_at=at if ended and stay.ended_at is None else stay.ended_at,
+    )
+
+
+def events_of(stay: Stay, records: Iterable[EventRecord]) -> list[EventRecord]:
+    """Those of `records` that belong to the stay, oldest first."""
+    in_order = sorted(
+        (one for one in records if _may_be_of(stay, one)),
+        key=lambda one: (one.received_at, one.event_id),
+    )
+    found: list[EventRecord] = []
+    for one in in_order:
+        is_over = any(each.type in {LEAVE, MERGED} for each in found)
+        if is_over and one.session_id is None and _begins(one):
+            break
+        found.append(one)
+    return found
+
+
+def _begins(record: EventRecord) -> bool:
+    return record.type == ENTER or record.type in ASKED_TO_QUEUE
+
+
+def _may_be_of(stay: Stay, record: EventRecord) -> bool:
+    """A stay whose session was never told has no event that tells one."""
+    if record.pull_request != stay.pull_request or record.type not in STAY_TYPES:
+        return False
+    if record.session_id is not None:
+        return record.session_id == stay.session_id
+    until = stay.ended_at + AFTERWARDS if stay.ended_at is not None else None
+    return record.received_at >= stay.began_at and (until is None or record.received_at <= until)
+
+
+def state_of(records: Sequence[EventRecord], kinds: dict[int, EventKind]) -> EventRecord | None:
+    """The event of a stay, oldest first, that says how it is now; its end is what counts."""
+    telling = [one for one in records if kinds.get(one.event_id) in STATES]
+    ends = [one for one in telling if kinds[one.event_id] in ENDS]
+    other = [one for one in telling if kinds[one.event_id] is not EventKind.COMMAND]
+    for found in (ends, other, telling):
+        if found:
+            return found[-1]
+    return None

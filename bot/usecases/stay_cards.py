@@ -1,0 +1,47 @@
+"""What the cards of stays say now: the stay's latest state, from its stored events."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from bot.domain.cards import Card
+from bot.domain.classification import kinds
+from bot.domain.message import Message
+from bot.domain.repository import RepositoryName
+from bot.domain.stays import events_of, state_of
+from bot.domain.surroundings import in_surroundings
+from bot.messages import events
+from bot.ports import Transaction
+
+
+async def load_stay_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+    """A message for each card, by its id; none where the events are gone."""
+    by_repository: dict[RepositoryName, list[Card]] = defaultdict(list)
+    for card in cards:
+        by_repository[card.name.repository].append(card)
+    messages: dict[int, Message] = {}
+    for repository, some in by_repository.items():
+        messages |= await _of_repository(transaction, repository, some)
+    return messages
+
+
+async def _of_repository(
+    transaction: Transaction, repository: RepositoryName, cards: Sequence[Card]
+) -> dict[int, Message]:
+    stays = await transaction.stays.get(repository, {card.name.key for card in cards})
+    if not stays:
+        return {}
+    numbers = {one.pull_request for one in stays.values()}
+    since = min(one.began_at for one in stays.values())
+    records = await transaction.events.of_pull_requests(repository, numbers, since=since)
+    seen = await transaction.pull_requests.get(repository, numbers)
+    messages: dict[int, Message] = {}
+    for card in cards:
+        stay = stays.get(card.name.key)
+        found = events_of(stay, records) if stay is not None else []
+        kind_of = kinds(found)
+        state = state_of(found, kind_of)
+        if state is not None and state.pull_request is not None:
+            told = in_surroundings(state, found)
+            kind = kind_of[state.event_id]
+            messages[card.card_id] = events.event(told, seen.get(state.pull_request), kind)
+    return messages

@@ -1,0 +1,124 @@
+"""A thread for each stay in the queue: its first message says how it is, replies what happened."""
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES
+
+pytestmark = pytest.mark.e2e
+
+HEARING = f"acme/site={MERGE_QUEUE}:enter,merge,failure,dequeue"
+
+
+async def test_one_stay_is_one_message_that_stays_true(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING, speed=20.0)
+    number = bot.enqueue(title="Rename the door", author="carol")
+    root = await bot.wait_for_post(f"*Queued* #{number} Rename the door")
+
+    merged = await bot.wait_for_change(root, f":white_check_mark: *Merged* #{number}")
+
+    assert merged.words.endswith(" s in the queue")
+    reply = await bot.wait_in_thread(root, "Merged")
+    assert reply.words.startswith(f":white_check_mark: *Merged* #{number}")
+    assert len(bot.thread(root)) == 1
+    assert len(bot.posts()) == 1
+
+
+async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING)
+    number = bot.enqueue(broken_check="lint")
+    root = await bot.wait_for_post(f"#{number}")
+    failed = await bot.wait_for_post(f":x: *Left the queue* #{number}")
+    assert "its checks failed — fix it and queue it again" in failed
+    assert [one.ts for one in bot.thread(root)] == [failed.ts]
+    await bot.wait_for_change(root, "Left the queue")
+    assert len(bot.posts()) == 2
+
+
+async def test_a_removal_stays_in_the_thread_and_a_new_stay_has_its_own(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    number = bot.enqueue(hangs=True)
+    first = await bot.wait_for_post(f"*Queued* #{number}")
+    bot.merge_queue.dequeue("acme/site", number, by="bob")
+    await bot.wait_for_change(first, "*Removed from the queue*")
+    assert "by @bob" in await bot.wait_in_thread(first, "Removed")
+
+    bot.emit("action.queue.enter", number)
+
+    second = await bot.wait_for_post(f"*Queued* #{number}")
+    assert second.ts != first.ts
+    assert len(bot.posts()) == 2
+
+
+async def test_a_channel_that_does_not_hear_of_enters_has_its_thread_begin_later(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge")
+    number = await bot.merge()
+    root = await bot.wait_for_post(f"*Merged* #{number}")
+    assert bot.thread(root) == []
+    assert len(bot.posts()) == 1
+
+
+async def test_the_first_message_tells_of_what_the_channel_is_not_told(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
+    number = bot.enqueue(hangs=True)
+    root = await bot.wait_for_post(f"*Queued* #{number}")
+    bot.merge_queue.dequeue("acme/site", number, by="bob")
+    await bot.wait_for_change(root, "*Removed from the queue*")
+    assert bot.thread(root) == []
+
+
+async def test_a_thread_survives_a_restart(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING, speed=10.0)
+    number = bot.enqueue(hangs=True)
+    root = await bot.wait_for_post(f"*Queued* #{number}")
+    await bot.stop_bot()
+    bot.merge_queue.dequeue("acme/site", number, by="bob")
+    await bot.start_bot()
+    await bot.wait_in_thread(root, "*Removed from the queue*")
+    await bot.wait_for_change(root, "*Removed from the queue*")
+    assert len(bot.posts()) == 1
+
+
+async def test_when_the_first_message_is_deleted_people_are_told_all_the_same(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.expected_refusals = {
+        "chat.postMessage thread_not_found",
+        "chat.update message_not_found",
+    }
+    number = bot.enqueue(hangs=True)
+    root = await bot.wait_for_post(f"*Queued* #{number}")
+    bot.delete(root)
+    bot.merge_queue.dequeue("acme/site", number, by="bob")
+    told = await bot.wait_for_post(f"*Removed from the queue* #{number}")
+    assert "by @bob" in told
+
+
+async def test_an_event_that_shows_before_its_enter_begins_the_same_stay(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"{HEARING},command")
+    event = bot.emit("command.queue", 77)
+    root = await bot.wait_for_post("*Asked to be queued* #77")
+    bot.emit("action.queue.enter", 77)
+    await bot.wait_for_change(root, "*Queued* #77")
+    await bot.wait_in_thread(root, "Queued")
+    assert event
+    assert len(bot.posts()) == 1
+
+
+async def test_feed_and_threads_stand_side_by_side(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"{HEARING};acme/site={RELEASES}:enter merge style:feed")
+    number = await bot.merge()
+    root = await bot.wait_for_post(f"#{number}")
+    await bot.wait_in_thread(root, "Merged")
+    await bot.wait_for_post(f"*Queued* #{number}", RELEASES, by=BOB)
+    await bot.wait_for_post(f"*Merged* #{number}", RELEASES, by=BOB)
+    assert [len(bot.posts(channel)) for channel in (MERGE_QUEUE, RELEASES)] == [1, 2]
