@@ -3,10 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.cron import CronTrigger
 
+from bot.domain.digests import DigestTime
 from bot.domain.errors import BotError
 from bot.ports.measures import UNMEASURED, Measures
 
@@ -134,3 +137,25 @@ def _fire(job: Job) -> Callable[[], Awaitable[None]]:
         job.nudge()
 
     return fire
+
+
+def next_digest(digest: DigestTime, now: datetime) -> datetime:
+    """When the clock on the wall shows the time next, in UTC; once a day, also when clocks change.
+
+    A time that the clocks skip is as far after the gap as it was to be after its beginning. One
+    that they show twice is the first of the two.
+    """
+    trigger = CronTrigger(
+        hour=digest.at.hour, minute=digest.at.minute, timezone=ZoneInfo(digest.zone)
+    )
+    found = _after(trigger, now.astimezone(UTC))
+    # In UTC before anything is added: wall-clock arithmetic would forget which of two times it is.
+    at = found.astimezone(UTC)
+    return _after(trigger, at).astimezone(UTC) if found.fold else at
+
+
+def _after(trigger: CronTrigger, moment: datetime) -> datetime:
+    found: datetime | None = trigger.get_next_fire_time(None, moment + timedelta(microseconds=1))
+    if found is None:
+        raise ValueError("every day has every time of day")
+    return found

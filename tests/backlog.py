@@ -86,7 +86,7 @@ async def _bot(
         "MQBOT_API_URL": queue.base_url,
         "MQBOT_API_TOKEN": queue.token,
         "MQBOT_REPOSITORIES": REPOSITORY,
-        "MQBOT_CHANNELS": f"{REPOSITORY}=C0MERGEQ",
+        "MQBOT_CHANNELS": f"{REPOSITORY}=C0MERGEQ:style:feed",
         "MQBOT_POLL_SECONDS": "1",
         "MQBOT_BACKFILL_MINUTES": str((SPAN + AGE + timedelta(hours=1)).total_seconds() / 60),
         "MQBOT_LOG_LEVEL": "WARNING",

@@ -60,7 +60,7 @@ def _channel(part: str) -> Subscription:
         raise ValueError(f"“{part[:80]}” is not owner/name=C123:topic,topic")
     try:
         name = RepositoryName.parse(repository.strip())
-        wish = read_wish(topics.split())
+        wish = read_wish(topics.replace(",", " ").split())
     except InvalidRequest as error:
         raise ValueError(error.detail) from error
     new = Subscription(channel_id.strip(), name, source=SubscriptionSource.CONFIGURATION)

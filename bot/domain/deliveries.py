@@ -72,7 +72,8 @@ class NewDelivery:
 
     `urgent` ones have a line of their own in each channel, so that a person who pauses a queue
     does not wait behind a backlog of events. `kind` is what a summary counts it as. `card_id` is
-    the card in whose thread it is told.
+    the card in whose thread it is told. `digest_at`: it waits until then, in a line of its own
+    with all that is told by the same digest.
     """
 
     delivery_id: str
@@ -82,13 +83,15 @@ class NewDelivery:
     urgent: bool = False
     kind: str | None = None
     card_id: int | None = None
+    digest_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """A delivery in the outbox.
 
-    `sequence` gives the order within the channel's line, the ordinary or the urgent one.
+    `sequence` gives the order within the channel's line, the ordinary or the urgent one, or the
+    one that waits for the `digest`.
     `attempts` counts claims, `failures` those that ended in a failure. `folded` is how many
     others this one tells as well: it is a summary then. `attempted_at` is the time of the oldest
     request whose outcome is not known, stored before it is sent; None when every earlier request
@@ -113,6 +116,7 @@ class Delivery:
     kind: str | None = None
     folded: int = 0
     card_id: int | None = None
+    digest: bool = False
 
     def is_untried(self, now: datetime) -> bool:
         """Whether no request for it can have been sent, and none is about to be.

@@ -1,7 +1,8 @@
 """When a channel's summaries come."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import time
+from datetime import datetime, time
 
 from typing_extensions import override
 
@@ -22,3 +23,7 @@ class DigestTime:
     def __str__(self) -> str:
         """As it is typed: "09:00 Europe/Paris"."""
         return f"{self.at:%H:%M} {self.zone}"
+
+
+NextDigest = Callable[[DigestTime, datetime], datetime]
+"""When the next digest after a moment comes, in UTC."""

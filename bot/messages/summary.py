@@ -31,8 +31,13 @@ def summary(
     counts: Mapping[tuple[RepositoryName, str | None], int],
     since: datetime,
     failures: Sequence[tuple[EventRecord, PullRequestRecord | None]],
+    *,
+    is_digest: bool = False,
 ) -> Message:
-    """How much happened since `since`, by repository; the latest `failures` by name."""
+    """How much happened since `since`, by repository; the latest `failures` by name.
+
+    `is_digest`: at its own time, not because the channel would fall behind.
+    """
     by_repository: dict[str, Counter[str]] = {}
     for (repository, kind), count in counts.items():
         by_repository.setdefault(repository, Counter())[_word(kind)] += count
@@ -41,10 +46,11 @@ def summary(
     left = len(lines) - REPOSITORIES_SHOWN
     more = [f"and {left} more repositories"] if left > 0 else []
     named = [f"• {headline(record, seen)}" for record, seen in failures]
-    head = f":fast_forward: *Catching up:* {total:,} events in one message"
+    mark, word = (":newspaper:", "Digest") if is_digest else (":fast_forward:", "Catching up")
+    head = f"{mark} *{word}:* {total:,} events in one message"
     plain = "; ".join(f"{escape(name)}: {_counted(found)}" for name, found in by_repository.items())
     return Message(
-        text=f"Catching up: {total:,} events since {utc_time(since)}. {plain}"[:3000],
+        text=f"{word}: {total:,} events since {utc_time(since)}. {plain}"[:3000],
         blocks=(
             blocks.section("\n".join([head, *lines[:REPOSITORIES_SHOWN], *more])),
             *([blocks.section("\n".join(named))] if named else []),

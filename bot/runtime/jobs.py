@@ -10,7 +10,7 @@ from secrets import SystemRandom
 from bot.config import Settings
 from bot.domain.errors import StoreUnavailable
 from bot.runtime.adapters import Ports
-from bot.scheduler import Job, JobScheduler
+from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.home import HomeTab
 from bot.slack.poster import SlackPoster
 from bot.usecases import UseCases
@@ -114,6 +114,7 @@ class Jobs:
                 ports.merge_queue,
                 ports.clock,
                 self.nudge,
+                next_digest,
                 overlap=timedelta(seconds=settings.overlap_seconds),
                 backfill=timedelta(minutes=settings.backfill_minutes),
             ),

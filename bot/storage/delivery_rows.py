@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import bindparam, update
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
-from bot.storage.destinations import URGENT, Destination
+from bot.storage.destinations import DIGEST, URGENT, Destination
 from bot.storage.statements import ResultRow
 from bot.storage.tables import deliveries
 
@@ -34,9 +34,23 @@ FIELDS = (
 )
 
 
-def line_of(channel_id: str, *, urgent: bool) -> str:
-    """The name of a channel's ordinary or urgent line."""
+def line_of(channel_id: str, *, urgent: bool, digest: bool = False) -> str:
+    """The name of a channel's ordinary line, of its urgent one, or of the one for its digest."""
+    if digest:
+        return f"{DIGEST}{channel_id}"
     return f"{URGENT}{channel_id}" if urgent else channel_id
+
+
+def line_for(new: NewDelivery) -> str:
+    return line_of(new.channel_id, urgent=new.urgent, digest=new.digest_at is not None)
+
+
+def line_with(delivery: Delivery) -> str:
+    return line_of(delivery.channel_id, urgent=delivery.urgent, digest=delivery.digest)
+
+
+def is_digest(line: str) -> bool:
+    return line.startswith(DIGEST)
 
 
 def is_urgent(line: str) -> bool:
@@ -75,7 +89,7 @@ def numbered(
     following = {line: each.next_sequence for line, each in locked.items()}
     rows: list[dict[str, Any]] = []
     for new in added:
-        line = line_of(new.channel_id, urgent=new.urgent)
+        line = line_for(new)
         rows.append(
             {
                 "delivery_id": new.delivery_id,
@@ -86,7 +100,7 @@ def numbered(
                 "repository": new.subject.repository,
                 "subject_id": new.subject.subject_id,
                 "created_at": new.due_at,
-                "due_at": new.due_at,
+                "due_at": new.digest_at or new.due_at,
                 "state": DeliveryState.PENDING,
                 "attempts": 0,
                 "looks": 0,
@@ -122,4 +136,5 @@ def delivery_of(row: ResultRow) -> Delivery:
     values = row._asdict()
     kind, repository = values.pop("subject_kind"), values.pop("repository")
     subject = Subject(kind, repository, values.pop("subject_id"))
-    return Delivery(subject=subject, urgent=is_urgent(values.pop("line")), **values)
+    line = values.pop("line")
+    return Delivery(subject=subject, urgent=is_urgent(line), digest=is_digest(line), **values)

@@ -12,6 +12,9 @@ from bot.storage.tables import deliveries, destinations
 URGENT = "!"
 """Begins the names of urgent lines; no channel id does."""
 
+DIGEST = "~"
+"""Begins the names of the lines that wait for a digest; no channel id does."""
+
 _FIELDS = (
     destinations.c.line,
     destinations.c.next_sequence,
@@ -132,6 +135,21 @@ class Destinations:
                 destinations.c.claimable_at <= now,
                 destinations.c.next_sequence - destinations.c.head_sequence > longer_than,
                 destinations.c.line.not_like(f"{URGENT}%"),
+                destinations.c.line.not_like(f"{DIGEST}%"),
+            )
+            .order_by(destinations.c.line)
+            .with_for_update(skip_locked=True)
+        )
+        return [(row.line, row.head_sequence) for row in rows]
+
+    async def lock_digests(self, now: datetime) -> list[tuple[str, int]]:
+        """Lines whose digest is due and may have more than one thing to tell."""
+        rows = await self._statements.run(
+            select(destinations.c.line, destinations.c.head_sequence)
+            .where(
+                destinations.c.claimable_at <= now,
+                destinations.c.next_sequence - destinations.c.head_sequence > 1,
+                destinations.c.line.like(f"{DIGEST}%"),
             )
             .order_by(destinations.c.line)
             .with_for_update(skip_locked=True)

@@ -26,12 +26,13 @@ from bot.storage.delivery_rows import (
     FIELDS,
     RECORD_OUTCOME,
     delivery_of,
-    is_urgent,
+    line_for,
     line_of,
+    line_with,
     numbered,
     outcome_values,
 )
-from bot.storage.destinations import Destination, Destinations
+from bot.storage.destinations import DIGEST, URGENT, Destination, Destinations
 from bot.storage.events import PRUNE_SLICE
 from bot.storage.statements import Statements, slices
 from bot.storage.summaries import Summaries
@@ -52,12 +53,10 @@ class SqlOutbox(ports.Outbox):
 
     @override
     async def add(self, deliveries: Sequence[NewDelivery]) -> int:
-        """`created_at` becomes the given `due_at`."""
+        """`created_at` becomes the given `due_at`, also of what waits for a digest."""
         if not deliveries:
             return 0
-        locked = await self._destinations.lock_or_add(
-            line_of(new.channel_id, urgent=new.urgent) for new in deliveries
-        )
+        locked = await self._destinations.lock_or_add(line_for(new) for new in deliveries)
         rows = numbered(deliveries, locked)
         added = await self._insert(rows)
         changed: dict[str, Destination] = {}
@@ -167,7 +166,7 @@ class SqlOutbox(ports.Outbox):
         """
         if any(delivery.state is DeliveryState.SENDING for delivery in deliveries):
             raise ValueError("only the outcome of an attempt is recorded")
-        lines = {line_of(one.channel_id, urgent=one.urgent) for one in deliveries}
+        lines = {line_with(one) for one in deliveries}
         await self._destinations.lock(lines)
         stored = await self._stored([delivery.delivery_id for delivery in deliveries])
         changes = [
@@ -199,7 +198,7 @@ class SqlOutbox(ports.Outbox):
             await self._set_parked(channel_id, None)
 
     async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
-        """Both lines of a channel share its fate."""
+        """All lines of a channel share its fate."""
         lines = _lines(channel_id)
         if parked is None:
             await self._destinations.lock(lines)
@@ -252,7 +251,8 @@ class SqlOutbox(ports.Outbox):
     async def summary(self) -> OutboxSummary:
         counted = await self._statements.run(
             select(deliveries.c.state, func.count(), func.min(deliveries.c.created_at))
-            .where(deliveries.c.settled_at.is_(None))
+            # What waits for a digest is not late.
+            .where(deliveries.c.settled_at.is_(None), deliveries.c.line.not_like(f"{DIGEST}%"))
             .group_by(deliveries.c.state)
         )
         states = {state: (count, oldest) for state, count, oldest in counted}
@@ -271,7 +271,7 @@ class SqlOutbox(ports.Outbox):
             sending=states.get(DeliveryState.SENDING, (0,))[0],
             in_doubt=states.get(DeliveryState.IN_DOUBT, (0,))[0],
             oldest_created_at=min((oldest for _, oldest in states.values()), default=None),
-            parked=[ParkedChannel(*row) for row in parked if not is_urgent(row.line)],
+            parked=[ParkedChannel(*row) for row in parked if row.line[0] not in {URGENT, DIGEST}],
         )
 
     @override
@@ -296,7 +296,7 @@ def _appended(destination: Destination, row: dict[str, Any]) -> Destination:
 
 
 def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
-    firsts = {line_of(each.channel_id, urgent=each.urgent): each for each in reversed(due)}
+    firsts = {line_with(each): each for each in reversed(due)}
     return frozenset(each.delivery_id for each in firsts.values())
 
 
@@ -321,5 +321,6 @@ def _is_open(delivery: Delivery, stored: Delivery | None) -> bool:
 
 
 def _lines(channel_id: str) -> list[str]:
-    """Both lines of a channel."""
-    return [line_of(channel_id, urgent=urgent) for urgent in (False, True)]
+    """All lines of a channel."""
+    lines = [line_of(channel_id, urgent=urgent) for urgent in (False, True)]
+    return [*lines, line_of(channel_id, urgent=False, digest=True)]

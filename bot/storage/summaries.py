@@ -26,10 +26,17 @@ class Summaries:
         folded = 0
         for line, head in await self._destinations.lock_longer(now, longer_than):
             folded += await self._fold(line, head, now, at_most)
+        for line, head in await self._destinations.lock_digests(now):
+            folded += await self._fold(line, head, now, at_most, only_due=True)
         return folded
 
-    async def _fold(self, line: str, head: int, now: datetime, at_most: int) -> int:
-        """Fold into the first delivery that is certainly not posted: the head, or the next."""
+    async def _fold(
+        self, line: str, head: int, now: datetime, at_most: int, *, only_due: bool = False
+    ) -> int:
+        """Fold into the first delivery that is certainly not posted: the head, or the next.
+
+        `only_due`: what waits for a later digest is left.
+        """
         rows = await self._statements.run(
             select(*FIELDS)
             .where(
@@ -40,7 +47,11 @@ class Summaries:
             .order_by(deliveries.c.sequence)
             .limit(2)
         )
-        untried = [each for each in map(delivery_of, rows) if each.is_untried(now)]
+        untried = [
+            each
+            for each in map(delivery_of, rows)
+            if each.is_untried(now) and (each.due_at <= now or not only_due)
+        ]
         if not untried:
             return 0
         summary = untried[0]
@@ -54,7 +65,11 @@ class Summaries:
                 tried.c.line == line,
                 tried.c.sequence > summary.sequence,
                 tried.c.settled_at.is_(None),
-                ~and_(_is_untried(tried, now), tried.c.folded == 0),
+                ~and_(
+                    _is_untried(tried, now),
+                    tried.c.folded == 0,
+                    *([tried.c.due_at <= now] if only_due else []),
+                ),
             )
             .scalar_subquery()
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from bot.domain.classification import PAUSE_TYPES, EventKind, classify, event_types_for
+from bot.domain.digests import NextDigest
 from bot.domain.errors import (
     InvalidRequest,
     MergeQueueError,
@@ -89,6 +90,7 @@ class PollEventLog:
     merge_queue: MergeQueue
     clock: Clock
     nudge: Nudge
+    next_digest: NextDigest
     overlap: timedelta
     backfill: timedelta = timedelta()
 
@@ -212,7 +214,12 @@ class PollEventLog:
             await self._keep(transaction, lease, position, records)
             await transaction.pull_requests.save(pull_requests)
             routed = await route_events(
-                transaction, before.repository, self.clock.now(), observed, reader.settling
+                transaction,
+                before.repository,
+                self.clock.now(),
+                self.next_digest,
+                observed,
+                reader.settling,
             )
         reader.position = position
         reader.remember(records, self.overlap)
@@ -221,7 +228,11 @@ class PollEventLog:
             async with self.store.begin() as transaction:
                 await transaction.leases.require(lease, self.clock.now())
                 routed = await route_events(
-                    transaction, before.repository, self.clock.now(), settling=reader.settling
+                    transaction,
+                    before.repository,
+                    self.clock.now(),
+                    self.next_digest,
+                    settling=reader.settling,
                 )
         reader.waiting = routed.waiting
         if routed.added:

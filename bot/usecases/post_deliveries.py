@@ -100,7 +100,7 @@ class PostDeliveries:
             dict(rendered.roots),
             send_until=now + LAST_SEND,
         )
-        lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent))
+        lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in lines]
         await asyncio.gather(*(self._channel(run, batch) for run in runs))
         if claimed:

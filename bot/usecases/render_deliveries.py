@@ -179,7 +179,9 @@ async def _summary(transaction: Transaction, delivery: Delivery) -> Message:
         )
         for record in records.values()
     ]
-    return summary.summary(folded.counts, folded.oldest_created_at, failures)
+    return summary.summary(
+        folded.counts, folded.oldest_created_at, failures, is_digest=delivery.digest
+    )
 
 
 async def _records(

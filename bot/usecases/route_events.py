@@ -1,7 +1,7 @@
 """From stored events to deliveries: who hears about each of them."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +14,7 @@ from bot.domain.classification import (
     topic_of,
 )
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.digests import NextDigest
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
 from bot.domain.queue import Pause
@@ -43,6 +44,7 @@ async def route_events(
     transaction: Transaction,
     repository: RepositoryName,
     now: datetime,
+    next_digest: NextDigest,
     observed: Pause | None = None,
     settling: Settling | None = None,
 ) -> Routed:
@@ -72,6 +74,7 @@ async def route_events(
         await _seen(transaction, judged),
         observed,
         stays if threads else None,
+        next_digest,
     )
     acts = await _acts(transaction, repository, judged)
     routed: list[EventRecord] = []
@@ -149,6 +152,7 @@ class _Routes:
     seen: Mapping[int, PullRequestRecord]
     observed: Pause | None
     stays: RouteStays | None
+    next_digest: NextDigest
 
     async def of(
         self, record: EventRecord, act: AuditRecord | None, now: datetime
@@ -164,19 +168,31 @@ class _Routes:
         kind = self.kinds[record.event_id]
         stay = self.stays.place(record, kind) if self.stays is not None else None
         if self.stays is None or stay is None:
-            return self._posts(record, kind, channels, now)
+            return self._posts(record, kind, hearing, now)
         in_threads = {one.channel_id for one in hearing if one.style is Style.THREAD}
         told = await self.stays.tell(stay, record, kind, sorted(in_threads), now)
-        others = [each for each in channels if each not in in_threads]
+        others = [one for one in hearing if one.channel_id not in in_threads]
         return [*told, *self._posts(record, kind, others, now)]
 
     def _posts(
-        self, record: EventRecord, kind: EventKind, channels: Iterable[str], now: datetime
+        self,
+        record: EventRecord,
+        kind: EventKind,
+        hearing: Sequence[Subscription],
+        now: datetime,
     ) -> list[NewDelivery]:
+        """One a channel; what any of its subscriptions wants at once does not wait for a digest."""
         subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
+        waits: dict[str, datetime | None] = {}
+        for one in hearing:
+            is_digest = one.style is Style.DIGEST and kind is not EventKind.FAILURE
+            if is_digest and one.digest is not None:
+                waits.setdefault(one.channel_id, self.next_digest(one.digest, now))
+            else:
+                waits[one.channel_id] = None
         return [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind)
-            for channel_id in channels
+            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind, digest_at=digest_at)
+            for channel_id, digest_at in waits.items()
         ]
 
     def _wants(self, subscription: Subscription, record: EventRecord) -> bool:

@@ -42,7 +42,7 @@ _BURST = 130
 def channels_setting() -> str:
     """The subscriptions, as MQBOT_CHANNELS takes them."""
     return ";".join(
-        f"{repository}={channel}:{','.join(topics)}"
+        f"{repository}={channel}:{','.join(topics)},style:feed"
         for (channel, repository), topics in SUBSCRIPTIONS.items()
     )
 

@@ -54,7 +54,7 @@ async def test_a_removal_by_a_person_is_no_failure(start_bot: StartBot) -> None:
 async def test_only_the_culprit_of_a_broken_batch_is_told_as_a_failure(
     start_bot: StartBot,
 ) -> None:
-    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,failure")
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,failure,style:feed")
     good = [bot.enqueue(), bot.enqueue()]
     culprit = bot.enqueue(broken_check="unit tests")
     failed = await bot.wait_for_post(f"#{culprit}")
@@ -67,8 +67,8 @@ async def test_only_the_culprit_of_a_broken_batch_is_told_as_a_failure(
 async def test_each_channel_hears_what_it_asked_for(start_bot: StartBot) -> None:
     bot = await start_bot(
         repositories={"acme/site": "quiet", "acme/api": "quiet"},
-        channels=f"acme/site={MERGE_QUEUE}:enter;acme/api={RELEASES}:merge;"
-        f"acme/site={GENERAL}:failure",
+        channels=f"acme/site={MERGE_QUEUE}:enter,style:feed;"
+        f"acme/api={RELEASES}:merge,style:feed;acme/site={GENERAL}:failure,style:feed",
     )
     site = bot.enqueue(broken_check="lint")
     api = await bot.merge("acme/api")

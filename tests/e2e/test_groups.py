@@ -35,18 +35,6 @@ def reasons(bot: BotTester) -> list[str | None]:
     return [bot.pause_reason(name) for name in NAMES]
 
 
-async def another_look(bot: BotTester, name: str) -> None:
-    """Wait until the bot has read the repository's event log once more, from now on."""
-
-    def looks() -> int:
-        paths = [one.path for one in bot.merge_queue.requests if one.status]
-        return sum(f"/{name}/" in path and "/logs" in path for path in paths)
-
-    # The first of the two may have begun before.
-    wanted = looks() + 2
-    await until(lambda: looks() >= wanted, f"another look at the log of {name}")
-
-
 async def paused_group(bot: BotTester, typed: str, label: str) -> None:
     question = await bot.ask(typed)
     await bot.click(question, label)
@@ -175,7 +163,7 @@ async def test_a_channel_that_hears_of_several_hears_once_others_as_of_a_single_
     # The service's log tells of both pauses as well, and adds nothing.
     for name in ("acme/site", "acme/api"):
         await three.happens("queue.pause.create", repository=name)
-        await another_look(three, name)
+        await three.another_look(name)
     assert [len(three.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [1, 3, 2]
     assert len(three.replies()) == 1
 

@@ -92,8 +92,8 @@ async def test_a_configured_subscription_cannot_be_removed_by_command(
 
 
 async def test_one_subscribed_twice_hears_everything_once(start_bot: StartBot) -> None:
-    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
-    await bot.type("/mq subscribe enter merge")
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,style:feed")
+    await bot.type("/mq subscribe enter merge style:feed")
     await bot.wait_for_post("now hears about acme/site: enter, merge")
     number = await bot.merge()
     await bot.wait_for_post(f"*Queued* #{number}")

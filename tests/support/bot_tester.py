@@ -443,6 +443,17 @@ class BotTester:
         assert found is not None
         return found
 
+    async def another_look(self, repository: str = REPOSITORY) -> None:
+        """Wait until the bot has read the repository's event log once more, from now on."""
+
+        def looks() -> int:
+            paths = [one.path for one in self.merge_queue.requests if one.status]
+            return sum(f"/{repository}/" in path and "/logs" in path for path in paths)
+
+        # The first of the two may have begun before.
+        wanted = looks() + 2
+        await until(lambda: looks() >= wanted, f"another look at the log of {repository}")
+
     async def checks_run(self, batches: int, repository: str = REPOSITORY) -> None:
         """Wait until the status calls so many batches running."""
 

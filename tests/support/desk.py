@@ -15,6 +15,7 @@ from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear
+from bot.scheduler import next_digest
 from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pause_queue import PauseQueue, PauseRequest
@@ -156,7 +157,12 @@ class Desk:
         self.resuming = WatchResume(acting, world.clock, check)
         self.polls = PollDueRepositories(
             poll=PollEventLog(
-                acting, service, world.clock, _nobody, overlap=timedelta(seconds=120)
+                acting,
+                service,
+                world.clock,
+                _nobody,
+                next_digest,
+                overlap=timedelta(seconds=120),
             ),
             store=acting,
             clock=world.clock,

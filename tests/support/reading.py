@@ -9,6 +9,7 @@ from bot.domain.events import QueueEvent
 from bot.domain.pause_records import PauseRecord
 from bot.domain.subscriptions import Subscription
 from bot.ports import Lease
+from bot.scheduler import next_digest
 from bot.usecases.poll_event_log import LogReader, PollEventLog
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event, make_subscription
@@ -34,7 +35,13 @@ class Reading:
         self.subscriptions: list[Subscription] = []
         self.reader = LogReader(None, ())
         self.use_case = PollEventLog(
-            self.store, self.merge_queue, self.clock, self.nudge, OVERLAP, self.backfill
+            self.store,
+            self.merge_queue,
+            self.clock,
+            self.nudge,
+            next_digest,
+            OVERLAP,
+            self.backfill,
         )
 
     def nudge(self, after: float = 0) -> None:

@@ -18,8 +18,8 @@ from tests.support.as_stored import as_stored
 PRUNE_SLICE = 1000
 FAILURES_TOLD = 10
 
-Line = tuple[str, bool]
-"""A channel and whether it is its urgent line."""
+Line = tuple[str, bool, bool]
+"""A channel, whether it is its urgent line, and whether it waits for the digest."""
 
 
 class InMemoryOutbox(ports.Outbox):
@@ -42,7 +42,7 @@ class InMemoryOutbox(ports.Outbox):
         for new in map(as_stored, deliveries):
             if (new.channel_id, new.subject) not in known:
                 known.add((new.channel_id, new.subject))
-                line = (new.channel_id, new.urgent)
+                line = (new.channel_id, new.urgent, new.digest_at is not None)
                 sequence = self._next_sequences.get(line, 1)
                 self._next_sequences[line] = sequence + 1
                 self._deliveries[new.delivery_id] = Delivery(
@@ -51,8 +51,9 @@ class InMemoryOutbox(ports.Outbox):
                     subject=new.subject,
                     sequence=sequence,
                     created_at=new.due_at,
-                    due_at=new.due_at,
+                    due_at=new.digest_at or new.due_at,
                     urgent=new.urgent,
+                    digest=new.digest_at is not None,
                     kind=new.kind,
                     card_id=new.card_id,
                 )
@@ -104,7 +105,8 @@ class InMemoryOutbox(ports.Outbox):
         found = (
             delivery
             for delivery in self._deliveries.values()
-            if (delivery.channel_id, delivery.urgent) == line and not delivery.state.is_settled
+            if (delivery.channel_id, delivery.urgent, delivery.digest) == line
+            and not delivery.state.is_settled
         )
         return sorted(found, key=lambda delivery: delivery.sequence)
 
@@ -123,7 +125,9 @@ class InMemoryOutbox(ports.Outbox):
             claimable_at = self._claimable_at(line)
             if line[1] or claimable_at is None or claimable_at > now:
                 continue
-            if numbered - unsettled[0].sequence <= longer_than:
+            if line[2]:
+                unsettled = [each for each in unsettled if each.due_at <= now]
+            elif numbered - unsettled[0].sequence <= longer_than:
                 continue
             untried = [each for each in unsettled[:2] if each.is_untried(now)]
             if not untried:
@@ -214,11 +218,13 @@ class InMemoryOutbox(ports.Outbox):
 
     @override
     async def summary(self) -> OutboxSummary:
+        counted = [each for each in self._deliveries.values() if not each.digest]
+        states = Counter(each.state for each in counted)
         return OutboxSummary(
-            pending=len(self._in_state(DeliveryState.PENDING)),
-            sending=len(self._in_state(DeliveryState.SENDING)),
-            in_doubt=len(self._in_state(DeliveryState.IN_DOUBT)),
-            oldest_created_at=_oldest(self._deliveries.values()),
+            pending=states[DeliveryState.PENDING],
+            sending=states[DeliveryState.SENDING],
+            in_doubt=states[DeliveryState.IN_DOUBT],
+            oldest_created_at=_oldest(counted),
             parked=[self._parked[channel_id] for channel_id in sorted(self._parked)],
         )
 
@@ -235,6 +241,8 @@ class InMemoryOutbox(ports.Outbox):
 
 
 def _name(line: Line) -> str:
+    if line[2]:
+        return f"~{line[0]}"
     return f"!{line[0]}" if line[1] else line[0]
 
 

@@ -14,6 +14,7 @@ from bot.domain.errors import BotError
 from bot.domain.events import QueueEvent
 from bot.domain.message import Message, Thread
 from bot.domain.repository import RepositoryName
+from bot.scheduler import next_digest
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_deliveries import PostDeliveries
@@ -101,6 +102,7 @@ class Process:
                 DisturbedMergeQueue(world.service, steps),
                 world.clock,
                 _nobody,
+                next_digest,
                 overlap=OVERLAP,
             ),
             store=polling,

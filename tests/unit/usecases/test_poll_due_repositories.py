@@ -11,6 +11,7 @@ from bot.domain.errors import MergeQueueUnavailable, StoreUnavailable
 from bot.domain.event_log import Window
 from bot.domain.events import EventPage
 from bot.domain.repository import RepositoryName
+from bot.scheduler import next_digest
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from tests.support.clock import FakeClock
@@ -55,7 +56,12 @@ class Machine:
         self.store = InMemoryStore(self.database)
         self.merge_queue = SlowMergeQueue((SITE, API), clock=self.clock)
         poll = PollEventLog(
-            self.store, self.merge_queue, self.clock, _no_nudge, timedelta(seconds=120)
+            self.store,
+            self.merge_queue,
+            self.clock,
+            _no_nudge,
+            next_digest,
+            timedelta(seconds=120),
         )
         self.use_case = PollDueRepositories(
             poll,

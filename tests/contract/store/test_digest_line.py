@@ -1,0 +1,58 @@
+"""What waits for a digest has a line of its own, and is told by one delivery when it is due."""
+
+from datetime import timedelta
+
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivered
+from bot.ports import Store
+from tests.support.stored import NOW, SITE, after
+
+DIGEST_AT = NOW + timedelta(hours=9)
+LATER = DIGEST_AT + timedelta(seconds=1)
+
+
+def waiting(number: int, *, days: int = 0) -> NewDelivery:
+    subject = Subject(SubjectKind.EVENT, SITE, number)
+    at = DIGEST_AT + timedelta(days=days)
+    return NewDelivery(f"d{number}", "C1", subject, after(number), kind="merge", digest_at=at)
+
+
+async def test_nothing_of_a_digest_is_claimed_before_its_time(store: Store) -> None:
+    ordinary = NewDelivery("now", "C1", Subject(SubjectKind.EVENT, SITE, 9), after(9))
+    async with store.begin() as transaction:
+        await transaction.outbox.add([waiting(1), waiting(2), ordinary])
+        summary = await transaction.outbox.summary()
+        assert await transaction.outbox.fold(now=after(60), longer_than=0, at_most=9) == 0
+        claimed = await transaction.outbox.claim(
+            now=after(60), claimed_until=after(90), channels=9, per_channel=9
+        )
+    # What waits for a digest is not late.
+    assert (summary.pending, summary.oldest_created_at) == (1, after(9))
+    assert [one.delivery_id for one in claimed] == ["now"]
+
+
+async def test_when_it_is_due_one_delivery_tells_all_of_it_and_leaves_the_next_digest(
+    store: Store,
+) -> None:
+    async with store.begin() as transaction:
+        await transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
+        assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 2
+        (claimed,) = await transaction.outbox.claim(
+            now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
+        )
+        folded = await transaction.outbox.folded_into(claimed.delivery_id)
+    assert (claimed.delivery_id, claimed.folded, claimed.digest) == ("d1", 2, True)
+    assert folded.counts == {(SITE, "merge"): 3}
+    assert folded.oldest_created_at == after(1)
+    async with store.begin() as transaction:
+        await transaction.outbox.record([delivered(claimed, "1.1", LATER)])
+        again = await transaction.outbox.claim(
+            now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
+        )
+        assert again == []
+        assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
+    next_day = LATER + timedelta(days=1)
+    async with store.begin() as transaction:
+        (tomorrow,) = await transaction.outbox.claim(
+            now=next_day, claimed_until=next_day + timedelta(seconds=30), channels=9, per_channel=9
+        )
+    assert (tomorrow.delivery_id, tomorrow.folded) == ("d4", 0)

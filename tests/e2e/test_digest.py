@@ -1,0 +1,72 @@
+"""A digest tells in one message what happened since the last; failures do not wait for it."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import MERGE_QUEUE, BotTester
+from tests.support.clock import MovedClock
+
+pytestmark = pytest.mark.e2e
+
+
+def in_an_hour(clock: MovedClock) -> str:
+    return f"{clock.now() + timedelta(hours=1):%H:%M}"
+
+
+async def subscribed(start_bot: StartBot, clock: MovedClock) -> BotTester:
+    return await start_bot(
+        channels=f"acme/site={MERGE_QUEUE}:enter merge failure pause digest:{in_an_hour(clock)} UTC"
+    )
+
+
+async def test_what_happened_is_told_in_one_message_at_its_time(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await subscribed(start_bot, clock)
+    for _ in range(3):
+        await bot.merge()
+    await bot.another_look()
+    assert bot.posts() == []
+
+    clock.advance(3600)
+
+    digest = await bot.wait_for_post("Digest")
+    assert digest.words.startswith(":newspaper: *Digest:* 6 events in one message")
+    assert "*acme/site*: 3 merged, 3 queued" in digest
+    assert len(bot.posts()) == 1
+
+
+async def test_failures_and_pauses_come_at_once(start_bot: StartBot, clock: MovedClock) -> None:
+    bot = await subscribed(start_bot, clock)
+    number = bot.enqueue(broken_check="lint")
+    await bot.wait_for_post(f"*Left the queue* #{number}")
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    await bot.wait_for_post("Queue paused")
+    assert len(bot.posts()) == 2
+
+    clock.advance(3600)
+
+    await bot.wait_for_post(f"*Queued* #{number}")
+
+
+async def test_a_digest_that_the_bot_was_down_for_comes_late_and_once(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await subscribed(start_bot, clock)
+    for _ in range(2):
+        await bot.merge()
+    await bot.another_look()
+    await bot.stop_bot()
+    clock.advance(5 * 3600)
+    await bot.start_bot()
+    assert "*acme/site*: 2 merged, 2 queued" in await bot.wait_for_post("Digest")
+    assert len(bot.posts()) == 1
+
+
+async def test_on_a_quiet_day_there_is_no_digest(start_bot: StartBot, clock: MovedClock) -> None:
+    bot = await subscribed(start_bot, clock)
+    clock.advance(25 * 3600)
+    await bot.ask("/mq status")
+    assert bot.posts() == []
