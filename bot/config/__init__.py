@@ -91,7 +91,8 @@ class Settings(DatabaseSettings):
         validation_alias="MQBOT_CHANNELS",
         description=(
             "subscriptions that cannot be removed from Slack: "
-            "`owner/name=C123:enter,merge,failure;…`; without topics the default ones"
+            "`owner/name=C123:enter,merge,failure;…`; without topics the default ones; "
+            "`branch:`, `except:`, `style:` and `digest:` as for the command"
         ),
     )
     groups: Annotated[tuple[Group, ...], BeforeValidator(read_groups)] = Field(

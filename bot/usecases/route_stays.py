@@ -59,7 +59,8 @@ class RouteStays:
         else:
             known.remove(found)
             stay = gone_on(found, record)
-            if kind in STATES and found.key not in self._begun:
+            has_cards = not self.is_backlog or found.key not in self._begun
+            if kind in STATES and has_cards:
                 self._touched[found.key] = kind in ENDS or self._touched.get(found.key, False)
         known.append(stay)
         self._changed[stay.key] = stay

@@ -1,6 +1,7 @@
 """The incident desk on fakes: people, a dashboard, a service with a log, and processes that die."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,6 +15,7 @@ from bot.domain.pauses import PauseOutcome, UnpauseOutcome
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Style
 from bot.ports import Hear
 from bot.scheduler import next_digest
 from bot.usecases.acts import ActLog
@@ -66,13 +68,13 @@ class World:
         self.people = FakePeople()
         self._last_id = 0
 
-    def log(self, type_: str, **metadata: object) -> None:
+    def log(self, type_: str, pull_request: int | None = None, **metadata: object) -> None:
         self._last_id += 1
         if not self.is_silent:
             # The service writes its log a little after what it tells of.
             at = self.clock.now() + timedelta(microseconds=321)
             event = make_event(
-                self._last_id, type_, received_at=at, pull_request=None, metadata=metadata
+                self._last_id, type_, received_at=at, pull_request=pull_request, metadata=metadata
             )
             self.service.log(SITE, event)
 
@@ -102,7 +104,7 @@ class _LoggingService(FakeMergeQueue):
             at = before.paused_at
         self.pauses[SITE] = Pause(reason=reason, paused_at=at)
         act, by = ("update", "updated_by") if before is not None else ("create", "created_by")
-        self._world.log(f"queue.pause.{act}", reason=reason, **{by: {"name": name}})
+        self._world.log(f"queue.pause.{act}", None, reason=reason, **{by: {"name": name}})
         return self.pauses[SITE]
 
     def lifted_by(self, name: str) -> bool:
@@ -196,11 +198,13 @@ class Desk:
             jitter=lambda: 0.5,
         )
 
-    async def subscribe(self, *channels: str) -> None:
+    async def subscribe(
+        self, *channels: str, topics: Sequence[str] = ("pause",), style: Style = Style.FEED
+    ) -> None:
         async with InMemoryStore(self.world.database).begin() as transaction:
             for channel_id in channels:
                 await transaction.subscriptions.save(
-                    make_subscription("pause", channel_id=channel_id)
+                    make_subscription(*topics, channel_id=channel_id, style=style)
                 )
 
     async def pause(

@@ -1,0 +1,81 @@
+"""A process dies between any two steps of a stay: one first message, each reply once, in order."""
+
+import pytest
+
+from bot.domain.subscriptions import Style
+from tests.support.desk import Desk, World
+from tests.support.disturbances import Disturbance
+from tests.support.make import CHANNEL
+from tests.support.poster import Posted
+
+OTHER = "C0OTHER"
+STEPS = range(1, 160, 2)
+SETTLED_TURNS = 150
+"""Longer than leases, claims and the waits before a lost answer is looked for."""
+
+NUMBER = 41
+Q = {"queue_name": "default", "branch": "main", "session_id": "s-1"}
+
+
+async def live(struck: Disturbance) -> tuple[World, bool]:
+    """A pull request enters, its checks start, it merges; whether the process was struck."""
+    world = World()
+    desk = Desk(world)
+    topics = ("enter", "checks", "merge")
+    await desk.subscribe(CHANNEL, topics=topics, style=Style.THREAD)
+    await desk.subscribe(OTHER, topics=("enter",), style=Style.THREAD)
+    await desk.turns(2)
+    desk.steps.arm(struck)
+    for type_ in ("enter", "checks_start", "merged"):
+        world.log(f"action.queue.{type_}", NUMBER, **Q)
+        await desk.turns_unless_struck(14)
+    was_struck = desk.steps.disturbance is None
+    desk.steps.arm(None)
+    await Desk(world, "another").turns_unless_struck(SETTLED_TURNS)
+    return world, was_struck
+
+
+def posted(world: World, channel: str) -> list[Posted]:
+    return [one for one in world.poster.history if one.channel_id == channel]
+
+
+def assert_told_once(world: World) -> None:
+    deliveries = world.database.contents.deliveries.values()
+    assert all(one.state.is_settled for one in deliveries)
+    ids = [one.delivery_id for one in world.poster.history]
+    assert len(ids) == len(set(ids)) == len(deliveries)
+    root, *replies = posted(world, CHANNEL)
+    assert root.thread is None
+    assert root.message.text.startswith(f"Merged #{NUMBER}")
+    assert [one.message.text.split(" #")[0] for one in replies] == ["Checks started", "Merged"]
+    assert {one.thread.ts for one in replies if one.thread is not None} == {root.ts}
+    assert not any(one.thread is None or one.thread.broadcast for one in replies)
+    (alone,) = posted(world, OTHER)
+    assert alone.message.text.startswith(f"Merged #{NUMBER}")
+    cards = world.database.contents.cards.values()
+    assert all(one.closed and one.wanted == one.shown for one in cards)
+
+
+@pytest.mark.parametrize("at", STEPS)
+async def test_each_event_is_told_once_in_its_thread_wherever_the_process_dies(at: int) -> None:
+    world, _ = await live(Disturbance("crash", at))
+    assert_told_once(world)
+
+
+@pytest.mark.parametrize("place", ["edit", "edited", "post", "posted"])
+@pytest.mark.parametrize("at", [1, 40, 80])
+async def test_nothing_is_told_twice_when_it_dies_around_a_request(place: str, at: int) -> None:
+    world, _ = await live(Disturbance("crash", at, place=place))
+    assert_told_once(world)
+
+
+@pytest.mark.parametrize("at", STEPS)
+async def test_a_database_that_fails_for_a_moment_changes_nothing_of_it(at: int) -> None:
+    world, _ = await live(Disturbance("store fails", at))
+    assert_told_once(world)
+
+
+async def test_the_steps_reach_from_the_first_to_the_last() -> None:
+    """The numbers above are those of steps that are taken."""
+    _, was_struck = await live(Disturbance("crash", STEPS[-1] - 20))
+    assert was_struck
