@@ -44,7 +44,8 @@ class SubjectKind(StrEnum):
     first repository), the first post of a card (its card), the end of a pause (its pause record).
     To one person: that another's act replaced their pause (its audit record), or that a pause
     ended as they had asked to hear (its pause record). A reminder that a pause goes on has an id
-    of its own, which says of which pause.
+    of its own, which says of which pause. That event logs are not read, and that they are again
+    (the staleness, under the name of its first repository).
     """
 
     EVENT = "event"
@@ -55,6 +56,8 @@ class SubjectKind(StrEnum):
     REPLACED = "replaced"
     RESUMED = "resumed"
     REMINDER = "reminder"
+    STALE = "stale"
+    READ_AGAIN = "read_again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,14 @@ class Freshness:
         return self.stale * 2 > self.polled
 
 
+def stale_after(interval: timedelta) -> timedelta:
+    """How long a log is not read before it is stale, polled at that interval."""
+    return max(STALE_INTERVALS * interval, STALE_FLOOR)
+
+
 def freshness(read_at: Sequence[datetime], now: datetime, interval: timedelta) -> Freshness:
     """`read_at`: when each was last read, or taken on by this process."""
-    limit = max(STALE_INTERVALS * interval, STALE_FLOOR)
+    limit = stale_after(interval)
     ages = [now - one for one in read_at]
     return Freshness(
         polled=len(ages),

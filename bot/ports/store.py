@@ -10,6 +10,7 @@ from bot.domain.deliveries import Delivery, NewDelivery, Subject
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
+from bot.domain.staleness import Staleness
 from bot.domain.stays import Stay
 from bot.domain.subscriptions import Subscription
 from bot.ports.audit import Audit
@@ -276,6 +277,26 @@ class SeenRequests(Protocol):
         ...
 
 
+class Stalenesses(Protocol):
+    """Event logs that became stale together, by an id of the store's."""
+
+    async def add(self, begun: Staleness) -> int:
+        """Store it and return its id."""
+        ...
+
+    async def end(self, staleness_id: int, at: datetime) -> bool:
+        """Whether it lasted until now."""
+        ...
+
+    async def active(self) -> Sequence[Staleness]:
+        """Those that last, the oldest first."""
+        ...
+
+    async def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]: ...
+
+    async def delete_before(self, ended_before: datetime) -> int: ...
+
+
 class Polls(Protocol):
     """When each repository's event log was last read to its end."""
 
@@ -330,6 +351,8 @@ class Transaction(Protocol):
 
     @property
     def workers(self) -> Workers: ...
+    @property
+    def stalenesses(self) -> Stalenesses: ...
     @property
     def accounts(self) -> Accounts: ...
     @property

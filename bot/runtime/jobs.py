@@ -9,6 +9,7 @@ from secrets import SystemRandom
 
 from bot.config import Settings
 from bot.domain.errors import StoreUnavailable
+from bot.domain.freshness import stale_after
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.home import HomeTab
@@ -24,6 +25,7 @@ from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
 from bot.usecases.refresh_cards import RefreshCards
 from bot.usecases.share_repositories import SHARE_SECONDS, ShareRepositories
+from bot.usecases.tell_staleness import TellStaleness
 from bot.usecases.watch_pauses import WatchPauses
 
 logger = logging.getLogger(__name__)
@@ -31,6 +33,7 @@ logger = logging.getLogger(__name__)
 POST_SECONDS = 1.0
 POLL_TICK_SECONDS = 0.25
 PRUNE_SECONDS = 3600.0
+STALE_SECONDS = 5.0
 CHANNELS_SECONDS = 1800.0
 HOME_SECONDS = 10.0
 EXPIRY_SECONDS = 1.0
@@ -71,6 +74,14 @@ class Jobs:
         self._scheduler.every(POST_SECONDS, self._watch)
         self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
         self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self.polls.run))
+        stale = TellStaleness(
+            ports.store,
+            ports.clock,
+            self.nudge,
+            stale_after(timedelta(seconds=settings.poll_seconds)),
+            self.polls.read_at,
+        )
+        self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
 

@@ -25,6 +25,7 @@ from bot.storage.pull_requests import SqlPullRequests
 from bot.storage.reminders import SqlReminders
 from bot.storage.resume_watchers import SqlResumeWatchers
 from bot.storage.seen_requests import SqlSeenRequests
+from bot.storage.stalenesses import SqlStalenesses
 from bot.storage.statements import Statements
 from bot.storage.stays import SqlStays
 from bot.storage.subscriptions import SqlSubscriptions
@@ -42,6 +43,7 @@ class SqlTransaction(ports.Transaction):
         self._events = SqlEvents(statements)
         self._pull_requests = SqlPullRequests(statements)
         self._stays = SqlStays(statements)
+        self._stalenesses = SqlStalenesses(statements)
         self._outbox = SqlOutbox(statements)
         self._subscriptions = SqlSubscriptions(statements)
         self._audit = SqlAudit(statements)
@@ -121,6 +123,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def workers(self) -> SqlWorkers:
         return self._workers
+
+    @property
+    @override
+    def stalenesses(self) -> SqlStalenesses:
+        return self._stalenesses
 
     @property
     @override

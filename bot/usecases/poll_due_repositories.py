@@ -137,6 +137,19 @@ class PollDueRepositories:
         known = [at for at in read_at if at is not None]
         return freshness(known, self.clock.now(), self.interval)
 
+    def read_at(self) -> Mapping[RepositoryName, datetime]:
+        """When each log was last read, or taken on, of those whose leases this process has.
+
+        One whose last poll did not fail counts as read now: whatever delays this process itself
+        says nothing about the service.
+        """
+        now = self.clock.now()
+        return {
+            name: at if one.failures else now
+            for name, one in self.schedules.items()
+            if one.lease is not None and (at := one.polled_at or one.taken_on_at) is not None
+        }
+
     async def drain(self) -> None:
         """Wait for the polls under way."""
         while self.tasks:

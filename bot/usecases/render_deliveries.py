@@ -13,7 +13,7 @@ from bot.domain.pause_records import PauseEnding
 from bot.domain.reminders import pause_of
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
-from bot.messages import events, groups, pause, pause_card, reminders, summary
+from bot.messages import events, groups, pause, pause_card, reminders, staleness, summary
 from bot.ports import Transaction
 from bot.usecases.group_cards import pausing_act, still_paused
 from bot.usecases.group_marks import load_group_acts
@@ -48,6 +48,7 @@ async def load_messages(
     messages |= await _act_messages(transaction, single)
     messages |= await _group_messages(transaction, by_kind[SubjectKind.GROUP])
     messages |= await _pause_messages(transaction, single)
+    messages |= await _stalenesses(transaction, single)
     messages |= await _reminders(transaction, by_kind[SubjectKind.REMINDER], now)
     cards = await transaction.cards.get(_ids(by_kind[SubjectKind.CARD]))
     shown = await load_cards(transaction, list(cards.values()))
@@ -144,6 +145,24 @@ async def _pause_messages(
         lifts_at = timer.lifts_at if timer is not None else None
         messages[one.delivery_id] = pause_card.ended(record, lifts_at)
     return messages
+
+
+_OF_STALENESS = {
+    SubjectKind.STALE: staleness.stale,
+    SubjectKind.READ_AGAIN: staleness.read_again,
+}
+
+
+async def _stalenesses(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    telling = [one for one in deliveries if one.subject.kind in _OF_STALENESS]
+    known = await transaction.stalenesses.get(_ids(telling)) if telling else {}
+    return {
+        one.delivery_id: _OF_STALENESS[one.subject.kind](known[one.subject.subject_id])
+        for one in telling
+        if one.subject.subject_id in known
+    }
 
 
 async def _reminders(

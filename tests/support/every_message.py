@@ -51,6 +51,7 @@ from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.rules import Rules
 from bot.domain.snapshots import Snapshot
+from bot.domain.staleness import Staleness
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.domain.whereabouts import (
     Explanation,
@@ -75,6 +76,7 @@ from bot.messages import (
     people,
     reminders,
     rules,
+    staleness,
     status,
     subscriptions,
     summary,
@@ -241,6 +243,10 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
             PauseRecord(LONG_NAME, NOON, text, text, Who(text), queued_at_start=2, queued_now=7),
             NOON + timedelta(hours=1),
             NOON + timedelta(hours=2),
+        ),
+        "event logs not read": staleness.stale(Staleness((LONG_NAME,) * 9, NOON)),
+        "event logs read again": staleness.read_again(
+            Staleness((LONG_NAME,) * 9, NOON, NOON + timedelta(hours=1))
         ),
         "snoozed": reminders.snoozed(LONG_NAME, NOON),
         "extend modal": timers.extend_modal(LONG_NAME, "value", "C0MERGEQ"),

@@ -19,6 +19,7 @@ from bot.domain.group_acts import GroupAct, HeldPause
 from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
+from bot.domain.staleness import Staleness
 from bot.domain.stays import Stay
 from bot.domain.subscriptions import Subscription, SubscriptionSource
 from bot.domain.timers import Timer
@@ -29,6 +30,7 @@ from tests.support.store_asides import (
     InMemoryChannelDefaults,
     InMemoryPolls,
     InMemoryReminders,
+    InMemoryStalenesses,
     InMemoryStays,
     InMemoryTimers,
 )
@@ -68,6 +70,7 @@ class Contents:
     accounts: dict[str, str] = field(default_factory=dict)
     channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)
     stays: dict[tuple[str, str], Stay] = field(default_factory=dict)
+    stalenesses: dict[int, Staleness] = field(default_factory=dict)
     group_acts: dict[int, GroupAct] = field(default_factory=dict)
     group_pauses: dict[tuple[str, str], HeldPause] = field(default_factory=dict)
     timers: dict[tuple[RepositoryName, datetime], Timer] = field(default_factory=dict)
@@ -357,6 +360,7 @@ class InMemoryTransaction(ports.Transaction):
         self._events = InMemoryEvents(contents)
         self._pull_requests = InMemoryPullRequests(contents)
         self._stays = InMemoryStays(contents.stays)
+        self._stalenesses = InMemoryStalenesses(contents.stalenesses)
         self._outbox = InMemoryOutbox(
             contents.deliveries, contents.next_sequences, contents.told_by, contents.parked
         )
@@ -440,6 +444,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def workers(self) -> InMemoryWorkers:
         return self._workers
+
+    @property
+    @override
+    def stalenesses(self) -> InMemoryStalenesses:
+        return self._stalenesses
 
     @property
     @override

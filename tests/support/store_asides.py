@@ -1,6 +1,7 @@
 """The ports of polls, accounts and timers, in dictionaries."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from typing_extensions import override
@@ -9,9 +10,10 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import SAME_PAUSE
+from bot.domain.staleness import Staleness
 from bot.domain.stays import Stay
 from bot.domain.timers import Timer, TimerState
-from bot.ports import Accounts, ChannelDefaults, Polls, Stays
+from bot.ports import Accounts, ChannelDefaults, Polls, Stalenesses, Stays
 from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
 from tests.support.as_stored import as_stored
@@ -47,6 +49,46 @@ class InMemoryChannelDefaults(ChannelDefaults):
     @override
     async def of(self, channel_id: str) -> RepositoryName | None:
         return self._defaults.get(channel_id)
+
+
+class InMemoryStalenesses(Stalenesses):
+    def __init__(self, stalenesses: dict[int, Staleness]) -> None:
+        self._stalenesses = stalenesses
+
+    @override
+    async def add(self, begun: Staleness) -> int:
+        number = max(self._stalenesses, default=0) + 1
+        self._stalenesses[number] = replace(as_stored(begun), staleness_id=number)
+        return number
+
+    @override
+    async def end(self, staleness_id: int, at: datetime) -> bool:
+        known = self._stalenesses[staleness_id]
+        if known.ended_at is not None:
+            return False
+        self._stalenesses[staleness_id] = replace(known, ended_at=as_stored(at))
+        return True
+
+    @override
+    async def active(self) -> Sequence[Staleness]:
+        return [one for one in self._stalenesses.values() if one.ended_at is None]
+
+    @override
+    async def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]:
+        return {
+            each: self._stalenesses[each] for each in staleness_ids if each in self._stalenesses
+        }
+
+    @override
+    async def delete_before(self, ended_before: datetime) -> int:
+        old = [
+            each
+            for each, one in self._stalenesses.items()
+            if one.ended_at is not None and one.ended_at < ended_before
+        ]
+        for each in old:
+            del self._stalenesses[each]
+        return len(old)
 
 
 class InMemoryStays(Stays):

@@ -1,7 +1,7 @@
 """The tables, their named constraints and their indexes."""
 
 from bot.storage.tables.coordination import TO_EDIT, UNPOSTED, cards, leases, workers
-from bot.storage.tables.log import events, polls, positions, pull_requests, stays
+from bot.storage.tables.log import events, polls, positions, pull_requests, stalenesses, stays
 from bot.storage.tables.outbox import deliveries, destinations
 from bot.storage.tables.pausing import (
     group_acts,
@@ -42,6 +42,7 @@ __all__ = [
     "pull_requests",
     "resume_watchers",
     "seen_requests",
+    "stalenesses",
     "stays",
     "subscriptions",
     "workers",

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text, false
 
 from bot.storage.column_types import CompactJson, OutsideText, Repository, UtcTime
-from bot.storage.tables.schema import metadata
+from bot.storage.tables.schema import RowNumber, metadata
 
 positions = Table(
     "positions",
@@ -49,6 +49,22 @@ Index(
     events.c.event_id,
     sqlite_where=~events.c.routed,
     postgresql_where=~events.c.routed,
+)
+
+stalenesses = Table(
+    "stalenesses",
+    metadata,
+    Column("staleness_id", RowNumber, primary_key=True),
+    Column("repositories", CompactJson, nullable=False),
+    Column("since", UtcTime, nullable=False),
+    Column("ended_at", UtcTime),
+    sqlite_autoincrement=True,
+)
+Index(
+    "ix_stalenesses_active",
+    stalenesses.c.staleness_id,
+    sqlite_where=stalenesses.c.ended_at.is_(None),
+    postgresql_where=stalenesses.c.ended_at.is_(None),
 )
 
 stays = Table(

@@ -41,6 +41,7 @@ from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.rules import Rules
+from bot.domain.staleness import Staleness
 from bot.domain.subscriptions import Style, SubscriptionSource
 from bot.domain.whereabouts import (
     Explanation,
@@ -64,6 +65,7 @@ from bot.messages import (
     pause_card,
     people,
     rules,
+    staleness,
     status,
     subscriptions,
     summary,
@@ -372,6 +374,10 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "default-none": lambda: subscriptions.default_told(None, "/mq"),
     "subscriptions-test": lambda: subscriptions.samples(
         SITE, [("enter", []), ("merge", [WIDE, make_subscription("merge")])], "main"
+    ),
+    "staleness-begun": lambda: staleness.stale(Staleness((SITE, API), NOON)),
+    "staleness-over": lambda: staleness.read_again(
+        Staleness((SITE,) * 7, NOON, NOON + timedelta(minutes=12))
     ),
     "unsubscribed": lambda: subscriptions.unsubscribed(SITE, None),
     "unsubscribed-in-part": lambda: subscriptions.unsubscribed(SITE, make_subscription("merge")),
