@@ -13,6 +13,7 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.connection import GATE, KEEPALIVE_SECONDS
 from bot.ports import Clock
+from bot.scheduler import next_digest
 from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
@@ -48,7 +49,7 @@ async def opened(names: Sequence[RepositoryName], clock: Clock) -> AsyncIterator
         clock=clock,
         transport=_transport(),
     ) as client:
-        poll = PollEventLog(store, client, clock, _unheard, OVERLAP)
+        poll = PollEventLog(store, client, clock, _unheard, next_digest, OVERLAP)
         polls = PollDueRepositories(poll, store, clock, names, INTERVAL, "bench")
         yield Poller(store, polls)
         await polls.drain()

@@ -8,6 +8,7 @@ import pytest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.repository import RepositoryName
 from bot.ports.workers import POLL_LEASES
+from bot.scheduler import next_digest
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.share_repositories import ShareRepositories
@@ -30,7 +31,9 @@ class Worker:
     def __init__(self, holder: str, clock: FakeClock, database: InMemoryDatabase) -> None:
         self.store = InMemoryStore(database)
         self.merge_queue = FakeMergeQueue(REPOSITORIES, clock=clock)
-        poll = PollEventLog(self.store, self.merge_queue, clock, _no_nudge, timedelta(seconds=120))
+        poll = PollEventLog(
+            self.store, self.merge_queue, clock, _no_nudge, next_digest, timedelta(seconds=120)
+        )
         self.polls = PollDueRepositories(
             poll, self.store, clock, REPOSITORIES, timedelta(seconds=INTERVAL), holder
         )
