@@ -69,9 +69,15 @@ class PollDueRepositories:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self) -> None:
         """Start the polls that are due; they end on their own."""
+        # What is given up meanwhile must not be taken on again by this tick.
+        async with self.turn:
+            await self._tick()
+
+    async def _tick(self) -> None:
         now = self.clock.now()
         due = [name for name in self.followed if self._is_due(name, now)]
         renewed = [name for name, schedule in self.schedules.items() if schedule.wears_out(now)]
@@ -110,6 +116,10 @@ class PollDueRepositories:
 
     async def give_up(self) -> None:
         """Give back the leases of what others are to poll, once it is not being polled here."""
+        async with self.turn:
+            await self._give_up()
+
+    async def _give_up(self) -> None:
         idle = [
             name
             for name in self.left_to_others

@@ -21,14 +21,22 @@ class RunningProcess:
 
     command: str
     process: MqbotProcess
+    _entries: list[dict[str, Any]] = field(default_factory=list, init=False)
+    _read: int = field(default=0, init=False)
 
     @property
     def is_running(self) -> bool:
         return self.process.process.returncode is None
 
     def log(self) -> list[dict[str, Any]]:
-        lines = self.process.complaints.splitlines()
-        return [json.loads(line) for line in lines if line.startswith("{") and line[-1] == "}"]
+        """All so far; only what is new is read, since tests look again and again."""
+        with (self.process.folder / "stderr").open("rb") as written:
+            written.seek(self._read)
+            new, ended, _ = written.read().rpartition(b"\n")
+        self._read += len(new) + len(ended)
+        lines = new.decode().splitlines()
+        self._entries += [json.loads(line) for line in lines if line.startswith("{")]
+        return self._entries
 
     async def logged(self, action: str) -> dict[str, Any]:
         def look() -> dict[str, Any] | None:

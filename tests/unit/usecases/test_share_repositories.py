@@ -154,3 +154,21 @@ async def test_a_store_that_is_away_leaves_the_shares_as_they_are() -> None:
     with pytest.raises(StoreUnavailable):
         await one.share.run()
     assert list(one.polls.followed) == before
+
+
+async def test_what_is_given_up_during_a_tick_hurts_neither() -> None:
+    workers = Workers()
+    one = workers.start("one")
+    await workers.seconds(1, one)
+    workers.clock.advance(INTERVAL)
+    async with workers.database.turn:
+        # The tick waits for the store; meanwhile all is left to others.
+        tick = asyncio.create_task(one.polls.run())
+        await asyncio.sleep(0)
+        one.polls.follow(())
+        giving_up = asyncio.create_task(one.polls.give_up())
+        await asyncio.sleep(0)
+    await asyncio.gather(tick, giving_up)
+    await one.polls.drain()
+    await one.polls.give_up()
+    assert workers.held_by("one") == set()
