@@ -263,7 +263,10 @@ class PostDeliveries:
 
 
 def _root(delivery: Delivery, batch: _Batch) -> str | None:
-    return batch.roots.get(delivery.card_id) if delivery.card_id is not None else None
+    """A summary that took the place of a reply tells of more than its thread."""
+    if delivery.card_id is None or delivery.folded:
+        return None
+    return batch.roots.get(delivery.card_id)
 
 
 def _thread(delivery: Delivery, batch: _Batch) -> Thread | None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
+from bot.domain.cards import CardKind, CardName
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import (
     MAXIMUM_AGE,
@@ -60,6 +61,7 @@ class Posting:
         channel_id: str = "C1",
         urgent: bool = False,
         kind: EventKind | None = None,
+        card_id: int | None = None,
     ) -> None:
         async with self.store.begin() as transaction:
             await transaction.events.add_new([_event(self, one) for one in event_ids])
@@ -72,6 +74,7 @@ class Posting:
                         self.clock.now(),
                         urgent=urgent,
                         kind=kind,
+                        card_id=card_id,
                     )
                     for one in event_ids
                 ]
@@ -106,6 +109,31 @@ async def test_deliveries_are_posted_in_the_order_of_their_channel() -> None:
     assert bot.delivery(1).message_ts == bot.poster.history[0].ts
     await bot.run(60)
     assert len(bot.poster.called("post")) == 5
+
+
+async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_channel() -> None:
+    bot = Posting()
+    name = CardName(CardKind.STAY, SITE, "1-1")
+    root = await bot.poster.post("C1", Message("Queued #1"), "root")
+    async with bot.store.begin() as transaction:
+        card_id = await transaction.cards.add(name, "C1", now=bot.clock.now())
+        assert card_id is not None
+        await transaction.cards.posted(card_id, root, 1)
+    await bot.add(1, card_id=card_id, kind=EventKind.CHECKS_STARTED)
+    await bot.add(2, card_id=card_id, kind=EventKind.FAILURE)
+    await bot.run()
+    assert [one.thread for one in bot.poster.history[1:]] == [
+        Thread(root),
+        Thread(root, broadcast=True),
+    ]
+
+    await bot.add(*range(3, 60), card_id=card_id, kind=EventKind.CHECKS_STARTED)
+    await bot.add(60, card_id=card_id, kind=EventKind.MERGE)
+    await bot.run(60, times=2)
+
+    summary = bot.poster.history[3]
+    assert summary.message.text.startswith("Catching up: 58 events")
+    assert summary.thread is None
 
 
 async def test_a_post_is_rendered_when_it_is_posted_with_what_is_known_then() -> None:
