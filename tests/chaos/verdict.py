@@ -12,6 +12,9 @@ from tests.chaos.traffic import LEFT, MERGED, QUEUED, SUBSCRIPTIONS, Expected, K
 
 _POST = re.compile(rf"({QUEUED}|{MERGED}|{LEFT}) #(\d+)\b.*\(([^()\s]+/[^()\s]+)\)$", re.DOTALL)
 
+_OF_THE_LOG = re.compile(r"The event log of .+ (cannot be read, last read|is read again)")
+"""What is said of an outage that lasts; it tells no event."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
@@ -133,6 +136,8 @@ def _told(
     outbox = _Outbox(expected, rows)
     told: dict[Expected, list[str]] = defaultdict(list)
     for message in _posts(workspace):
+        if _OF_THE_LOG.match(message.text):
+            continue
         verdict.posts += 1
         found = outbox.told_by(message)
         events = [outbox.event(row) for row in found]
