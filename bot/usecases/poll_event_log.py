@@ -1,5 +1,6 @@
 """Advance one repository's position by one walk of its event log."""
 
+import asyncio
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,13 @@ logger = logging.getLogger(__name__)
 
 ENTER = "action.queue.enter"
 TELLS_OF_PAUSE = {EventKind.PAUSE, EventKind.PAUSE_UPDATE}
+PAGES_AT_ONCE = 6
+"""Of the 8 requests that the client lets be in flight: the rest is for what people ask.
+
+Who waits here waits without a limit of time. At the client's own gate the limit of the request
+runs meanwhile, and of thousands that are due at once the last would be given up unasked.
+"""
+
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -93,6 +101,7 @@ class PollEventLog:
     next_digest: NextDigest
     overlap: timedelta
     backfill: timedelta = timedelta()
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PAGES_AT_ONCE))
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError or StoreError; what was read until then is kept."""
@@ -181,9 +190,10 @@ class PollEventLog:
                     raise
 
     async def _ask(self, repository: RepositoryName, walk: Walk, reader: LogReader) -> EventPage:
-        page = await self.merge_queue.event_page(
-            repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
-        )
+        async with self.gate:
+            page = await self.merge_queue.event_page(
+                repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
+            )
         if page.served_at is not None:
             reader.ahead = page.served_at - self.clock.now()
         return page

@@ -7,10 +7,11 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from importlib import import_module
 
 from rich.console import Console
 
-from tests.bench import documents, table
+from tests.bench import growth, table
 from tests.bench.figures import FULL, QUICK, Extent, Row
 from tests.bench.rows import (
     acks,
@@ -48,16 +49,26 @@ async def measure(names: Sequence[str], extent: Extent, console: Console) -> lis
     return found
 
 
+def _as_json(rows: Sequence[Row], curves: Sequence[growth.Curve]) -> Mapping[str, object]:
+    return {
+        "rows": [{**asdict(row), "is_met": row.is_met} for row in rows],
+        "growth": [asdict(curve) for curve in curves],
+    }
+
+
 def main() -> int:
     """0 also when goals are missed: a shared machine has bad moments, and the table shows it."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all when left out")
-    parser.add_argument("--quick", action="store_true", help="under a minute, for CI")
+    parser.add_argument("--quick", action="store_true", help="two rounds, for CI")
     parser.add_argument("--json", action="store_true", help="print JSON and no table")
     parser.add_argument(
         "--load",
         metavar="WORDS",
         help="write docs/performance.md, with these words on what else the machine was doing",
+    )
+    parser.add_argument(
+        "--long", action="store_true", help="growth up to 8,000 repositories and a million events"
     )
     arguments = parser.parse_args()
     names = arguments.parts or list(PARTS)
@@ -65,13 +76,20 @@ def main() -> int:
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; parts are {', '.join(PARTS)}")
     console = Console(stderr=arguments.json)
-    rows = asyncio.run(measure(names, QUICK if arguments.quick else FULL, console))
+    extent = QUICK if arguments.quick else FULL
+    rows = asyncio.run(measure(names, extent, console))
+    wanted = not arguments.parts and (not arguments.quick or arguments.load is not None)
+    curves = asyncio.run(growth.curves(extent, long=arguments.long)) if wanted else []
     if arguments.json:
-        print(json.dumps([{**asdict(row), "is_met": row.is_met} for row in rows], indent=2))
+        print(json.dumps(_as_json(rows, curves), indent=2))
     else:
         console.print(table.for_terminal(rows))
+        if curves:
+            console.print(table.of_growth(curves))
     if arguments.load is not None:
-        documents.write(rows, arguments.load)
+        # Only this needs the library that draws.
+        documents = import_module("tests.bench.documents")
+        documents.write(rows, curves, arguments.load, extent)
     return 0
 
 

@@ -2,13 +2,10 @@
 
 import asyncio
 import json
-import resource
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
-
-PEAKS_PER_MEGABYTE = 1024 * 1024 if sys.platform == "darwin" else 1024
-"""What `ru_maxrss` counts in, as parts of a megabyte."""
+from pathlib import Path
 
 Play = Callable[[int], Awaitable[Mapping[str, float]]]
 
@@ -26,8 +23,14 @@ async def attend(play: Play, **told: float | str) -> None:
 
 async def only_observed(_amount: int) -> Mapping[str, float]:
     """For a program whose rounds are played by others: its CPU so far, and its memory at most."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"cpu": time.process_time(), "megabytes": peak / PEAKS_PER_MEGABYTE}
+    return {"cpu": time.process_time(), "megabytes": _peak_megabytes()}
+
+
+def _peak_megabytes() -> float:
+    """Of Linux; `getrusage` would count what the process that started this one had."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
 
 
 def _say(figures: Mapping[str, float | str]) -> None:

@@ -5,21 +5,26 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.bench.figures import Row
-from tests.bench.table import for_document
+from tests.bench import picture
+from tests.bench.figures import Extent, Row
+from tests.bench.growth import Curve
+from tests.bench.table import for_document, growth_for_document
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "performance.md"
 
 TEMPLATE = Path(__file__).parent / "performance.md.template"
 
 
-def write(rows: Sequence[Row], load: str) -> None:
+def write(rows: Sequence[Row], curves: Sequence[Curve], load: str, extent: Extent) -> None:
     """`load`: what else the machine was doing, as a reader has to know it."""
     text = TEMPLATE.read_text("utf-8").format(
         cores=os.cpu_count(),
         python=platform.python_version(),
         system=platform.system(),
         load=load,
+        rounds=extent.rounds,
         table=for_document(rows),
+        growth=growth_for_document(curves),
     )
+    picture.draw(curves)
     DOCUMENT.write_text(text, encoding="utf-8")

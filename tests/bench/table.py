@@ -1,10 +1,11 @@
 """The figures as people read them: in a terminal and in a document."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
 from tests.bench.figures import Row
+from tests.bench.growth import Curve
 
 HEADINGS = ("what", "ours", "floor", "ratio", "goal", "")
 
@@ -23,6 +24,28 @@ def for_document(rows: Sequence[Row]) -> str:
     lines = ["| what | ours | floor | ratio | goal | |", "|---|---:|---:|---:|---:|---|"]
     lines += [f"| {' | '.join(_cells(row))} |" for row in rows]
     return "\n".join(lines)
+
+
+def of_growth(curves: Sequence[Curve]) -> Table:
+    table = Table(title="CPU as it grows")
+    for heading in ("what", "size", "seconds", "each"):
+        table.add_column(heading, justify="left" if heading == "what" else "right")
+    for cells in _growth(curves):
+        table.add_row(*cells)
+    return table
+
+
+def growth_for_document(curves: Sequence[Curve]) -> str:
+    lines = ["| what | size | CPU | each |", "|---|---:|---:|---:|"]
+    lines += [f"| {' | '.join(cells)} |" for cells in _growth(curves)]
+    return "\n".join(lines)
+
+
+def _growth(curves: Sequence[Curve]) -> Iterator[tuple[str, ...]]:
+    for curve in curves:
+        for size, seconds in curve.points:
+            each = f"{seconds / size * 1000:.2f} ms"
+            yield curve.what, f"{size:,} {curve.of}", f"{seconds:.2f} s", each
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -4,11 +4,10 @@ import asyncio
 import time
 from collections.abc import Mapping
 
-from bot.domain.event_log import first_position
 from bot.runtime.jobs import POLL_TICK_SECONDS
 from bot.scheduler import Job, JobScheduler
 from tests.bench.contestant import attend
-from tests.bench.ours.poller import opened, repositories
+from tests.bench.ours.poller import begin, opened, repositories
 from tests.support.clock import MovedClock
 
 
@@ -19,9 +18,7 @@ async def main() -> None:
         """Poll `amount` repositories once; they are all due when the scheduler starts."""
         names = repositories(amount)
         async with opened(names, clock) as poller:
-            async with poller.store.begin() as transaction:
-                for name in names:
-                    await transaction.positions.save(first_position(name, clock.now()))
+            await begin(poller.store, names, clock.now())
             scheduler = JobScheduler()
             scheduler.every(POLL_TICK_SECONDS, Job("poll", poller.polls.run))
             begun = time.perf_counter()

@@ -1,6 +1,7 @@
-"""Reading, keeping and routing full pages to one channel that hears the default topics."""
+"""Reading, keeping and routing full pages to channels that hear the default topics."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Mapping
 
@@ -10,12 +11,13 @@ from tests.bench.ours.poller import INTERVAL, opened, repositories
 from tests.support.clock import MovedClock
 
 
-async def main() -> None:
+async def main(channels: int) -> None:
     clock = MovedClock()
     (name,) = names = repositories(1)
     async with opened(names, clock) as poller:
         async with poller.store.begin() as transaction:
-            await transaction.subscriptions.save(Subscription("C0MERGEQ", name))
+            for number in range(channels):
+                await transaction.subscriptions.save(Subscription(f"C0BENCH{number}", name))
         await poller.polls.run()
         await poller.polls.drain()
         kept = 0
@@ -37,4 +39,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(int(sys.argv[1])))

@@ -4,11 +4,12 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import httpx
 from pydantic import SecretStr
 
+from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.connection import GATE, KEEPALIVE_SECONDS
@@ -35,6 +36,13 @@ class Poller:
 
 def repositories(count: int) -> Sequence[RepositoryName]:
     return [RepositoryName(f"acme/r{number}") for number in range(count)]
+
+
+async def begin(store: SqlStore, names: Sequence[RepositoryName], at: datetime) -> None:
+    """As if each event log had been looked at for the first time."""
+    async with store.begin() as transaction:
+        for name in names:
+            await transaction.positions.save(first_position(name, at))
 
 
 @asynccontextmanager

@@ -1,27 +1,29 @@
 """The CPU of empty polls: every tick of an interval, leases, subscriptions and requests."""
 
 import asyncio
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from bot.domain.repository import RepositoryName
 from bot.runtime.jobs import POLL_TICK_SECONDS
 from tests.bench.contestant import attend
-from tests.bench.ours.poller import INTERVAL, opened, repositories
+from tests.bench.ours.poller import INTERVAL, begin, opened, repositories
 from tests.support.clock import MovedClock
 
 REPOSITORIES = 200
 
 
-async def main() -> None:
+async def main(names: Sequence[RepositoryName]) -> None:
     clock = MovedClock()
-    async with opened(repositories(REPOSITORIES), clock) as poller:
-        # The first look at each log begins its position.
+    async with opened(names, clock) as poller:
+        await begin(poller.store, names, clock.now())
         await poller.polls.run()
         await poller.polls.drain()
 
         async def play(amount: int) -> Mapping[str, float]:
             begun = time.process_time()
-            for _ in range(amount // REPOSITORIES):
+            for _ in range(amount // len(names)):
                 for _ in range(round(INTERVAL.total_seconds() / POLL_TICK_SECONDS)):
                     clock.advance(POLL_TICK_SECONDS)
                     await poller.polls.run()
@@ -32,4 +34,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(repositories(int(sys.argv[1]))))

@@ -20,7 +20,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
                 "BENCH_CERTIFICATE": folder,
             }
             async with (
-                running("ours.polls", environ=environ) as ours,
+                running("ours.polls", str(REPOSITORIES), environ=environ) as ours,
                 running("floors.plain_polls", environ=environ) as floor,
             ):
 

@@ -14,7 +14,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
     async with running("services.pages", "--pages", str(PAGES)) as pages:
         environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
         async with (
-            running("ours.pages", environ=environ) as ours,
+            running("ours.pages", "1", environ=environ) as ours,
             running("floors.plain_pages", environ=environ) as floor,
         ):
 

@@ -1,6 +1,7 @@
 """Which repository is polled when, and by whom."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -11,9 +12,10 @@ from bot.domain.errors import MergeQueueUnavailable, StoreUnavailable
 from bot.domain.event_log import Window
 from bot.domain.events import EventPage
 from bot.domain.repository import RepositoryName
+from bot.merge_queue.connection import GATE
 from bot.scheduler import next_digest
 from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.poll_event_log import PAGES_AT_ONCE, PollEventLog
 from tests.support.clock import FakeClock
 from tests.support.make import API, SITE
 from tests.support.merge_queue import FakeMergeQueue
@@ -28,6 +30,7 @@ class SlowMergeQueue(FakeMergeQueue):
     """Answers about `held` repositories only once they are let go."""
 
     held: dict[str, asyncio.Event] = field(default_factory=dict)
+    waiting: int = 0
 
     @override
     async def event_page(
@@ -40,7 +43,9 @@ class SlowMergeQueue(FakeMergeQueue):
         **_filters: object,
     ) -> EventPage:
         if repository in self.held:
+            self.waiting += 1
             await self.held[repository].wait()
+            self.waiting -= 1
         return await super().event_page(repository, window, types=(), cursor=cursor)
 
 
@@ -51,10 +56,11 @@ class Machine:
     holder: str = "one"
     clock: FakeClock = field(default_factory=FakeClock)
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
+    repositories: Sequence[RepositoryName] = (SITE, API)
 
     def __post_init__(self) -> None:
         self.store = InMemoryStore(self.database)
-        self.merge_queue = SlowMergeQueue((SITE, API), clock=self.clock)
+        self.merge_queue = SlowMergeQueue(tuple(self.repositories), clock=self.clock)
         poll = PollEventLog(
             self.store,
             self.merge_queue,
@@ -67,7 +73,7 @@ class Machine:
             poll,
             self.store,
             self.clock,
-            (SITE, API),
+            self.repositories,
             timedelta(seconds=INTERVAL),
             self.holder,
         )
@@ -242,3 +248,22 @@ async def test_a_defect_is_logged_and_not_met_again_at_every_tick(
 
     assert [vars(one)["action"] for one in caplog.records] == ["poll_defect"]
     assert len(machine.polled()) == 2
+
+
+async def test_polls_leave_requests_for_what_people_ask() -> None:
+    names = [RepositoryName(f"acme/r{number}") for number in range(GATE + 4)]
+    machine = Machine(repositories=names)
+    await machine.tick()
+    machine.merge_queue.held = {name: asyncio.Event() for name in names}
+
+    machine.clock.advance(INTERVAL)
+    await machine.use_case.run()
+    await until(lambda: machine.merge_queue.waiting == PAGES_AT_ONCE, "as many pages as may be")
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert machine.merge_queue.waiting == PAGES_AT_ONCE < GATE
+
+    for held in machine.merge_queue.held.values():
+        held.set()
+    await machine.use_case.drain()
+    assert {one.polled_at for one in machine.use_case.schedules.values()} == {machine.clock.now()}

@@ -1,0 +1,70 @@
+"""How the cost grows with repositories, with the backlog, and with subscriptions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.bench.figures import Extent
+from tests.bench.program import running
+from tests.bench.services.pages import PER_PAGE
+
+REPOSITORIES = (10, 100, 1_000)
+BACKLOG = (1_000, 10_000, 100_000)
+SUBSCRIPTIONS = (10, 100, 1_000)
+LONGEST = (8_000, 1_000_000)
+"""Repositories and events, in a long run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Seconds of CPU for each size; `of` names what is counted."""
+
+    what: str
+    of: str
+    points: Sequence[tuple[int, float]]
+
+
+async def curves(extent: Extent, *, long: bool) -> Sequence[Curve]:
+    """A quick run leaves out the largest of each."""
+    kept = extent.scaled(3, 2)
+    repositories, backlog = REPOSITORIES[: kept + 1], BACKLOG[:kept]
+    if long:
+        repositories, backlog = (*repositories, LONGEST[0]), (*backlog, LONGEST[1])
+    return [
+        Curve(
+            "one poll of each repository",
+            "repositories",
+            [(size, await _polls(size)) for size in repositories],
+        ),
+        Curve(
+            "a backlog read, kept and routed",
+            "events",
+            [(size, await _pages(size // PER_PAGE, 1)) for size in backlog],
+        ),
+        Curve(
+            "100 events routed to every subscription",
+            "subscriptions",
+            [(size, await _pages(1, size)) for size in SUBSCRIPTIONS[:kept]],
+        ),
+    ]
+
+
+async def _polls(repositories: int) -> float:
+    async with running("services.pages") as pages:
+        service = f"http://127.0.0.1:{pages.told['port']}/v1"
+        async with running(
+            "ours.polls", str(repositories), environ={"BENCH_SERVICE": service}
+        ) as ours:
+            await ours.play(repositories)
+            before = (await pages.play())["requests"]
+            cpu = (await ours.play(repositories))["cpu"]
+            asked = (await pages.play())["requests"] - before
+    return cpu / asked * repositories
+
+
+async def _pages(pages: int, subscriptions: int) -> float:
+    async with running("services.pages", "--pages", str(pages)) as service:
+        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{service.told['port']}/v1"}
+        async with running("ours.pages", str(subscriptions), environ=environ) as ours:
+            figures = await ours.play(1)
+            assert figures["added"] > 0
+    return figures["seconds"]
