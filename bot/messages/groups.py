@@ -36,7 +36,7 @@ def confirm(
     `asked` is kept by the button to be read again; `lifts_at` is when it lifts itself, if it does.
     """
     count = queues(len(group.repositories))
-    question = f"Pause all {count}?" if group.name == ALL else f"Pause {count} of {group.mention}?"
+    question = f"Pause {_all_of(group)}?"
     reason = f"Reason: {quote(_asked(asked).reason, REASON_LIMIT)}"
     lifting = f"It lifts itself {local_time(lifts_at)}." if lifts_at is not None else ""
     facts = [lifting, *impact(read)]
@@ -57,6 +57,17 @@ def confirm(
                 ]
             ),
         ),
+    )
+
+
+def _all_of(group: Group) -> str:
+    count = queues(len(group.repositories))
+    if group.name != ALL:
+        return f"{count} of {group.mention}"
+    return (
+        f"all {count}"
+        if len(group.repositories) > 1
+        else f"{count}, {escape(group.repositories[0])}"
     )
 
 
