@@ -1,11 +1,11 @@
 """From events to the threads of stays: which card tells of them, and which thread."""
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.cards import Card, CardKind, CardName
+from bot.domain.cards import CardKind, CardName
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord
@@ -37,6 +37,7 @@ class RouteStays:
     _changed: dict[str, Stay] = field(default_factory=dict)
     _begun: set[str] = field(default_factory=set)
     _touched: dict[str, bool] = field(default_factory=dict)
+    _cards: dict[str, dict[str, int]] = field(default_factory=dict)
 
     async def load(self, records: Sequence[EventRecord]) -> None:
         """Read the stays that the events may belong to."""
@@ -56,6 +57,8 @@ class RouteStays:
         if found is None:
             stay = new_stay(record)
             self._begun.add(stay.key)
+            # Nothing was told of it yet, so there is nothing to look for.
+            self._cards[stay.key] = {}
         else:
             known.remove(found)
             stay = gone_on(found, record)
@@ -77,23 +80,25 @@ class RouteStays:
         """A reply in each channel's thread of the stay, or the first message of that thread."""
         if not channels:
             return []
-        cards = await self._cards(stay)
+        cards = await self._cards_of(stay)
         told: list[NewDelivery] = []
         for channel_id in channels:
-            card = cards.get(channel_id)
-            if card is None and not self.is_backlog:
+            card_id = cards.get(channel_id)
+            if card_id is None and not self.is_backlog:
                 told += await self._open(stay, channel_id, kind, now)
                 continue
             subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
-            card_id = card.card_id if card is not None else None
             told.append(
                 NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind, card_id=card_id)
             )
         return told
 
-    async def _cards(self, stay: Stay) -> Mapping[str, Card]:
-        """Of each channel the newest."""
-        return {one.channel_id: one for one in await self.transaction.cards.of(stay_card(stay))}
+    async def _cards_of(self, stay: Stay) -> dict[str, int]:
+        """The newest card of each channel, by the channel; looked for once a slice."""
+        if stay.key not in self._cards:
+            found = await self.transaction.cards.of(stay_card(stay))
+            self._cards[stay.key] = {one.channel_id: one.card_id for one in found}
+        return self._cards[stay.key]
 
     async def _open(
         self, stay: Stay, channel_id: str, kind: EventKind, now: datetime
@@ -101,6 +106,7 @@ class RouteStays:
         card_id = await self.transaction.cards.add(stay_card(stay), channel_id, now=now)
         if card_id is None:
             return []
+        self._cards[stay.key][channel_id] = card_id
         subject = Subject(SubjectKind.CARD, self.repository, card_id)
         return [NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind)]
 

@@ -14,7 +14,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.scheduler import next_digest
 from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.poll_event_log import PAGES_AT_ONCE, PollEventLog
 from bot.usecases.share_repositories import SHARE_SECONDS, ShareRepositories
 from tests.support.make import make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
@@ -159,7 +159,7 @@ async def _throughput(number: int, *, killed: int = 0) -> tuple[float, Counter[o
 
 def test_throughput_grows_with_the_workers() -> None:
     speeds = {number: run_virtually(_throughput(number))[0] for number in (1, 2, 4)}
-    most = IN_FLIGHT / ANSWER_SECONDS
+    most = PAGES_AT_ONCE / ANSWER_SECONDS
     assert 0.9 * most < speeds[1] <= most * 1.01
     assert speeds[2] > 1.9 * speeds[1]
     assert speeds[4] > 3.6 * speeds[1]
@@ -167,6 +167,6 @@ def test_throughput_grows_with_the_workers() -> None:
 
 def test_a_killed_worker_costs_its_part_of_the_throughput_and_no_event() -> None:
     speed, told, events = run_virtually(_throughput(4, killed=1))
-    assert speed > 2.7 * IN_FLIGHT / ANSWER_SECONDS
+    assert speed > 2.7 * PAGES_AT_ONCE / ANSWER_SECONDS
     assert len(told) == events > 0
     assert set(told.values()) == {1}
