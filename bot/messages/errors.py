@@ -94,7 +94,7 @@ def _(error: UnknownGroup, _command: str, _repository: str) -> str:
     nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
     left = len(mentions) - LISTED
     more = f" and {left} more" if left > 0 else ""
-    listed = ", ".join(escape(one) for one in mentions[:LISTED])
+    listed = ", ".join(quote(one, 60) for one in mentions[:LISTED])
     return f"There is no group {code(error.word, 60)}.{nearest} I know {listed}{more}."
 
 

@@ -18,11 +18,12 @@ from bot.slack.shared_channels import fit_for_channel
 from bot.slack.tracing import tracing
 
 METADATA_TYPE = "mqbot_delivery"
-CLOCK_ALLOWANCE = timedelta(minutes=5)
+CLOCK_ALLOWANCE = timedelta(hours=1)
 """Slack's clock gives a message its `ts`; ours may run ahead of it."""
 
 PAGE = 200
-PAGES = 10
+PAGES = 25
+"""More than an hour of one message a second."""
 
 
 class SlackPoster(ChannelPoster):

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bot.domain.cards import Card
 from bot.domain.classification import kinds
@@ -43,5 +44,6 @@ async def _of_repository(
         if state is not None and state.pull_request is not None:
             told = in_surroundings(state, found)
             kind = kind_of[state.event_id]
-            messages[card.card_id] = events.event(told, seen.get(state.pull_request), kind)
+            message = events.event(told, seen.get(state.pull_request), kind)
+            messages[card.card_id] = replace(message, since=state.received_at)
     return messages

@@ -24,7 +24,7 @@ CHROMIUM_ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-DEADLINE_MILLISECONDS = 8_000
+DEADLINE_MILLISECONDS = 30_000
 
 OpenPage = Callable[..., Awaitable[Page]]
 

@@ -17,7 +17,7 @@ async def test_every_event_is_told_once_whatever_the_clocks_say(
     start_bot: StartBot, clock: MovedClock, ours_is_ahead_by: int
 ) -> None:
     clock.advance(ours_is_ahead_by)
-    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause")
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause,style:feed")
     numbers = [bot.enqueue()]
     await bot.wait_for_post(f"#{numbers[0]}")
     await bot.stop_bot()

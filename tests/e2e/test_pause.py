@@ -169,7 +169,7 @@ async def test_an_own_pause_is_told_once_although_the_event_log_tells_of_it_too(
     await bot.type("/mq unpause")
     await bot.wait_for_post("Queue unpaused")
     # The log is told in order: what follows the pause in it is told after the pause.
-    number = bot.enqueue()
+    number = bot.enqueue(hangs=True)
     await bot.wait_for_post(f"#{number}")
     told = [post.line.split(":")[0].split(" #")[0] for post in bot.posts()]
     assert told == ["Was paused", "Queue unpaused", "Queued"]
