@@ -141,8 +141,9 @@ def samples(
 
 def _channels(found: Sequence[Subscription]) -> str:
     """A channel's name is Slack's to show: those who may not see a channel get no name."""
-    named = [f"{channel(one.channel_id)} ({_short(one)})" for one in found]
-    return _some(named) or "nobody"
+    named = [f"{channel(one.channel_id)} ({_short(one)})" for one in found[:NAMED]]
+    left = len(found) - NAMED
+    return ", ".join(named) + (f" and {left} more" if left > 0 else "") or "nobody"
 
 
 def _short(subscription: Subscription) -> str:

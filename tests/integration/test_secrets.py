@@ -137,7 +137,7 @@ async def talk(bot: BotTester) -> None:
         await bot.ask(f"/mq {question}", by=BOB)
     await bot.merge()
     await bot.type("/mq pause all 45m Deploying 4.2")
-    await bot.click(await bot.wait_for_reply("Pause all"), "Pause 1 queue")
+    await bot.click(await bot.wait_for_reply("Pause 1 queue"), "Pause 1 queue")
     await bot.type("/mq subscribe enter", channel=GENERAL)
     await bot.wait_for_post("acme/site", GENERAL)
 
