@@ -6,7 +6,6 @@ from typing import Any
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.domain.audit import Origin
 from bot.domain.errors import InvalidDuration, InvalidReason
 from bot.domain.group_acts import read_asked
 from bot.domain.groups import Groups
@@ -16,7 +15,7 @@ from bot.messages.errors import invalid_reason, plain_duration
 from bot.messages.text import clean
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.pausing import REASON_KEPT
-from bot.slack.conversation import Conversation
+from bot.slack.conversation import submitted
 from bot.slack.errors import ErrorBoundary
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
@@ -60,15 +59,7 @@ class GroupFormListener:
             )
             return
         await ack(response_action="update", view=dict(group_form.begun(group, form.channel).view))
-        conversation = Conversation(
-            client=self.client,
-            replies=self.replies,
-            actor=submission.user.actor,
-            origin=Origin.MODAL,
-            trigger_id=submission.trigger_id,
-            channel_id=form.channel,
-            view_id=submission.view.id,
-        )
+        conversation = submitted(submission, form.channel, self.client, self.replies)
         request = self.answers.request(group, conversation, asked)
         work = self.once.act(body, self.answers.pause(request, conversation))
         self.inbox.hand_over(self.boundary.guard(work, conversation))

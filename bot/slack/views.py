@@ -17,7 +17,7 @@ from bot.messages import actions, pause, timers
 from bot.messages.errors import invalid_reason, not_allowed, plain_duration
 from bot.messages.text import clean
 from bot.slack.answers.pausing import REASON_KEPT, PauseAnswers
-from bot.slack.conversation import Conversation
+from bot.slack.conversation import Conversation, submitted
 from bot.slack.errors import ErrorBoundary
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
@@ -75,15 +75,7 @@ class ViewListeners:
             await ack(response_action="errors", errors={actions.REASON_BLOCK: sentence})
             return
         await ack(response_action="update", view=dict(pause.working_modal(repository).view))
-        conversation = Conversation(
-            client=self.client,
-            replies=self.replies,
-            actor=submission.user.actor,
-            origin=Origin.MODAL,
-            trigger_id=submission.trigger_id,
-            channel_id=form.channel,
-            view_id=submission.view.id,
-        )
+        conversation = submitted(submission, form.channel, self.client, self.replies)
         chosen = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
         lasting, _ = read_lasting(chosen.split())
         work = self.once.act(body, self._pause(repository, reason, lasting, conversation))
@@ -106,15 +98,7 @@ class ViewListeners:
             await ack(response_action="errors", errors={actions.LASTING_BLOCK: sentence})
             return
         await ack(response_action="update", view=dict(timers.working_modal().view))
-        conversation = Conversation(
-            client=self.client,
-            replies=self.replies,
-            actor=submission.user.actor,
-            origin=Origin.MODAL,
-            trigger_id=submission.trigger_id,
-            channel_id=form.channel,
-            view_id=submission.view.id,
-        )
+        conversation = submitted(submission, form.channel, self.client, self.replies)
         request = ExtendRequest(
             target.repository,
             lasting,
