@@ -18,6 +18,7 @@ from bot.storage import migrate
 from tests.chaos.bot_process import ROOT, BotProcess
 from tests.chaos.databases import UNREADABLE, Database, PostgresDatabase, SqliteFile
 from tests.chaos.faults import Faults
+from tests.chaos.outbox import Outbox, delivery_rows, stay_cards
 from tests.chaos.plan import (
     Act,
     Freeze,
@@ -32,8 +33,8 @@ from tests.chaos.plan import (
     make_plan,
 )
 from tests.chaos.supervisor import Supervisor
-from tests.chaos.traffic import REPOSITORIES, SIMULATED, Traffic, channels_setting
-from tests.chaos.verdict import Verdict, delivery_rows, judge
+from tests.chaos.traffic import REPOSITORIES, SIMULATED, Traffic, channels_setting, states
+from tests.chaos.verdict import Verdict, judge
 
 BEGIN_SECONDS = 90.0
 SIMULATED_SPEED = 40.0
@@ -157,12 +158,13 @@ class _Run:
         problems = await self._supervisor.stop()
         if isinstance(self._database, SqliteFile) and self._database.integrity() != "ok":
             problems.append(f"the file is corrupt: {self._database.integrity()}")
-        rows = await delivery_rows(self._database)
+        cards = await stay_cards(self._database)
+        outbox = Outbox(traffic.expected(), await delivery_rows(self._database), cards)
         calm_from = [*self._supervisor.went_on, *self._faults.came_back, *self._database_back]
         workspace = self._slack.installation.workspace
         return Result(
             options=self._options,
-            verdict=judge(traffic.expected(), workspace, rows, calm_from),
+            verdict=judge(outbox, states(self._service), workspace, calm_from),
             acts=self._acts + self._supervisor.kills,
             faults=self._faults.struck(),
             exits=self._supervisor.exits(),
@@ -231,10 +233,12 @@ class _Run:
             expected = len(traffic.expected())
             settled = await self._number(
                 "SELECT count(*) FROM deliveries WHERE settled_at IS NOT NULL"
-                " AND subject_kind = 'event'"
+                " AND (subject_kind = 'event' OR subject_kind = 'card')"
             )
-            idle = self._is_idle()
-            if settled >= expected and idle:
+            to_edit = await self._number(
+                "SELECT count(*) FROM cards WHERE wanted > shown AND message_ts IS NOT NULL"
+            )
+            if settled >= expected and to_edit == 0 and self._is_idle():
                 return True
             await asyncio.sleep(LOOK_SECONDS)
         return False

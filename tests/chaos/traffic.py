@@ -15,6 +15,7 @@ REPOSITORIES = (*EMITTED, SIMULATED)
 MERGE_QUEUE, RELEASES, GENERAL = "C0MERGEQ", "C0RELEASE", "C0GENERAL"
 
 QUEUED, MERGED, LEFT = "Queued", "Merged", "Left the queue"
+REMOVED = "Removed from the queue"
 WORD_OF_TOPIC = {"enter": QUEUED, "merge": MERGED, "failure": LEFT}
 
 SUBSCRIPTIONS = {
@@ -26,6 +27,9 @@ SUBSCRIPTIONS = {
     (GENERAL, "acme/docs"): ("enter", "failure"),
     (GENERAL, "acme/site"): ("failure",),
 }
+
+THREADS = frozenset({(MERGE_QUEUE, "acme/site"), (RELEASES, "acme/shop"), (GENERAL, "acme/docs")})
+"""What is told in threads; the rest as a feed, with a post for each event."""
 
 LATEST = timedelta(seconds=90)
 """How late an event may show: within the bot's overlap of two minutes."""
@@ -42,9 +46,13 @@ _BURST = 130
 def channels_setting() -> str:
     """The subscriptions, as MQBOT_CHANNELS takes them."""
     return ";".join(
-        f"{repository}={channel}:{','.join(topics)},style:feed"
+        f"{repository}={channel}:{','.join(topics)},style:{_style(channel, repository)}"
         for (channel, repository), topics in SUBSCRIPTIONS.items()
     )
+
+
+def _style(channel: str, repository: str) -> str:
+    return "thread" if (channel, repository) in THREADS else "feed"
 
 
 def word_for(event: Event) -> str | None:
@@ -63,6 +71,19 @@ def word_for(event: Event) -> str | None:
         return None
     assert code in _FAILED, f"this run does not know what becomes of {code}"
     return LEFT
+
+
+def states(service: MergeQueueSandbox) -> dict[tuple[str, int], str]:
+    """The word for how each pull request is after its last event, by repository and number."""
+    found: dict[tuple[str, int], str] = {}
+    for repository in REPOSITORIES:
+        in_order = sorted(service.events(repository), key=lambda one: (one.received_at, one.id))
+        for event in in_order:
+            is_removal = event.metadata.get("dequeue_code") == "PR_MANUALLY_DEQUEUED"
+            word = REMOVED if is_removal else word_for(event)
+            if word is not None and event.pull_request is not None:
+                found[repository, event.pull_request] = word
+    return found
 
 
 Key = tuple[str, str, int, str]
@@ -99,6 +120,7 @@ class Traffic:
     _next_number: int = 1000
     _queued: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in EMITTED})
     _written_at: dict[int, float] = field(default_factory=dict)
+    _last_at: dict[int, datetime] = field(default_factory=dict)
     late: int = 0
 
     def one(self) -> None:
@@ -167,12 +189,15 @@ class Traffic:
 
     def _emit(self, repository: str, type_: str, number: int, **metadata: object) -> None:
         received_at = None
-        # One in twenty shows late: its place in the log is behind what was read already.
+        # One in twenty shows late: its place in the log is behind what was read already, though
+        # never before what happened to the same pull request.
         if self.random.random() < 0.05:
-            received_at = max(datetime.now(UTC) - LATEST * self.random.random(), self.begun_at)
+            earliest = self._last_at.get(number, self.begun_at) + timedelta(milliseconds=1)
+            received_at = max(datetime.now(UTC) - LATEST * self.random.random(), earliest)
             self.late += 1
         event = SentEvent(type_, metadata, number, "main", received_at=received_at)
         self._written_at[self.service.emit(repository, event)] = time.time()
+        self._last_at[number] = received_at or datetime.now(UTC)
 
     def _number(self) -> int:
         self._next_number += 1

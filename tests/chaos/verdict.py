@@ -3,30 +3,19 @@
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.sandbox.slack.workspace import Message, Workspace
-from tests.chaos.databases import Database
-from tests.chaos.traffic import LEFT, MERGED, QUEUED, SUBSCRIPTIONS, Expected, Key
+from tests.chaos.outbox import DeliveryRow, Outbox
+from tests.chaos.traffic import LEFT, MERGED, QUEUED, REMOVED, SUBSCRIPTIONS, Expected, Key
 
-_POST = re.compile(rf"({QUEUED}|{MERGED}|{LEFT}) #(\d+)\b.*\(([^()\s]+/[^()\s]+)\)$", re.DOTALL)
+_POST = re.compile(
+    rf"({QUEUED}|{MERGED}|{LEFT}|{REMOVED}) #(\d+)\b.*\(([^()\s]+/[^()\s]+)\)$", re.DOTALL
+)
 
 _OF_THE_LOG = re.compile(r"The event log of .+ (cannot be read, last read|is read again)")
 """What is said of an outage that lasts; it tells no event."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryRow:
-    """A row of the bot's outbox, as it was left."""
-
-    delivery_id: str
-    channel_id: str
-    repository: str
-    subject_id: int
-    state: str
-    message_ts: str
-    told_by: str
 
 
 @dataclass(slots=True)
@@ -39,6 +28,8 @@ class Verdict:
 
     events: int = 0
     posts: int = 0
+    threads: int = 0
+    replies: int = 0
     summaries: int = 0
     told_by_summaries: int = 0
     longest_delay: float = 0.0
@@ -57,27 +48,19 @@ class Verdict:
         return [*self.lost, *self.doubled, *self.disordered, *self.unsettled, *self.wrong]
 
 
-async def delivery_rows(database: Database) -> list[DeliveryRow]:
-    rows = await database.rows(
-        "SELECT delivery_id, channel_id, repository, subject_id, state,"
-        " COALESCE(message_ts, ''), COALESCE(told_by, '') FROM deliveries"
-        " WHERE subject_kind = 'event'"
-    )
-    return [
-        DeliveryRow(one, channel, repository, int(subject), state, ts, told_by)
-        for one, channel, repository, subject, state, ts, told_by in rows
-    ]
-
-
 def judge(
-    expected: Sequence[Expected],
+    outbox: Outbox,
+    states: Mapping[tuple[str, int], str],
     workspace: Workspace,
-    rows: Sequence[DeliveryRow],
     calm_from: Sequence[float],
 ) -> Verdict:
-    """Match every post with what it tells, then every event with the posts that tell it."""
+    """Match every post with what it tells, then every event with the posts that tell it.
+
+    `states` has the word for how each pull request is in the end, by repository and number.
+    """
+    expected = outbox.expected
     verdict = Verdict(events=len(expected))
-    told = _told(expected, workspace, rows, verdict)
+    told = _told(outbox, states, workspace, verdict)
     came_back = sorted(calm_from)
     for one in expected:
         times = told[one]
@@ -94,46 +77,21 @@ def judge(
             verdict.longest_calm = max(verdict.longest_calm, told_at - calm)
     _check_order(told, verdict)
     verdict.unsettled += [
-        f"left {row.state}: event {row.subject_id} of {row.repository} for {row.channel_id}"
-        for row in rows
+        f"left {row.state}: event {row.event}, card {row.card} of {row.repository}"
+        f" for {row.channel_id}"
+        for row in outbox.rows
         if row.state not in {"delivered", "folded"}
     ]
     return verdict
 
 
-@dataclass
-class _Outbox:
-    """The rows and the expected events, by what a post says of itself."""
-
-    expected: Sequence[Expected]
-    rows: Sequence[DeliveryRow]
-
-    def __post_init__(self) -> None:
-        self._events = {(one.channel, one.repository, one.event_id): one for one in self.expected}
-        self._deliveries = {row.delivery_id: row for row in self.rows}
-        self._folded: dict[str, list[DeliveryRow]] = defaultdict(list)
-        for row in self.rows:
-            if row.told_by:
-                self._folded[row.told_by].append(row)
-
-    def told_by(self, message: Message) -> list[DeliveryRow]:
-        """The delivery that a post carries, and those it tells as well; none when unknown."""
-        payload = (message.metadata or {}).get("event_payload") or {}
-        head = self._deliveries.get(payload.get("delivery_id", ""))
-        return [] if head is None else [head, *self._folded[head.delivery_id]]
-
-    def event(self, row: DeliveryRow) -> Expected | None:
-        return self._events.get((row.channel_id, row.repository, row.subject_id))
-
-
 def _told(
-    expected: Sequence[Expected],
+    outbox: Outbox,
+    states: Mapping[tuple[str, int], str],
     workspace: Workspace,
-    rows: Sequence[DeliveryRow],
     verdict: Verdict,
 ) -> dict[Expected, list[str]]:
     """When each event was told, as times of messages."""
-    outbox = _Outbox(expected, rows)
     told: dict[Expected, list[str]] = defaultdict(list)
     for message in _posts(workspace):
         if _OF_THE_LOG.match(message.text):
@@ -142,6 +100,12 @@ def _told(
         found = outbox.told_by(message)
         events = [outbox.event(row) for row in found]
         verdict.wrong += _untrue(message, found, events)
+        if len(found) == 1:
+            verdict.wrong += _misplaced(message, outbox, found[0])
+            verdict.replies += message.is_reply
+        if len(found) == 1 and found[0].card is not None:
+            verdict.threads += 1
+            verdict.wrong += _outdated(message, states)
         if len(found) > 1:
             verdict.summaries += 1
             verdict.told_by_summaries += len(found)
@@ -167,9 +131,27 @@ def _untrue(
         problems.append(f"{shown} says it tells {told}, the outbox {len(found)}")
     if len(found) > 1:
         problems += _miscounted(message.text, events)
-    if len(found) == 1 and events[0] is not None and _key(message) != events[0].key:
+    is_event = len(found) == 1 and found[0].card is None
+    if is_event and events[0] is not None and _key(message) != events[0].key:
         problems.append(f"{shown} does not tell {events[0].key}")
     return problems
+
+
+def _misplaced(message: Message, outbox: Outbox, row: DeliveryRow) -> list[str]:
+    """What tells of a stay with a thread is in it; everything else is in the channel."""
+    card = outbox.card(row.thread)
+    thread = card.message_ts if card is not None else ""
+    is_alone = message.thread_ts in {None, message.ts}
+    if is_alone if not thread else message.thread_ts == thread:
+        return []
+    return [f"{message.text!r} is in the thread {message.thread_ts}, not in {thread or 'none'}"]
+
+
+def _outdated(message: Message, states: Mapping[tuple[str, int], str]) -> list[str]:
+    """What the first message of a thread says that is not so any more."""
+    _, repository, number, word = _key(message)
+    state = states.get((repository, number))
+    return [] if word == state else [f"{message.text!r} at the end, though it is {state!r}"]
 
 
 def _miscounted(text: str, events: Sequence[Expected | None]) -> list[str]:
