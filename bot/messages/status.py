@@ -206,7 +206,7 @@ def _buttons(snapshot: Snapshot) -> Block:
     state = (
         resume_button(repository, known.pause.paused_at, snapshot.impact().queued)
         if known
-        else _pause_button(repository)
+        else pause_button(repository)
     )
     value = _view_value(snapshot)
     buttons = [
@@ -219,7 +219,8 @@ def _buttons(snapshot: Snapshot) -> Block:
     return blocks.actions(buttons)
 
 
-def _pause_button(repository: RepositoryName) -> blocks.Element:
+def pause_button(repository: RepositoryName) -> blocks.Element:
+    """*Pause queue…*, which asks for the reason in a form."""
     return blocks.button("Pause queue…", action_id=PAUSE, value=repository, style="danger")
 
 

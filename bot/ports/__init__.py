@@ -3,6 +3,9 @@
 from bot.ports.audit import (
     Audit,
 )
+from bot.ports.boards import (
+    Boards,
+)
 from bot.ports.groups import (
     GroupActs,
 )
@@ -44,6 +47,7 @@ from bot.ports.store import (
 __all__ = [
     "Accounts",
     "Audit",
+    "Boards",
     "Cards",
     "ChannelDefaults",
     "ChannelDirectory",

@@ -14,6 +14,7 @@ from bot.domain.staleness import Staleness
 from bot.domain.stays import Stay
 from bot.domain.subscriptions import Subscription
 from bot.ports.audit import Audit
+from bot.ports.boards import Boards
 from bot.ports.groups import GroupActs
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
 from bot.ports.reminders import Reminders
@@ -365,6 +366,8 @@ class Transaction(Protocol):
     def reminders(self) -> Reminders: ...
     @property
     def cards(self) -> Cards: ...
+    @property
+    def boards(self) -> Boards: ...
     @property
     def pauses(self) -> Pauses: ...
     @property

@@ -11,6 +11,7 @@ from bot import ports
 from bot.domain.errors import StoreUnavailable
 from bot.storage.accounts import SqlAccounts
 from bot.storage.audit import SqlAudit
+from bot.storage.boards import SqlBoards
 from bot.storage.cards import SqlCards
 from bot.storage.channel_defaults import SqlChannelDefaults
 from bot.storage.events import SqlEvents
@@ -49,6 +50,7 @@ class SqlTransaction(ports.Transaction):
         self._audit = SqlAudit(statements)
         self._seen_requests = SqlSeenRequests(statements)
         self._cards = SqlCards(statements)
+        self._boards = SqlBoards(statements)
         self._pauses = SqlPauses(statements)
         self._resume_watchers = SqlResumeWatchers(statements)
         self._polls = SqlPolls(statements)
@@ -103,6 +105,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def cards(self) -> SqlCards:
         return self._cards
+
+    @property
+    @override
+    def boards(self) -> SqlBoards:
+        return self._boards
 
     @property
     @override

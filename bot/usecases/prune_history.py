@@ -27,6 +27,7 @@ class PruneHistory:
                 pauses = await transaction.pauses.delete_before(before)
                 groups = await transaction.group_acts.delete_before(before)
                 stays = await transaction.stays.delete_before(before)
+                await transaction.boards.delete_before(before)
                 await transaction.stalenesses.delete_before(before)
                 timers = await transaction.timers.delete_before(before)
                 await transaction.reminders.delete_ended()

@@ -84,6 +84,7 @@ from bot.messages import (
     why,
 )
 from bot.messages.pause_card import PauseView
+from tests.support.board_messages import messages_of_boards
 from tests.support.clock import NOON
 from tests.support.group_messages import messages_of_audit, messages_of_groups
 from tests.support.make import (
@@ -145,6 +146,7 @@ def every_message(text: str, url: str) -> Rendered:
         **found,
         **_pauses(text, snapshot),
         **messages_of_groups(text, snapshot),
+        **messages_of_boards(text, url, snapshot),
         **messages_of_audit(text),
         **_pause_cards(text),
         **_questions(text, url, snapshot),

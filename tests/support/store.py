@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from bot import ports
 from bot.domain.audit import AuditRecord
+from bot.domain.boards import Board, Sight
 from bot.domain.cards import Card, CardKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.errors import LeaseLost, StoreUnavailable
@@ -35,6 +36,7 @@ from tests.support.store_asides import (
     InMemoryTimers,
 )
 from tests.support.store_audit import InMemoryAudit
+from tests.support.store_boards import InMemoryBoards
 from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
 from tests.support.store_outbox import InMemoryOutbox, Line
@@ -63,6 +65,8 @@ class Contents:
     seen_requests: dict[str, datetime] = field(default_factory=dict)
     cards: dict[int, Card] = field(default_factory=dict)
     cards_changed_at: dict[int, datetime] = field(default_factory=dict)
+    boards: dict[int, Board] = field(default_factory=dict)
+    board_sights: dict[RepositoryName, Sight] = field(default_factory=dict)
     pauses: dict[int, PauseRecord] = field(default_factory=dict)
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
     polls: dict[RepositoryName, datetime] = field(default_factory=dict)
@@ -368,6 +372,7 @@ class InMemoryTransaction(ports.Transaction):
         self._audit = InMemoryAudit(contents.audit)
         self._seen_requests = InMemorySeenRequests(contents)
         self._cards = InMemoryCards(contents.cards, contents.cards_changed_at, contents.deliveries)
+        self._boards = InMemoryBoards(contents.boards, contents.board_sights)
         self._pauses = InMemoryPauses(contents.pauses, contents.cards, contents.resume_watchers)
         self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers)
         self._group_acts = InMemoryGroupActs(
@@ -424,6 +429,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def cards(self) -> InMemoryCards:
         return self._cards
+
+    @property
+    @override
+    def boards(self) -> InMemoryBoards:
+        return self._boards
 
     @property
     @override

@@ -1,5 +1,6 @@
 """The tables, their named constraints and their indexes."""
 
+from bot.storage.tables.boards import KEPT, board_sights, boards
 from bot.storage.tables.coordination import TO_EDIT, UNPOSTED, cards, leases, workers
 from bot.storage.tables.log import events, polls, positions, pull_requests, stalenesses, stays
 from bot.storage.tables.outbox import deliveries, destinations
@@ -21,10 +22,13 @@ from bot.storage.tables.people import (
 from bot.storage.tables.schema import metadata
 
 __all__ = [
+    "KEPT",
     "TO_EDIT",
     "UNPOSTED",
     "accounts",
     "audit",
+    "board_sights",
+    "boards",
     "cards",
     "channel_defaults",
     "deliveries",

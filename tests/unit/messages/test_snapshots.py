@@ -12,6 +12,7 @@ import pytest
 from pydantic import JsonValue
 
 from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.boards import Board, Outage, seen, unseen
 from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
@@ -54,6 +55,7 @@ from bot.domain.whereabouts import (
     Whereabouts,
 )
 from bot.messages import (
+    board,
     branches,
     choice,
     errors,
@@ -136,6 +138,8 @@ CARD = PauseRecord(
     queued_now=2,
     pause_id=1,
 )
+BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
+SIGHT = seen(None, make_snapshot(BUSY), None)
 LIFTED = replace(
     CARD,
     joined=frozenset(range(9)),
@@ -375,6 +379,24 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "subscriptions-test": lambda: subscriptions.samples(
         SITE, [("enter", []), ("merge", [WIDE, make_subscription("merge")])], "main"
     ),
+    "board": lambda: board.board(BOARD, SIGHT),
+    "board-empty": lambda: board.board(BOARD, seen(None, make_snapshot(), None)),
+    "board-long": lambda: board.board(BOARD, seen(None, make_snapshot(LONG), None)),
+    "board-paused": lambda: board.board(
+        BOARD,
+        seen(None, make_snapshot(BUSY, pause=make_known_pause()), NOON + timedelta(hours=1)),
+    ),
+    "board-silent": lambda: board.board(
+        BOARD, unseen(SIGHT, Outage.SILENT, NOON + timedelta(minutes=2), None)
+    ),
+    "board-refused": lambda: board.board(
+        BOARD, unseen(SIGHT, Outage.REFUSED, NOON + timedelta(minutes=2), None)
+    ),
+    "board-ended": lambda: board.ended(replace(BOARD, ended_at=NOON, ended_by="bob")),
+    "board-there": lambda: board.there_already(SITE, "https://acme.example/archives/C1/p1"),
+    "board-not-there": lambda: board.not_there(SITE),
+    "board-ended-reply": lambda: board.ended_reply(SITE),
+    "board-no-place": lambda: board.no_place(SITE, ChannelAccess.INVITE, "mqbot"),
     "staleness-begun": lambda: staleness.stale(Staleness((SITE, API), NOON)),
     "staleness-over": lambda: staleness.read_again(
         Staleness((SITE,) * 7, NOON, NOON + timedelta(minutes=12))

@@ -1,0 +1,230 @@
+"""Boards: the message that is kept true of a queue, and what is said about it."""
+
+from datetime import datetime
+
+from bot.domain.boards import Board, Outage, Picture, Shown, ShownBatch, Sight
+from bot.domain.channels import ChannelAccess
+from bot.domain.message import Block, Message
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, blocks, timers
+from bot.messages.status import BATCH_WORDS, pause_button, resume_button
+from bot.messages.text import cut_markup, escape, link, local_time, plural, quote, utc_time
+
+TITLE_LIMIT = 80
+NAME_LIMIT = 60
+REASON_LIMIT = 255
+TIGHT_LIMIT = 1000
+"""Characters of each list where the whole would be more than Slack takes."""
+
+_OUTAGES = {
+    Outage.SILENT: "the merge queue service has not answered",
+    Outage.REFUSED: "the merge queue service has not let the bot read this queue",
+    Outage.UNREADABLE: "what the merge queue service answers has made no sense",
+}
+
+
+def board(known: Board, sight: Sight) -> Message:
+    """What is true of the queue as far as is known; edited whenever that changes."""
+    shown = _blocks(known, sight, blocks.SECTION_LIMIT)
+    if blocks.text_length(shown) > blocks.MESSAGE_TEXT_LIMIT:
+        shown = _blocks(known, sight, TIGHT_LIMIT)
+    return Message(text=_text(sight), blocks=tuple(shown))
+
+
+def ended(known: Board) -> Message:
+    """In its place when nobody keeps it true any more: it shows nothing that may be wrong."""
+    head = f"The board of {escape(known.repository)} is not kept any more"
+    by = f"ended by {quote(known.ended_by, NAME_LIMIT)}" if known.ended_by else ""
+    at = known.ended_at or known.made_at
+    said = f"{head}, {by + ' ' if by else ''}{utc_time(at)}."
+    return Message(
+        text=said,
+        blocks=(
+            blocks.section(f":stop_button: *{head}*"),
+            blocks.context(by or "ended", local_time(at)),
+        ),
+    )
+
+
+def there_already(repository: RepositoryName, address: str | None) -> Message:
+    """To whoever asked for a second one in the channel."""
+    words = f"board of {escape(repository)}"
+    where = link(address, words) if address is not None else words
+    return _line(f"This channel has its {where} already. Nothing to do.")
+
+
+def not_there(repository: RepositoryName) -> Message:
+    return _line(f"This channel has no board of {escape(repository)}. Nothing to do.")
+
+
+def ended_reply(repository: RepositoryName) -> Message:
+    """To whoever ended it; the message itself says so to everybody."""
+    return _line(f"The board of {escape(repository)} in this channel is not kept any more.")
+
+
+def no_place(repository: RepositoryName, access: ChannelAccess, bot_name: str) -> Message:
+    """To whoever asked for one where the bot cannot post."""
+    head = f"There is no board of {escape(repository)} here"
+    if access is ChannelAccess.INVITE:
+        invite = f"/invite @{quote(bot_name, 80)}"
+        return _line(f"{head}: I am not in this channel yet. Type `{invite}` and ask again.")
+    if access is ChannelAccess.DIRECT:
+        return _line(f"{head}: I cannot post in a conversation between people. Use a channel.")
+    return _line(f"{head}: nothing can be posted in this channel any more.")
+
+
+def _blocks(known: Board, sight: Sight, limit: int) -> list[Block]:
+    picture = sight.picture
+    return [
+        blocks.section(_headline(sight)),
+        *_outage_blocks(sight),
+        blocks.context(_counts(picture), _due("next merge", picture.due_at), _read(sight)),
+        *_pause_blocks(picture),
+        *_batch_blocks(picture, limit),
+        *_waiting_blocks(picture, limit),
+        _buttons(known, sight),
+    ]
+
+
+def _word(sight: Sight) -> str:
+    """What cannot be read any more is told as it was."""
+    picture = sight.picture
+    tense = "is" if sight.outage is None else "was"
+    if picture.pause is not None:
+        return f"{tense} paused"
+    busy = picture.batch_count or picture.waiting
+    return f"{tense} running" + ("" if busy else ", the queue empty")
+
+
+def _headline(sight: Sight) -> str:
+    mark = ":double_vertical_bar:" if sight.picture.pause is not None else ":arrow_forward:"
+    return f"{mark} *{escape(sight.repository)}* {_word(sight)}"
+
+
+def _outage_blocks(sight: Sight) -> list[Block]:
+    if sight.outage is None or sight.out_since is None:
+        return []
+    since = f"{_OUTAGES[sight.outage]} since {local_time(sight.out_since)}"
+    return [blocks.section(f":warning: *As of* {local_time(sight.read_at)}; {since}.")]
+
+
+def _read(sight: Sight) -> str:
+    """The clock alone changes nothing here, so what was read then is what is true until edited."""
+    return f"read {local_time(sight.read_at)}, unchanged since" if sight.outage is None else ""
+
+
+def _counts(picture: Picture) -> str:
+    if not picture.batch_count:
+        return plural(picture.waiting, "waiting pull request")
+    tested = plural(picture.in_batches, "pull request")
+    batches = plural(picture.batch_count, "batch", "batches")
+    return f"{tested} in {batches}, {picture.waiting:,} waiting"
+
+
+def _due(what: str, at: datetime | None) -> str:
+    return f"{what} about {local_time(at)}" if at is not None else ""
+
+
+def _pause_blocks(picture: Picture) -> list[Block]:
+    pause = picture.pause
+    if pause is None:
+        return []
+    by = f" by {quote(pause.by, NAME_LIMIT)}" if pause.by is not None else ""
+    return [
+        blocks.section(f"*Reason:* {quote(pause.reason, REASON_LIMIT)}"),
+        blocks.context(
+            f"Paused{by} since {local_time(pause.paused_at)}",
+            timers.lifts(pause.lifts_at) if pause.lifts_at is not None else "",
+        ),
+    ]
+
+
+def _batch_blocks(picture: Picture, limit: int) -> list[Block]:
+    shown = [blocks.section(_batch(batch), limit=limit) for batch in picture.batches]
+    left = picture.batch_count - len(picture.batches)
+    if left > 0:
+        shown.append(blocks.context(f"and {plural(left, 'more batch', 'more batches')}"))
+    return shown
+
+
+def _batch(batch: ShownBatch) -> str:
+    words = BATCH_WORDS.get(batch.code, quote(batch.code.replace("_", " "), NAME_LIMIT))
+    facts = [f"*Batch {quote(batch.name, 40)}*", words, _checks(batch), _due("", batch.due_at)]
+    lines = [" · ".join(fact.strip() for fact in facts if fact)]
+    lines += [f"• {_pull_request(one)}" for one in batch.pull_requests]
+    if batch.more > 0:
+        lines.append(f"and {batch.more} more")
+    return "\n".join(lines)
+
+
+def _checks(batch: ShownBatch) -> str:
+    return f"checks {batch.passed}/{batch.total} passed" if batch.total else ""
+
+
+def _waiting_blocks(picture: Picture, limit: int) -> list[Block]:
+    if not picture.next_up:
+        return []
+    lines = ["*Next up*"]
+    lines += [f"{place}. {_pull_request(one)}" for place, one in enumerate(picture.next_up, 1)]
+    shown = [blocks.section("\n".join(lines), limit=limit)]
+    behind = picture.waiting - len(picture.next_up)
+    if behind > 0:
+        named = ", ".join(f"#{number}" for number in picture.behind)
+        left = behind - len(picture.behind)
+        more = f" and {left:,} more" if left > 0 else ""
+        shown.append(blocks.context(f"*Waiting behind them:* {named}{more}"))
+    return shown
+
+
+def _pull_request(shown: Shown) -> str:
+    label = f"#{shown.number} {quote(shown.title, TITLE_LIMIT)}"
+    return f"{link(shown.url, label)} by {quote(shown.author, NAME_LIMIT)}"
+
+
+def _buttons(known: Board, sight: Sight) -> Block:
+    repository, pause = sight.repository, sight.picture.pause
+    queued = sight.picture.waiting + sight.picture.in_batches
+    state = (
+        resume_button(repository, pause.paused_at, queued)
+        if pause is not None
+        else pause_button(repository)
+    )
+    whole = blocks.button("Show all of it", action_id=actions.RETRY, value=f"status {repository}")
+    # The same through all edits: a press just before one is still a press of this button.
+    return blocks.actions([state, whole], block_id=f"board-{known.board_id}")
+
+
+def _text(sight: Sight) -> str:
+    """The same in plain lines, for screen readers and notifications."""
+    picture = sight.picture
+    parts = [f"Board: {escape(sight.repository)} {_word(sight)}"]
+    if sight.outage is not None and sight.out_since is not None:
+        since = f"{_OUTAGES[sight.outage]} since {utc_time(sight.out_since)}"
+        parts.append(f"As of {utc_time(sight.read_at)}; {since}")
+    pause = picture.pause
+    if pause is not None:
+        by = f" by {quote(pause.by, NAME_LIMIT)}" if pause.by is not None else ""
+        reason = quote(pause.reason, REASON_LIMIT)
+        parts.append(f"Paused{by} since {utc_time(pause.paused_at)}: {reason}")
+    parts.append(_counts(picture))
+    parts += [_batch_text(batch) for batch in picture.batches]
+    if picture.next_up:
+        numbers = ", ".join(f"#{one.number}" for one in picture.next_up)
+        parts.append(f"Next up: {numbers}")
+    if picture.due_at is not None:
+        parts.append(f"Next merge about {utc_time(picture.due_at)}")
+    if sight.outage is None:
+        parts.append(f"Read {utc_time(sight.read_at)}")
+    return cut_markup(". ".join(parts) + ".", blocks.FALLBACK_LIMIT)
+
+
+def _batch_text(batch: ShownBatch) -> str:
+    words = BATCH_WORDS.get(batch.code, quote(batch.code.replace("_", " "), NAME_LIMIT))
+    numbers = ", ".join(f"#{one.number}" for one in batch.pull_requests)
+    more = f" and {batch.more} more" if batch.more else ""
+    facts = [words, _checks(batch), f"{numbers}{more}"]
+    return f"Batch {quote(batch.name, 40)}: " + ", ".join(fact for fact in facts if fact)
+
+
+def _line(text: str) -> Message:
+    return Message(text=text, blocks=(blocks.section(text),))

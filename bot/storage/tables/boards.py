@@ -1,0 +1,43 @@
+"""Boards, and what they say of each repository."""
+
+from sqlalchemy import Column, Index, Table, Text
+
+from bot.domain.boards import Outage
+from bot.storage.column_types import CompactJson, OutsideText, Repository, UtcTime, Word
+from bot.storage.tables.schema import RowNumber, metadata
+
+boards = Table(
+    "boards",
+    metadata,
+    Column("board_id", RowNumber, primary_key=True),
+    Column("channel_id", Text, nullable=False),
+    Column("repository", Repository, nullable=False),
+    Column("made_by", OutsideText, nullable=False),
+    Column("made_at", UtcTime, nullable=False),
+    Column("ended_at", UtcTime),
+    Column("ended_by", OutsideText),
+    sqlite_autoincrement=True,
+)
+KEPT = boards.c.ended_at.is_(None)
+Index(
+    "uq_boards_kept",
+    boards.c.repository,
+    boards.c.channel_id,
+    unique=True,
+    sqlite_where=KEPT,
+    postgresql_where=KEPT,
+)
+"""The repository comes first: each look asks for the boards of a repository."""
+
+_ENDED = boards.c.ended_at.is_not(None)
+Index("ix_boards_ended_at", boards.c.ended_at, sqlite_where=_ENDED, postgresql_where=_ENDED)
+
+board_sights = Table(
+    "board_sights",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("picture", CompactJson, nullable=False),
+    Column("read_at", UtcTime, nullable=False),
+    Column("outage", Word(Outage)),
+    Column("out_since", UtcTime),
+)

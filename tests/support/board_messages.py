@@ -1,0 +1,36 @@
+"""Every message about boards, with text from outside put wherever such text can stand."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.domain.boards import Board, Outage, seen, unseen
+from bot.domain.channels import ChannelAccess
+from bot.domain.message import Message, View
+from bot.domain.snapshots import Snapshot
+from bot.messages import board
+from tests.support.clock import NOON
+
+
+def messages_of_boards(text: str, url: str, snapshot: Snapshot) -> Mapping[str, Message | View]:
+    """By a name of its own each."""
+    name = snapshot.repository
+    known = Board("C0MERGEQ", name, text, NOON, board_id=7)
+    sight = seen(None, snapshot, NOON)
+    found: dict[str, Message | View] = {
+        f"board while {outage}": board.board(known, unseen(sight, outage, NOON, None))
+        for outage in Outage
+    }
+    return {
+        **found,
+        "board": board.board(known, sight),
+        "board ended": board.ended(replace(known, ended_at=NOON, ended_by=text)),
+        "board that nobody ended": board.ended(replace(known, ended_at=NOON)),
+        "board there already": board.there_already(name, url),
+        "board there already, nobody knows where": board.there_already(name, None),
+        "no board": board.not_there(name),
+        "board ended, to the actor": board.ended_reply(name),
+        **{
+            f"no place for a board {access}": board.no_place(name, access, text)
+            for access in ChannelAccess
+        },
+    }

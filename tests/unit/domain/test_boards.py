@@ -1,0 +1,162 @@
+"""What a board says of a queue, and what is a change of it."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from bot.domain.boards import (
+    ADDRESS_KEPT,
+    NAMED_WAITING,
+    NEXT_UP,
+    Outage,
+    Sight,
+    round_up,
+    seen,
+    unseen,
+)
+from bot.domain.queue import Batch
+from bot.domain.snapshots import Snapshot
+from tests.support.clock import NOON
+from tests.support.make import (
+    make_batch,
+    make_known_pause,
+    make_queued,
+    make_snapshot,
+    make_status,
+)
+
+MINUTE = timedelta(minutes=1)
+
+
+def queue(*batches: Batch, at: datetime = NOON, waiting: int = 0) -> Snapshot:
+    line = [make_queued(100 + number) for number in range(waiting)]
+    return make_snapshot(make_status(*batches, waiting=line), read_at=at)
+
+
+def due_in(minutes: float, **how: object) -> Batch:
+    return make_batch(estimated_merge_at=NOON + minutes * MINUTE, **how)  # type: ignore[arg-type]  # keywords of make_batch
+
+
+def followed(*snapshots: Snapshot) -> list[Sight]:
+    """What is known after each."""
+    found: list[Sight] = []
+    for snapshot in snapshots:
+        found.append(seen(found[-1] if found else None, snapshot, None))
+    return found
+
+
+def is_change(before: Snapshot, after: Snapshot) -> bool:
+    first, second = followed(before, after)
+    return not first.says_the_same(second)
+
+
+def test_the_clock_alone_is_no_change() -> None:
+    first, second = followed(queue(due_in(12)), queue(due_in(12), at=NOON + 9 * MINUTE))
+    assert first.says_the_same(second)
+    assert second.read_at == NOON + 9 * MINUTE
+
+
+def test_what_no_board_shows_is_no_change() -> None:
+    relabelled = make_queued().model_copy(update={"labels": ("urgent",), "scopes": ("web",)})
+    assert not is_change(queue(make_batch()), queue(make_batch(relabelled)))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        queue(make_batch(checks=(4, 5))),
+        queue(make_batch(code="failed")),
+        queue(make_batch(make_queued(42))),
+        queue(make_batch(), make_batch(name="batch-8")),
+        queue(make_batch(), waiting=1),
+        queue(),
+        replace(queue(make_batch()), pause=make_known_pause()),
+    ],
+    ids=["checks", "state", "pull request", "batch", "waiting", "empty", "paused"],
+)
+def test_what_a_board_shows_is_a_change(after: Snapshot) -> None:
+    assert is_change(queue(make_batch()), after)
+
+
+def test_who_paused_is_a_change_when_it_becomes_known_and_so_is_when_it_lifts() -> None:
+    unknown = replace(queue(), pause=make_known_pause(actor=None))
+    known = replace(queue(), pause=make_known_pause())
+    assert is_change(unknown, known)
+    sight = seen(None, known, None)
+    assert not sight.says_the_same(seen(sight, known, NOON))
+
+
+def test_estimates_that_move_a_little_are_told_as_before() -> None:
+    sights = followed(*(queue(due_in(12 + move)) for move in (0, 1, -1, 2.9, -2)))
+    assert {one.picture.batches[0].due_at for one in sights} == {NOON + 15 * MINUTE}
+    assert {one.picture.due_at for one in sights} == {NOON + 15 * MINUTE}
+
+
+def test_an_estimate_that_slides_is_told_anew_once_in_a_while() -> None:
+    """Forty looks, each a minute later, at a merge that is always ten minutes away."""
+    looks = (queue(due_in(10 + turn), at=NOON + turn * MINUTE) for turn in range(40))
+    sights = followed(*looks)
+    told = [one.picture.due_at for one in sights]
+    assert len(set(told)) <= 40 / 5
+    for turn, due_at in enumerate(told):
+        assert due_at is not None
+        assert abs(due_at - (NOON + (10 + turn) * MINUTE)) <= 5 * MINUTE
+
+
+def test_an_estimate_that_has_passed_is_told_anew_when_another_is_expected() -> None:
+    late = queue(due_in(9), at=NOON + 6 * MINUTE)
+    _, second = followed(queue(due_in(5)), late)
+    assert second.picture.due_at == NOON + 10 * MINUTE
+    passed = queue(due_in(5), at=NOON + 6 * MINUTE)
+    assert not is_change(queue(due_in(5)), passed)
+
+
+def test_an_estimate_that_comes_or_goes_is_a_change() -> None:
+    assert is_change(queue(make_batch()), queue(due_in(5)))
+    assert is_change(queue(due_in(5)), queue(make_batch()))
+
+
+def test_estimates_are_rounded_up() -> None:
+    assert round_up(NOON) == NOON
+    assert round_up(NOON + timedelta(microseconds=1)) == NOON + 5 * MINUTE
+    assert round_up(None) is None
+
+
+def test_a_long_queue_is_counted_and_its_head_is_shown() -> None:
+    batches = [make_batch(*map(make_queued, range(9)), name=str(number)) for number in range(7)]
+    picture = seen(None, queue(*batches, waiting=400), None).picture
+    assert (picture.batch_count, len(picture.batches)) == (7, 5)
+    assert (len(picture.batches[0].pull_requests), picture.batches[0].more) == (5, 4)
+    assert (len(picture.next_up), len(picture.behind)) == (NEXT_UP, NAMED_WAITING)
+    assert picture.behind[0] == 100 + NEXT_UP
+    assert picture.waiting == 400
+    assert picture.in_batches == 9
+
+
+def test_what_is_kept_has_a_limit() -> None:
+    endless = make_queued(title="t" * 9999, author="a" * 999, url="https://" + "u" * ADDRESS_KEPT)
+    shown = seen(None, queue(make_batch(endless)), None).picture.batches[0].pull_requests[0]
+    assert (len(shown.title), len(shown.author), shown.url) == (200, 100, "")
+
+
+def test_silence_is_a_change_once_and_so_is_its_end() -> None:
+    known = seen(None, queue(make_batch()), None)
+    silent = unseen(known, Outage.SILENT, NOON + 5 * MINUTE, NOON + 4 * MINUTE)
+    assert not known.says_the_same(silent)
+    assert (silent.read_at, silent.out_since) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
+    assert silent.picture == known.picture
+    longer = unseen(silent, Outage.SILENT, NOON + 9 * MINUTE, None)
+    assert longer == silent
+    again = seen(longer, queue(make_batch(), at=NOON + 10 * MINUTE), None)
+    assert not longer.says_the_same(again)
+    assert known.says_the_same(again)
+
+
+def test_another_kind_of_outage_is_a_change_that_keeps_its_beginning() -> None:
+    known = seen(None, queue(), None)
+    silent = unseen(known, Outage.SILENT, NOON + MINUTE, None)
+    refused = unseen(silent, Outage.REFUSED, NOON + 2 * MINUTE, None)
+    assert not silent.says_the_same(refused)
+    assert refused.out_since == NOON + MINUTE
+    assert refused.read_at == NOON
