@@ -1,5 +1,6 @@
 """Every setting, once: from the environment, over an optional TOML file with the same names."""
 
+import math
 from collections.abc import Collection, Mapping
 from copy import copy
 from pathlib import Path
@@ -17,6 +18,7 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from bot.config import values
+from bot.domain.alerts import AlertKind
 from bot.domain.errors import ConfigurationError
 from bot.domain.groups import Group, Groups, GroupsProblem, read_groups
 from bot.domain.permissions import Everyone, WhoMayPause
@@ -124,6 +126,45 @@ class Settings(DatabaseSettings):
         le=1440,
         validation_alias="MQBOT_REMINDER_MINUTES",
         description="minutes until the first reminder of a pause; 0 to 1440, 0 for none",
+    )
+    health_head_minutes: float = Field(
+        default=90.0,
+        ge=0,
+        le=10_080,
+        validation_alias="MQBOT_HEALTH_HEAD_MINUTES",
+        description=(
+            "topic `health`: minutes that the head of a queue may wait, pauses not counted; "
+            "0 to 10080, 0 for no such alert"
+        ),
+    )
+    health_batch_minutes: float = Field(
+        default=60.0,
+        ge=0,
+        le=10_080,
+        validation_alias="MQBOT_HEALTH_BATCH_MINUTES",
+        description=(
+            "topic `health`: minutes that the checks of a batch may take; 0 to 10080, 0 for no "
+            "such alert"
+        ),
+    )
+    health_depth: int = Field(
+        default=50,
+        ge=0,
+        le=100_000,
+        validation_alias="MQBOT_HEALTH_DEPTH",
+        description=(
+            "topic `health`: pull requests that may be in a queue; 0 to 100000, 0 for no such alert"
+        ),
+    )
+    health_failures: int = Field(
+        default=5,
+        ge=0,
+        le=1000,
+        validation_alias="MQBOT_HEALTH_FAILURES",
+        description=(
+            "topic `health`: pull requests in a row that leave on failures; 0 to 1000, 0 for no "
+            "such alert"
+        ),
     )
     overlap_seconds: float = Field(
         default=120.0,
@@ -241,6 +282,17 @@ class Settings(DatabaseSettings):
             if port is not None:
                 return host, port
         return host, HTTP_PORT
+
+    @property
+    def health_thresholds(self) -> Mapping[AlertKind, int]:
+        """Of the alerts that are switched on; a time in whole seconds, at least one."""
+        given = {
+            AlertKind.HEAD: math.ceil(self.health_head_minutes * 60),
+            AlertKind.BATCH: math.ceil(self.health_batch_minutes * 60),
+            AlertKind.DEPTH: self.health_depth,
+            AlertKind.FAILURES: self.health_failures,
+        }
+        return {kind: threshold for kind, threshold in given.items() if threshold}
 
     @model_validator(mode="after")
     def _all_are_of_repositories(self) -> Self:

@@ -77,6 +77,8 @@ _TYPES_BY_TOPIC = {
     # What tells why a leave that says little left, and who asked for it, is read with it.
     Topic.FAILURE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
     Topic.DEQUEUE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
+    # Told of by no event, but how many left on failures is counted from these.
+    Topic.HEALTH: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
     Topic.CI: (
         "ci_insights.job_retried",
         "ci_issue.created",

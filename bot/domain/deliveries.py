@@ -45,7 +45,7 @@ class SubjectKind(StrEnum):
     To one person: that another's act replaced their pause (its audit record), or that a pause
     ended as they had asked to hear (its pause record). A reminder that a pause goes on has an id
     of its own, which says of which pause. That event logs are not read, and that they are again
-    (the staleness, under the name of its first repository).
+    (the staleness, under the name of its first repository). An alert about a queue, and its end.
     """
 
     EVENT = "event"
@@ -58,6 +58,8 @@ class SubjectKind(StrEnum):
     REMINDER = "reminder"
     STALE = "stale"
     READ_AGAIN = "read_again"
+    ALERT = "alert"
+    ALERT_OVER = "alert_over"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class Topic(StrEnum):
     FREEZE = "freeze"
     COMMAND = "command"
     CI = "ci"
+    HEALTH = "health"
 
 
 DEFAULT_TOPICS: frozenset[str] = frozenset(

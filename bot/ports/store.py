@@ -17,6 +17,7 @@ from bot.ports.audit import Audit
 from bot.ports.boards import Boards
 from bot.ports.groups import GroupActs
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
+from bot.ports.queue_health import QueueHealth
 from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
 from bot.ports.workers import Workers
@@ -354,6 +355,8 @@ class Transaction(Protocol):
     def workers(self) -> Workers: ...
     @property
     def stalenesses(self) -> Stalenesses: ...
+    @property
+    def queue_health(self) -> QueueHealth: ...
     @property
     def accounts(self) -> Accounts: ...
     @property

@@ -18,6 +18,7 @@ from bot.usecases import UseCases
 from bot.usecases.expire_pauses import ExpirePauses
 from bot.usecases.lift_group import LiftGroup
 from bot.usecases.lift_pause import LiftPause
+from bot.usecases.look_at_health import LookAtHealth
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_deliveries import PostDeliveries
@@ -119,22 +120,34 @@ class Jobs:
 
     def _polling(self, ports: Ports, holder: str) -> PollDueRepositories:
         settings = self._settings
+        interval = timedelta(seconds=settings.poll_seconds)
+        poll = PollEventLog(
+            ports.store,
+            ports.merge_queue,
+            ports.clock,
+            self.nudge,
+            next_digest,
+            overlap=timedelta(seconds=settings.overlap_seconds),
+            backfill=timedelta(minutes=settings.backfill_minutes),
+        )
+        health = LookAtHealth(
+            ports.store,
+            ports.merge_queue,
+            ports.clock,
+            self.nudge,
+            settings.health_thresholds,
+            interval,
+            poll.gate,
+        )
         return PollDueRepositories(
-            poll=PollEventLog(
-                ports.store,
-                ports.merge_queue,
-                ports.clock,
-                self.nudge,
-                next_digest,
-                overlap=timedelta(seconds=settings.overlap_seconds),
-                backfill=timedelta(minutes=settings.backfill_minutes),
-            ),
+            poll=poll,
             store=ports.store,
             clock=ports.clock,
             repositories=settings.repositories,
-            interval=timedelta(seconds=settings.poll_seconds),
+            interval=interval,
             holder=holder,
             measures=ports.measures,
+            health=health,
         )
 
     def time_pauses(self, use_cases: UseCases) -> None:

@@ -23,6 +23,7 @@ from bot.storage.pauses import SqlPauses
 from bot.storage.polls import SqlPolls
 from bot.storage.positions import SqlPositions
 from bot.storage.pull_requests import SqlPullRequests
+from bot.storage.queue_health import SqlQueueHealth
 from bot.storage.reminders import SqlReminders
 from bot.storage.resume_watchers import SqlResumeWatchers
 from bot.storage.seen_requests import SqlSeenRequests
@@ -45,6 +46,7 @@ class SqlTransaction(ports.Transaction):
         self._pull_requests = SqlPullRequests(statements)
         self._stays = SqlStays(statements)
         self._stalenesses = SqlStalenesses(statements)
+        self._queue_health = SqlQueueHealth(statements)
         self._outbox = SqlOutbox(statements)
         self._subscriptions = SqlSubscriptions(statements)
         self._audit = SqlAudit(statements)
@@ -135,6 +137,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def stalenesses(self) -> SqlStalenesses:
         return self._stalenesses
+
+    @property
+    @override
+    def queue_health(self) -> SqlQueueHealth:
+        return self._queue_health
 
     @property
     @override

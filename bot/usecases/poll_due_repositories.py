@@ -15,6 +15,7 @@ from bot.domain.subscriptions import Subscription
 from bot.ports import Clock, Lease, Store
 from bot.ports.measures import UNMEASURED, Measures, PollOutcome
 from bot.ports.workers import POLL_LEASES
+from bot.usecases.look_at_health import LookAtHealth
 from bot.usecases.poll_event_log import LogReader, PollEventLog
 
 logger = logging.getLogger(__name__)
@@ -69,6 +70,7 @@ class PollDueRepositories:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
+    health: LookAtHealth | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self) -> None:
@@ -194,6 +196,9 @@ class PollDueRepositories:
             polled = self._to_tell(due)
             await transaction.polls.save(polled)
             subscriptions = await transaction.subscriptions.of_repositories(due)
+            if self.health is not None:
+                ours = [name for name in due if _lease_name(name) in leases]
+                await self.health.forget_unheard(transaction, ours, subscriptions, now)
         for name, polled_at in polled.items():
             self.schedules[name].told_at = polled_at
         return leases, positions, subscriptions
@@ -225,6 +230,8 @@ class PollDueRepositories:
         started_at = self.clock.now()
         try:
             await self.poll.run(name, lease, reader)
+            if self.health is not None:
+                await self.health.run(name, lease, reader.subscriptions)
         except LeaseLost:
             logger.warning("lease lost", extra={"action": "lease_lost", "repository": name})
             schedule.reader = None

@@ -29,6 +29,7 @@ class PruneHistory:
                 stays = await transaction.stays.delete_before(before)
                 await transaction.boards.delete_before(before)
                 await transaction.stalenesses.delete_before(before)
+                await transaction.queue_health.delete_before(before)
                 timers = await transaction.timers.delete_before(before)
                 await transaction.reminders.delete_ended()
             more = any((settled, events, seen, cards, pauses, groups, stays, timers))

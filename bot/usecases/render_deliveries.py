@@ -13,7 +13,7 @@ from bot.domain.pause_records import PauseEnding
 from bot.domain.reminders import pause_of
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
-from bot.messages import events, groups, pause, pause_card, reminders, staleness, summary
+from bot.messages import events, groups, health, pause, pause_card, reminders, staleness, summary
 from bot.ports import Transaction
 from bot.usecases.group_cards import pausing_act, still_paused
 from bot.usecases.group_marks import load_group_acts
@@ -49,6 +49,7 @@ async def load_messages(
     messages |= await _group_messages(transaction, by_kind[SubjectKind.GROUP])
     messages |= await _pause_messages(transaction, single)
     messages |= await _stalenesses(transaction, single)
+    messages |= await _alerts(transaction, single)
     messages |= await _reminders(transaction, by_kind[SubjectKind.REMINDER], now)
     cards = await transaction.cards.get(_ids(by_kind[SubjectKind.CARD]))
     shown = await load_cards(transaction, list(cards.values()))
@@ -163,6 +164,28 @@ async def _stalenesses(
         for one in telling
         if one.subject.subject_id in known
     }
+
+
+_OF_ALERTS = frozenset({SubjectKind.ALERT, SubjectKind.ALERT_OVER})
+
+
+async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
+    telling = [one for one in deliveries if one.subject.kind in _OF_ALERTS]
+    known = await transaction.queue_health.get(_ids(telling)) if telling else {}
+    messages: dict[str, Message] = {}
+    for one in telling:
+        alert = known.get(one.subject.subject_id)
+        if alert is None:
+            continue
+        if one.subject.kind is SubjectKind.ALERT_OVER:
+            messages[one.delivery_id] = health.over(alert)
+            continue
+        number = alert.pull_request
+        wanted = {number} if number is not None else set()
+        seen = await transaction.pull_requests.get(alert.repository, wanted)
+        found = seen.get(number) if number is not None else None
+        messages[one.delivery_id] = health.alert(alert, found)
+    return messages
 
 
 async def _reminders(

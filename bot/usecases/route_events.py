@@ -20,8 +20,9 @@ from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling
-from bot.domain.subscriptions import Style, Subscription
+from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.ports import Transaction
+from bot.usecases.count_failures import count_failures
 from bot.usecases.group_marks import group_act_of
 from bot.usecases.route_pauses import route_act, route_pause
 from bot.usecases.route_stays import BACKLOG, RouteStays
@@ -88,6 +89,9 @@ async def route_events(
     added = await transaction.outbox.add(deliveries)
     if threads:
         await stays.finish(now)
+    if any(Topic.HEALTH in one.topics for one in subscriptions):
+        told = [(record, routes.kinds[record.event_id]) for record in routed]
+        await count_failures(transaction, repository, told)
     added += sum(record.type in PAUSE_TYPES for record in routed)
     event_ids = [record.event_id for record in routed]
     await transaction.events.mark_routed(repository, event_ids)

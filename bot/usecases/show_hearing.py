@@ -20,7 +20,9 @@ class ShowHearing:
         """Each topic with the subscriptions that an event of it reaches; one for a channel."""
         async with self.store.begin() as transaction:
             found = await transaction.subscriptions.of_repository(repository)
-        return [(topic.value, _hearing(found, topic, branch)) for topic in Topic]
+        # The condition of a queue is that of all its branches.
+        on = {topic: None if topic is Topic.HEALTH else branch for topic in Topic}
+        return [(topic.value, _hearing(found, topic, on[topic])) for topic in Topic]
 
 
 def _hearing(

@@ -41,7 +41,7 @@ async def test_a_single_event_type_is_a_topic_too(bot: BotTester) -> None:
 
 async def test_all_topics_can_be_asked_for_at_once(bot: BotTester) -> None:
     await bot.type("/mq subscribe all")
-    topics = "enter, checks, merge, failure, dequeue, batch, pause, freeze, command, ci"
+    topics = "enter, checks, merge, failure, dequeue, batch, pause, freeze, command, ci, health"
     await bot.wait_for_post(topics)
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing_extensions import override
 
 from bot import ports
+from bot.domain.alerts import Alert
 from bot.domain.audit import AuditRecord
 from bot.domain.boards import Board, Sight
 from bot.domain.cards import Card, CardKind
@@ -18,6 +19,7 @@ from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.group_acts import GroupAct, HeldPause
 from bot.domain.pause_records import PauseRecord
+from bot.domain.queue_condition import FailureStreak
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
@@ -40,6 +42,7 @@ from tests.support.store_boards import InMemoryBoards
 from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
 from tests.support.store_outbox import InMemoryOutbox, Line
+from tests.support.store_queue_health import InMemoryQueueHealth
 from tests.support.store_workers import InMemoryWorkers
 
 PRUNE_SLICE = 1000
@@ -75,6 +78,8 @@ class Contents:
     channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)
     stays: dict[tuple[str, str], Stay] = field(default_factory=dict)
     stalenesses: dict[int, Staleness] = field(default_factory=dict)
+    alerts: dict[int, Alert] = field(default_factory=dict)
+    failure_streaks: dict[RepositoryName, FailureStreak] = field(default_factory=dict)
     group_acts: dict[int, GroupAct] = field(default_factory=dict)
     group_pauses: dict[tuple[str, str], HeldPause] = field(default_factory=dict)
     timers: dict[tuple[RepositoryName, datetime], Timer] = field(default_factory=dict)
@@ -365,6 +370,7 @@ class InMemoryTransaction(ports.Transaction):
         self._pull_requests = InMemoryPullRequests(contents)
         self._stays = InMemoryStays(contents.stays)
         self._stalenesses = InMemoryStalenesses(contents.stalenesses)
+        self._queue_health = InMemoryQueueHealth(contents.alerts, contents.failure_streaks)
         self._outbox = InMemoryOutbox(
             contents.deliveries, contents.next_sequences, contents.told_by, contents.parked
         )
@@ -459,6 +465,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def stalenesses(self) -> InMemoryStalenesses:
         return self._stalenesses
+
+    @property
+    @override
+    def queue_health(self) -> InMemoryQueueHealth:
+        return self._queue_health
 
     @property
     @override

@@ -19,6 +19,7 @@ from bot.storage.tables.people import (
     seen_requests,
     subscriptions,
 )
+from bot.storage.tables.queue_health import alerts, failure_streaks
 from bot.storage.tables.schema import metadata
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "TO_EDIT",
     "UNPOSTED",
     "accounts",
+    "alerts",
     "audit",
     "board_sights",
     "boards",
@@ -34,6 +36,7 @@ __all__ = [
     "deliveries",
     "destinations",
     "events",
+    "failure_streaks",
     "group_acts",
     "group_pauses",
     "leases",

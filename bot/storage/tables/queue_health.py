@@ -1,0 +1,38 @@
+"""What is known of the condition of queues."""
+
+from sqlalchemy import BigInteger, Column, Index, Table
+
+from bot.domain.alerts import AlertKind
+from bot.storage.column_types import OutsideText, Repository, UtcTime, Word
+from bot.storage.tables.schema import RowNumber, metadata
+
+alerts = Table(
+    "alerts",
+    metadata,
+    Column("alert_id", RowNumber, primary_key=True),
+    Column("repository", Repository, nullable=False),
+    Column("kind", Word(AlertKind), nullable=False),
+    Column("value", BigInteger, nullable=False),
+    Column("threshold", BigInteger, nullable=False),
+    Column("began_at", UtcTime, nullable=False),
+    Column("pull_request", BigInteger),
+    Column("batch", OutsideText),
+    Column("ended_at", UtcTime),
+    sqlite_autoincrement=True,
+)
+Index(
+    "uq_alerts_active",
+    alerts.c.repository,
+    alerts.c.kind,
+    unique=True,
+    sqlite_where=alerts.c.ended_at.is_(None),
+    postgresql_where=alerts.c.ended_at.is_(None),
+)
+
+failure_streaks = Table(
+    "failure_streaks",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("failures", BigInteger, nullable=False),
+    Column("pull_request", BigInteger),
+)

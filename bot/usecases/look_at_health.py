@@ -1,0 +1,137 @@
+"""Look at a queue's condition from time to time, and tell of what became bad or good again."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.domain.alerts import Alert, AlertChange, AlertKind, changes
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.errors import MergeQueueError
+from bot.domain.queue import QueueStatus
+from bot.domain.queue_condition import readings
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription, Topic
+from bot.domain.surroundings import LONGEST_STAY
+from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
+
+logger = logging.getLogger(__name__)
+
+LOOK_FLOOR = timedelta(seconds=30)
+"""What is measured in minutes is not read more often than this, however short polls are apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookAtHealth:
+    """Where a channel hears of a queue's health, one status read an interval; elsewhere nothing.
+
+    The lease of the repository's polls keeps two processes from looking at once; that an alert
+    begins or ends is stored in the transaction of its deliveries. `gate`: the polls' own.
+    """
+
+    store: Store
+    merge_queue: MergeQueue
+    clock: Clock
+    nudge: Nudge
+    thresholds: Mapping[AlertKind, int]
+    interval: timedelta
+    gate: asyncio.Semaphore
+    due_at: dict[RepositoryName, datetime] = field(default_factory=dict)
+    forgotten: set[RepositoryName] = field(default_factory=set)
+
+    async def run(
+        self, repository: RepositoryName, lease: Lease, subscriptions: Sequence[Subscription]
+    ) -> None:
+        """Raises StoreError; a status that cannot be read is logged, and read the next time."""
+        now = self.clock.now()
+        due_at = self.due_at.get(repository, now)
+        if not self.thresholds or not hears_of_health(subscriptions) or now < due_at:
+            return
+        self.due_at[repository] = now + max(self.interval, LOOK_FLOOR)
+        try:
+            async with self.gate:
+                status = await self.merge_queue.status(repository)
+            await self._compare(repository, lease, status)
+        except MergeQueueError as error:
+            logger.info(
+                "health not read",
+                extra={
+                    "action": "health_not_read",
+                    "repository": repository,
+                    "error": type(error).__name__,
+                },
+            )
+
+    async def forget_unheard(
+        self,
+        transaction: Transaction,
+        repositories: Collection[RepositoryName],
+        subscriptions: Mapping[RepositoryName, Sequence[Subscription]],
+        now: datetime,
+    ) -> None:
+        """What nobody hears of any more begins anew when somebody does; once a change."""
+        heard = {one for one in repositories if hears_of_health(subscriptions.get(one, ()))}
+        unheard = set(repositories) - heard - self.forgotten
+        if unheard:
+            await transaction.queue_health.forget(unheard, now)
+        self.forgotten.difference_update(heard)
+        self.forgotten.update(unheard)
+
+    async def _compare(self, repository: RepositoryName, lease: Lease, status: QueueStatus) -> None:
+        async with self.store.begin() as transaction:
+            change = await self._change(transaction, repository, status)
+        if change.is_none:
+            return
+        # A pause made elsewhere a moment ago may be known to the service alone.
+        if change.begun and await self.merge_queue.current_pause(repository) is not None:
+            return
+        async with self.store.begin() as transaction:
+            now = self.clock.now()
+            await transaction.leases.require(lease, now)
+            change = await self._change(transaction, repository, status)
+            await _apply(transaction, change, now)
+        self.nudge()
+
+    async def _change(
+        self, transaction: Transaction, repository: RepositoryName, status: QueueStatus
+    ) -> AlertChange:
+        now, kept = self.clock.now(), transaction.queue_health
+        pauses = await transaction.pauses.of(repository, now - LONGEST_STAY)
+        return changes(
+            readings(status, await kept.streak(repository), pauses, now),
+            await kept.active(repository),
+            self.thresholds,
+            repository,
+            now,
+            is_paused=status.pause is not None or any(one.is_open for one in pauses),
+        )
+
+
+def hears_of_health(subscriptions: Sequence[Subscription]) -> bool:
+    return any(Topic.HEALTH in one.topics for one in subscriptions)
+
+
+async def _apply(transaction: Transaction, change: AlertChange, now: datetime) -> None:
+    for one in change.dropped:
+        await transaction.queue_health.end(one.alert_id, now)
+    for one in change.ended:
+        if await transaction.queue_health.end(one.alert_id, now):
+            await _tell(transaction, SubjectKind.ALERT_OVER, one, now)
+    for one in change.begun:
+        number = await transaction.queue_health.begin(one)
+        if number is not None:
+            await _tell(transaction, SubjectKind.ALERT, replace(one, alert_id=number), now)
+
+
+async def _tell(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:
+    subscriptions = await transaction.subscriptions.of_repository(alert.repository)
+    channels = {one.channel_id for one in subscriptions if Topic.HEALTH in one.topics}
+    subject = Subject(kind, alert.repository, alert.alert_id)
+    await transaction.outbox.add(
+        [
+            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=True)
+            for channel_id in sorted(channels)
+        ]
+    )

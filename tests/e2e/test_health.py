@@ -1,0 +1,160 @@
+"""What a channel hears of a queue's health: once when it is bad, once when it is good again."""
+
+import pytest
+
+from bot.sandbox.merge_queue.controls import SentEvent
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES, REPOSITORY, BotTester
+from tests.support.clock import MovedClock
+
+pytestmark = pytest.mark.e2e
+
+HOUR = 3600.0
+STANDING = {"repositories": {REPOSITORY: "quiet"}, "speed": 1.0}
+"""So slow a service that nothing happens in it while a test lasts."""
+
+
+async def later(bot: BotTester, clock: MovedClock, seconds: float) -> None:
+    """The bot has looked at the queue once more."""
+    clock.advance(seconds)
+    statuses = len(bot.requests("/status"))
+    await bot.another_look()
+    assert len(bot.requests("/status")) > statuses
+
+
+async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(**STANDING, channels=f"acme/site={RELEASES}:enter")
+    await bot.type("subscribe health style:feed")
+    assert "health" in await bot.wait_for_post("will hear")
+    number = bot.enqueue(title="Fix <the> search")
+    await bot.wait_for_post(f"#{number}", RELEASES)
+    await later(bot, clock, HOUR)
+    assert len(bot.posts()) == 1
+
+    clock.advance(HOUR)
+
+    alert = await bot.wait_for_post("Queue alert")
+    assert f"the head of the queue, #{number} Fix <the> search, has waited for 2 h" in alert
+    assert "(limit 1 h 30 min)" in alert
+    assert "Look at its checks" in alert
+    await later(bot, clock, HOUR)
+    assert len(bot.posts()) == 2
+
+    await bot.click(alert, "Show status")
+    assert f"#{number}" in await bot.wait_for_reply("acme/site")
+    await bot.click(alert, f"Log of #{number}")
+    assert "Queued" in await bot.wait_for_reply(f"#{number}")
+    assert len(bot.posts()) == 2
+
+    bot.merge_queue.dequeue(REPOSITORY, number)
+    clock.advance(60)
+
+    over = await bot.wait_for_post("Alert over")
+    assert "the head of the queue moves on, after 1 h" in over
+    assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 1, 0]
+
+
+async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(
+        **STANDING,
+        channels=f"acme/site={MERGE_QUEUE}:health",
+        environment={"MQBOT_HEALTH_FAILURES": "3"},
+    )
+
+    def fail(number: int) -> None:
+        metadata = {"merged": False, "dequeue_code": "CHECKS_FAILED"}
+        bot.emit("action.queue.leave", number, metadata=metadata)
+
+    for number in (71, 72):
+        fail(number)
+    await later(bot, clock, 60)
+    assert bot.posts() == []
+    for number in (73, 74):
+        fail(number)
+    await later(bot, clock, 60)
+    alert = await bot.wait_for_post("Queue alert")
+    assert "4 pull requests in a row left the queue on failures, #74 last (limit 3)" in alert
+    assert "pause the queue until it is found" in alert
+    fail(75)
+    await later(bot, clock, 60)
+    await later(bot, clock, 60)
+    assert len(bot.posts()) == 1
+
+    bot.emit("action.queue.merged", 76)
+    clock.advance(60)
+    await bot.another_look()
+    clock.advance(60)
+
+    assert "the queue merges again, after" in await bot.wait_for_post("Alert over")
+
+
+async def test_a_long_queue_and_a_stuck_batch_are_told_while_it_is_not_paused(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(
+        **STANDING,
+        channels=f"acme/site={MERGE_QUEUE}:health",
+        environment={
+            "MQBOT_HEALTH_DEPTH": "2",
+            "MQBOT_HEALTH_HEAD_MINUTES": "0",
+            "MQBOT_REMINDER_MINUTES": "0",
+        },
+    )
+    bot.pause_elsewhere("CI is down")
+    numbers = [bot.enqueue(labels=("hotfix",), hangs=True) for _ in range(3)]
+    await later(bot, clock, 120)
+    await later(bot, clock, 120)
+    assert bot.posts() == []
+
+    bot.merge_queue.unpause(REPOSITORY)
+    await bot.happens("action.queue.checks_start", numbers[0])
+    clock.advance(60)
+    long = await bot.wait_for_post("Queue alert")
+    assert "3 pull requests are in the queue (limit 2)" in long
+    clock.advance(2 * HOUR)
+    stuck = await bot.wait_for_post("Queue alert")
+    assert f"with #{numbers[0]} " in stuck
+    assert "has been checked for 2 h" in stuck
+    assert "(limit 1 h)" in stuck
+    for number in numbers:
+        bot.merge_queue.dequeue(REPOSITORY, number)
+    clock.advance(60)
+    await bot.wait_for_post("no batch is stuck any more, after")
+    await bot.wait_for_post("the queue is short again, after 2 h")
+    assert len(bot.posts()) == 4
+
+
+async def test_a_restarted_bot_remembers_what_it_told(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(
+        **STANDING,
+        channels=f"acme/site={MERGE_QUEUE}:health",
+        environment={"MQBOT_HEALTH_DEPTH": "1", "MQBOT_HEALTH_HEAD_MINUTES": "0"},
+    )
+    numbers = [bot.enqueue() for _ in range(2)]
+    clock.advance(60)
+    await bot.wait_for_post("2 pull requests are in the queue")
+    await bot.stop_bot()
+    await bot.start_bot()
+    await later(bot, clock, 60)
+    await later(bot, clock, 60)
+    assert len(bot.posts()) == 1
+    await bot.stop_bot()
+    for number in numbers:
+        bot.merge_queue.dequeue(REPOSITORY, number)
+    await bot.start_bot()
+    await bot.wait_for_post("the queue is short again, after")
+    assert len(bot.posts()) == 2
+
+
+async def test_an_unknown_type_of_event_is_no_alert(start_bot: StartBot, clock: MovedClock) -> None:
+    bot = await start_bot(**STANDING, channels=f"acme/site={MERGE_QUEUE}:health")
+    bot.merge_queue.emit(REPOSITORY, SentEvent("action.of_tomorrow", pull_request=5))
+    bot.emit("action.queue.enter", 77)
+    await later(bot, clock, HOUR)
+    assert bot.posts() == []

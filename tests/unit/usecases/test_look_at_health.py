@@ -1,0 +1,244 @@
+"""What channels that hear of a queue's health are told, and what it costs to know it."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.alerts import AlertKind
+from bot.domain.deliveries import SubjectKind
+from bot.domain.errors import LeaseLost, MergeQueueUnavailable
+from bot.domain.pause_records import PauseRecord
+from bot.domain.queue import Pause
+from bot.domain.subscriptions import Subscription
+from bot.usecases.look_at_health import LookAtHealth
+from tests.support.make import CHANNEL, SITE, make_queued, make_status, make_subscription
+from tests.support.reading import Reading
+from tests.support.store import InMemoryStore
+
+HEALTH = make_subscription("health")
+LIMITS = {AlertKind.HEAD: 3600, AlertKind.DEPTH: 3, AlertKind.FAILURES: 2}
+LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
+
+
+@dataclass
+class Watch:
+    """One process that looks at one repository."""
+
+    limits: Mapping[AlertKind, int] = field(default_factory=lambda: LIMITS)
+    reading: Reading = field(default_factory=Reading)
+
+    def __post_init__(self) -> None:
+        self.clock, self.merge_queue = self.reading.clock, self.reading.merge_queue
+        self.restart()
+
+    @property
+    def store(self) -> InMemoryStore:
+        return self.reading.store
+
+    def restart(self) -> None:
+        self.look_at = LookAtHealth(
+            self.store,
+            self.merge_queue,
+            self.clock,
+            self.reading.nudge,
+            self.limits,
+            timedelta(seconds=10),
+            asyncio.Semaphore(6),
+        )
+
+    async def hear(self, *subscriptions: Subscription) -> "Watch":
+        for one in subscriptions or (HEALTH,):
+            await self.reading.add(one)
+        return self
+
+    async def look(self, seconds: float = 60) -> None:
+        self.clock.advance(seconds)
+        lease = await self.reading.lease()
+        async with self.store.begin() as transaction:
+            found = await transaction.subscriptions.of_repositories([SITE])
+            await self.look_at.forget_unheard(transaction, [SITE], found, self.clock.now())
+        await self.look_at.run(SITE, lease, found.get(SITE, ()))
+
+    def waits(self, *numbers: int) -> None:
+        """These are queued now, and nothing else."""
+        queued = [make_queued(number, queued_at=self.clock.now()) for number in numbers]
+        self.merge_queue.statuses[SITE] = make_status(waiting=queued)
+
+    def told(self, channel_id: str = CHANNEL) -> list[str]:
+        return [kind for kind, _ in self.reading.told(channel_id) if kind.startswith("alert")]
+
+    async def pause(self, *, known: bool = True) -> None:
+        at = self.clock.now()
+        self.merge_queue.pauses[SITE] = Pause(reason="x", paused_at=at)
+        if known:
+            async with self.store.begin() as transaction:
+                await transaction.pauses.save(PauseRecord(SITE, at, "x", "x"))
+
+    async def unpause(self) -> None:
+        self.merge_queue.pauses.clear()
+        async with self.store.begin() as transaction:
+            for one in await transaction.pauses.open([SITE]):
+                await transaction.pauses.save(replace(one, ended_at=self.clock.now()))
+
+
+async def test_a_head_that_waits_too_long_is_told_once_and_so_is_its_end() -> None:
+    watch = await Watch().hear()
+    watch.waits(41)
+    await watch.look()
+    assert watch.told() == []
+    for _ in range(3):
+        await watch.look(3600)
+    assert watch.told() == ["alert"]
+    watch.waits(42)
+    for _ in range(3):
+        await watch.look()
+    assert watch.told() == ["alert", "alert_over"]
+    assert watch.reading.nudges == 2
+
+
+async def test_who_does_not_ask_for_health_hears_nothing_and_costs_nothing() -> None:
+    watch = await Watch().hear(make_subscription("enter", "failure"))
+    watch.waits(41)
+    await watch.look(7200)
+    before = watch.store.transactions
+    await watch.look_at.run(SITE, await watch.reading.lease(), watch.reading.subscriptions)
+    assert watch.store.transactions == before + 1  # the lease alone
+    assert watch.merge_queue.calls == []
+    assert watch.told() == []
+
+
+async def test_with_every_alert_switched_off_nothing_is_read() -> None:
+    watch = await Watch({}).hear()
+    await watch.look()
+    assert watch.merge_queue.calls == []
+
+
+async def test_the_status_is_read_once_an_interval() -> None:
+    watch = await Watch().hear()
+    for _ in range(10):
+        await watch.look(6)
+    assert len(watch.merge_queue.called("status")) == 2
+
+
+async def test_what_is_known_of_alerts_outlives_the_process() -> None:
+    watch = await Watch().hear()
+    watch.waits(1, 2, 3, 4)
+    await watch.look()
+    watch.restart()
+    await watch.look()
+    assert watch.told() == ["alert"]
+    watch.restart()
+    watch.waits(1, 2)
+    await watch.look()
+    assert watch.told() == ["alert", "alert_over"]
+
+
+async def test_a_process_that_lost_its_lease_tells_nothing() -> None:
+    watch = await Watch().hear()
+    watch.waits(1, 2, 3, 4)
+    stale = await watch.reading.lease()
+    watch.clock.advance(120)
+    async with watch.store.begin() as transaction:
+        await transaction.leases.claim(
+            ["poll"], holder="another", now=watch.clock.now(), lifetime=timedelta(minutes=1)
+        )
+    with pytest.raises(LeaseLost):
+        await watch.look_at.run(SITE, stale, [HEALTH])
+    assert watch.told() == []
+    async with watch.store.begin() as transaction:
+        assert await transaction.queue_health.active(SITE) == []
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "to the service alone"])
+async def test_a_paused_queue_is_not_complained_about_and_pauses_are_not_counted(
+    *, known: bool
+) -> None:
+    watch = await Watch().hear()
+    watch.waits(41)
+    await watch.pause(known=known)
+    await watch.look(7200)
+    assert watch.told() == []
+    await watch.unpause()
+    await watch.look(3500)
+    assert watch.told() == ([] if known else ["alert"])
+    await watch.look(200)
+    assert watch.told() == ["alert"]
+
+
+async def test_an_alert_that_lasts_is_not_over_because_somebody_pauses() -> None:
+    watch = await Watch().hear()
+    watch.waits(41)
+    await watch.look(3700)
+    await watch.pause()
+    await watch.look()
+    watch.waits()
+    await watch.look()
+    assert watch.told() == ["alert"]
+    await watch.unpause()
+    await watch.look()
+    assert watch.told() == ["alert", "alert_over"]
+
+
+async def test_failures_in_a_row_are_those_that_the_event_log_told_of() -> None:
+    watch = await Watch().hear()
+    await watch.reading.poll()
+    for number in (41, 42):
+        watch.reading.tell(LEAVE, number, merged=False, dequeue_code="CHECKS_FAILED")
+    watch.reading.tell(LEAVE, 43, merged=False, dequeue_code="PR_MANUALLY_DEQUEUED")
+    await watch.reading.poll()
+    await watch.reading.poll()
+    await watch.look()
+    assert watch.told() == ["alert"]
+    watch.reading.tell(MERGED, 44)
+    await watch.reading.poll()
+    await watch.look()
+    assert watch.told() == ["alert", "alert_over"]
+    assert [kind for kind, _ in watch.reading.told(CHANNEL)] == watch.told()
+
+
+async def test_every_channel_that_asked_is_told_whatever_its_branches_and_style() -> None:
+    narrow = make_subscription("health", channel_id="C2", branches=frozenset({"release/*"}))
+    watch = await Watch().hear(HEALTH, narrow, make_subscription("enter", channel_id="C3"))
+    watch.waits(1, 2, 3, 4)
+    await watch.look()
+    assert [watch.told(each) for each in (CHANNEL, "C2", "C3")] == [["alert"], ["alert"], []]
+
+
+async def test_a_service_that_does_not_answer_is_asked_again_later() -> None:
+    watch = await Watch().hear()
+    watch.waits(1, 2, 3, 4)
+    watch.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
+    await watch.look()
+    watch.merge_queue.fail_next(MergeQueueUnavailable("down"), method="current_pause")
+    await watch.look()
+    assert watch.told() == []
+    await watch.look()
+    assert watch.told() == ["alert"]
+
+
+async def test_what_nobody_heard_of_for_a_while_begins_anew() -> None:
+    watch = await Watch().hear()
+    watch.waits(1, 2, 3, 4)
+    await watch.look()
+    async with watch.store.begin() as transaction:
+        await transaction.subscriptions.delete(CHANNEL, SITE)
+    await watch.look()
+    watch.waits()
+    await watch.hear()
+    await watch.look()
+    assert watch.told() == ["alert"]
+    watch.waits(1, 2, 3, 4)
+    await watch.look()
+    assert watch.told() == ["alert", "alert"]
+
+
+async def test_the_delivery_waits_for_nothing_in_the_urgent_line() -> None:
+    watch = await Watch().hear()
+    watch.waits(1, 2, 3, 4)
+    await watch.look()
+    (delivery,) = watch.store.database.contents.deliveries.values()
+    assert delivery.urgent
+    assert delivery.subject.kind is SubjectKind.ALERT
