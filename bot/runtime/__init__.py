@@ -1,5 +1,6 @@
 """The composition root: connects adapters to use cases, opens and closes them in order."""
 
+import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -151,4 +152,8 @@ def _given(variable: str, secret: SecretStr | None) -> SecretStr:
 def _ready(settings: Settings, watching: Watching, stack: AsyncExitStack) -> None:
     watching.health.begin()
     stack.callback(watching.health.end)
+    # What was built until here stays to the end: no collection needs to look through it again.
+    gc.collect()
+    gc.freeze()
+    stack.callback(gc.unfreeze)
     logger.info("ready", extra={"action": "ready", "repositories": len(settings.repositories)})

@@ -1,19 +1,16 @@
 """What comes over a socket goes to Bolt, and Bolt's answer back."""
 
-import asyncio
 import json
 import logging
 from collections.abc import Mapping
 from typing import Any
 
-from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.ports.measures import UNMEASURED, Measures
-from bot.slack.once import request_fields
-from bot.slack.tracing import tracing
+from bot.slack.dispatch import dispatch
 
 logger = logging.getLogger(__name__)
 
@@ -41,10 +38,8 @@ class Envelopes:
         if request is None:
             logger.warning("no envelope", extra={"action": "envelope_unreadable"})
             return None
-        begun = asyncio.get_running_loop().time()
-        with tracing(**request_fields(request.payload)):
-            answer = await run_async_bolt_app(self._app, request)
-        self._measures.acknowledged(asyncio.get_running_loop().time() - begun)
+        retry = None if request.retry_attempt is None else str(request.retry_attempt)
+        answer = await dispatch(self._app, request.payload, retry, self._measures)
         if answer.status != HANDLED:
             logger.warning(
                 "no listener took an envelope",

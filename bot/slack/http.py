@@ -11,13 +11,12 @@ from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.ports import Clock
 from bot.ports.measures import UNMEASURED, Measures
-from bot.slack.once import request_fields
+from bot.slack.dispatch import dispatch
+from bot.slack.once import RETRY
 from bot.slack.signature import NotSlack, Signature
-from bot.slack.tracing import tracing
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +24,8 @@ EVENTS_PATH = "/slack/events"
 
 LARGEST_BODY = 1024 * 1024
 """Bytes. Slack's largest payloads, a modal with its state, are a few hundred thousand."""
+
+RETRY_REASON = "x-slack-retry-reason"
 
 MOST_FIELDS = 100
 READ_SECONDS = 3.0
@@ -103,21 +104,10 @@ class HttpServer:
             raise web.HTTPBadRequest
         if self._app is None:
             raise web.HTTPServiceUnavailable
-        _log_retry(request)
-        begun = asyncio.get_running_loop().time()
-        with tracing(**request_fields(body)):
-            answer = await _answer(self._app, request, body)
-        self._measures.acknowledged(asyncio.get_running_loop().time() - begun)
-        return answer
-
-
-async def _answer(app: AsyncApp, request: web.Request, body: Json) -> web.Response:
-    # The parsed body is what Socket Mode gives as well. Bolt's own reading of a form takes
-    # any command in whose text the word “payload” stands for a request without fields.
-    answer = await app.async_dispatch(
-        AsyncBoltRequest(mode="socket_mode", body=body, headers=dict(request.headers.items()))
-    )
-    return await to_aiohttp_response(answer)
+        retry = request.headers.get(RETRY)
+        if retry is not None:
+            _log_retry(retry, request.headers.get(RETRY_REASON, ""))
+        return await to_aiohttp_response(await dispatch(self._app, body, retry, self._measures))
 
 
 def read_body(content_type: str, text: str) -> Json | None:
@@ -139,14 +129,8 @@ def _of_form(text: str) -> object:
     return json.loads(fields["payload"]) if "payload" in fields else fields
 
 
-def _log_retry(request: web.Request) -> None:
-    number = request.headers.get("X-Slack-Retry-Num")
-    if number is not None:
-        logger.info(
-            "Slack tries again",
-            extra={
-                "action": "slack_retries",
-                "number": number[:10],
-                "reason": request.headers.get("X-Slack-Retry-Reason", "")[:40],
-            },
-        )
+def _log_retry(number: str, reason: str) -> None:
+    logger.info(
+        "Slack tries again",
+        extra={"action": "slack_retries", "number": number[:10], "reason": reason[:40]},
+    )

@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
+from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
 from bot.ports import Clock, Store
@@ -25,6 +27,12 @@ https://docs.slack.dev/apis/events-api#retries
 
 TRIGGER_LIFETIME = timedelta(minutes=10)
 """Commands, actions, submissions and shortcuts are not sent again; a signature holds 5 minutes."""
+
+RETRY = "x-slack-retry-num"
+"""The header that counts the retries, https://docs.slack.dev/apis/events-api#retries."""
+
+KEY = "mqbot_request_key"
+"""Where Bolt's context holds a request's key, computed once."""
 
 MOST_REMEMBERED = 20_000
 """Of each lifetime; past that the oldest are forgotten early."""
@@ -56,12 +64,6 @@ def request_key(body: Mapping[str, Any]) -> RequestKey | None:
         if isinstance(identity, str) and identity:
             return RequestKey(sha256(f"{kind}:{identity}".encode()).hexdigest(), lifetime)
     return None
-
-
-def request_fields(body: Mapping[str, Any]) -> Mapping[str, str]:
-    """What a log says of a request, to tell its records from those of others."""
-    key = request_key(body)
-    return {} if key is None else {"request": key.short}
 
 
 def _action(body: Mapping[str, Any]) -> str | None:
@@ -123,15 +125,15 @@ class Once:
         request: AsyncBoltRequest,
         next_: Callable[[], Awaitable[BoltResponse]],
     ) -> BoltResponse:
-        """Bolt middleware: let a request pass the first time, acknowledge it the next times.
+        """Let a request pass the first time, acknowledge it the next times.
 
         A retry is not refused for being one: of what happened while no connection was open it
         is the only delivery.
         """
-        key = request_key(request.body)
+        key = request.context[KEY] if KEY in request.context else request_key(request.body)
         if key is None or self._memory.add(key, self._clock.now()):
             return await next_()
-        _log_repeated(key, retry=_header(request, "x-slack-retry-num"))
+        _log_repeated(key, retry=_header(request, RETRY))
         return BoltResponse(status=200)
 
     async def act(self, body: Mapping[str, Any], work: Coroutine[Any, Any, None]) -> None:
@@ -169,6 +171,27 @@ class Once:
             return await transaction.seen_requests.add(
                 key.digest, now=now, until=now + key.lifetime
             )
+
+
+class OnceMiddleware(AsyncMiddleware):
+    """Bolt's middleware for `Once`.
+
+    A class: for a function Bolt gathers all that one may ask for, as it does for a listener,
+    which takes longer than everything `Once` does.
+    """
+
+    def __init__(self, once: Once) -> None:
+        self._once = once
+
+    @override
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,
+        next: Callable[[], Awaitable[BoltResponse]],
+    ) -> BoltResponse:
+        return await self._once.refuse_repeated(req, next)
 
 
 def _header(request: AsyncBoltRequest, name: str) -> str | None:

@@ -75,6 +75,8 @@ async def dial(client: AsyncWebClient, app_token: SecretStr) -> ClientConnection
             open_timeout=OPEN_SECONDS,
             close_timeout=CLOSE_SECONDS,
             max_size=LARGEST_FRAME,
+            # Slack's own clients do not offer it either: it takes longer than all of an answer.
+            compression=None,
         )
     except (WebSocketException, OSError) as error:
         # The exception is not chained: it may name the address, which holds the ticket.

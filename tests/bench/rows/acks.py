@@ -17,6 +17,9 @@ from tests.bench.surroundings import environment
 AT_ONCE = 64
 ANSWER_SECONDS = 30.0
 
+REST_SECONDS = 0.01
+"""Between single commands: what a program does after its answer is not part of the next one."""
+
 Send = Callable[[dict[str, Any]], Awaitable[float]]
 
 
@@ -80,7 +83,10 @@ async def _over_sockets(extent: Extent) -> Rounds:
 
 async def _round(slack: SlackService, send: Send, extent: Extent, *, answers: bool) -> Figures:
     """`answers`: the program answers as well; those are waited for before the next commands."""
-    one = [await _burst(slack, send, 1, answers=answers) for _ in range(extent.scaled(60, 20))]
+    one = [
+        await _burst(slack, send, 1, answers=answers, rest=REST_SECONDS)
+        for _ in range(extent.scaled(60, 20))
+    ]
     many = [await _burst(slack, send, AT_ONCE, answers=answers) for _ in range(extent.scaled(6, 2))]
     return {
         "one": median(taken for burst in one for taken in burst.taken) * 1000,
@@ -97,7 +103,9 @@ class _Burst:
         self.seconds = seconds
 
 
-async def _burst(slack: SlackService, send: Send, count: int, *, answers: bool) -> _Burst:
+async def _burst(
+    slack: SlackService, send: Send, count: int, *, answers: bool, rest: float = 0.0
+) -> _Burst:
     commands = [slack.command("help") for _ in range(count)]
     begun = time.perf_counter()
     taken = await asyncio.gather(*(send(body) for body, _ in commands))
@@ -105,4 +113,5 @@ async def _burst(slack: SlackService, send: Send, count: int, *, answers: bool) 
     if answers:
         async with asyncio.timeout(ANSWER_SECONDS):
             await asyncio.gather(*(answered for _, answered in commands))
+    await asyncio.sleep(rest)
     return _Burst(taken, seconds)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextvars import ContextVar
 
 import pytest
 
@@ -84,3 +85,32 @@ async def test_work_that_fails_is_logged_once_and_harms_no_other(
     assert await inbox.drain(5) == 0
     logged = [one for one in caplog.records if one.levelno >= logging.ERROR]
     assert [getattr(one, "action", None) for one in logged] == ["inbox_failed"]
+
+
+async def test_work_waits_for_quiet_and_keeps_what_was_known_when_it_was_handed_over() -> None:
+    """Acknowledgements go first; each work sees the context of its own request."""
+    inbox, seen = Inbox(quiet_seconds=3600, latest_seconds=3600), list[str]()
+    name: ContextVar[str] = ContextVar("name")
+
+    async def work() -> None:
+        seen.append(name.get())
+
+    for one in ("a", "b", "c"):
+        name.set(one)
+        inbox.hand_over(work())
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert (seen, len(inbox)) == ([], 3)
+    await inbox.drain(30)
+    assert (seen, len(inbox)) == (["a", "b", "c"], 0)
+
+
+async def test_work_does_not_wait_for_a_quiet_that_never_comes() -> None:
+    inbox, begun = Inbox(quiet_seconds=3600, latest_seconds=0.001), asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+
+    inbox.hand_over(work())
+    async with asyncio.timeout(30):
+        await begun.wait()
