@@ -18,6 +18,8 @@ class Action(StrEnum):
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     DEFAULT = "default"
+    BOARD = "board"
+    END_BOARD = "end_board"
 
 
 class Origin(StrEnum):

@@ -14,17 +14,19 @@ class CardKind(StrEnum):
     """What a card shows.
 
     Its `key` names the one it shows: for a pause its `pause_id`, for a group of repositories the
-    act that paused it, under the name of its first repository, for a stay in the queue its key.
+    act that paused it, under the name of its first repository, for a stay in the queue its key,
+    for a board its `board_id`.
     """
 
     PAUSE = "pause"
     GROUP = "group"
     STAY = "stay"
+    BOARD = "board"
 
     @property
     def is_urgent(self) -> bool:
-        """Whether its first post goes into a channel's urgent line."""
-        return self in {CardKind.PAUSE, CardKind.GROUP}
+        """Whether its first post goes into a channel's urgent line: somebody asked for it."""
+        return self in {CardKind.PAUSE, CardKind.GROUP, CardKind.BOARD}
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,9 @@ def right_of(action: Action) -> Right:
             return Right.PAUSE
         case Action.UNPAUSE:
             return Right.UNPAUSE
-        case Action.SUBSCRIBE | Action.UNSUBSCRIBE | Action.DEFAULT:
+        case (
+            Action.SUBSCRIBE | Action.UNSUBSCRIBE | Action.DEFAULT | Action.BOARD | Action.END_BOARD
+        ):
             return Right.SUBSCRIBE
 
 

@@ -20,6 +20,8 @@ _DID = {
     Action.SUBSCRIBE: "subscribed a channel to",
     Action.UNSUBSCRIBE: "unsubscribed a channel from",
     Action.DEFAULT: "changed what a channel means by default,",
+    Action.BOARD: "put up the board of",
+    Action.END_BOARD: "took down the board of",
 }
 
 _RESULTS = {

@@ -24,8 +24,10 @@ from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_deliveries import PostDeliveries
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
+from bot.usecases.refresh_boards import RefreshBoards
 from bot.usecases.refresh_cards import RefreshCards
 from bot.usecases.share_repositories import SHARE_SECONDS, ShareRepositories
+from bot.usecases.show_status import ShowStatus
 from bot.usecases.tell_staleness import TellStaleness
 from bot.usecases.watch_pauses import WatchPauses
 
@@ -68,11 +70,13 @@ class Jobs:
         )
         self._watches = self._watching(ports, holder)
         self._watch = Job("watch pauses", self._watches.run)
+        self._boards = self._refreshing(ports)
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
         channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
         self._scheduler.every(POST_SECONDS, self._post)
         self._scheduler.every(POST_SECONDS, self._edit)
         self._scheduler.every(POST_SECONDS, self._watch)
+        self._scheduler.every(POST_SECONDS, Job("refresh boards", self._boards.run))
         self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
         self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self.polls.run))
         stale = TellStaleness(
@@ -116,6 +120,18 @@ class Jobs:
             repositories=self._settings.repositories,
             interval=timedelta(seconds=self._settings.poll_seconds),
             holder=holder,
+        )
+
+    def _refreshing(self, ports: Ports) -> RefreshBoards:
+        interval = timedelta(seconds=self._settings.poll_seconds)
+        return RefreshBoards(
+            store=ports.store,
+            show_status=ShowStatus(ports.merge_queue, ports.store, ports.clock),
+            clock=ports.clock,
+            nudge=self.nudge,
+            interval=interval,
+            limit=stale_after(interval),
+            polled=self.polls.read_at,
         )
 
     def _polling(self, ports: Ports, holder: str) -> PollDueRepositories:
@@ -196,6 +212,7 @@ class Jobs:
         await self._scheduler.drain()
         await self.polls.drain()
         await self._watches.drain()
+        await self._boards.drain()
         await self._scheduler.drain()
         try:
             await self.polls.release()

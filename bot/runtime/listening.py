@@ -20,6 +20,7 @@ from bot.slack.actions.watching import WatchActions
 from bot.slack.answers import Answers
 from bot.slack.answers.asking import QuestionAnswers, StatusAnswers
 from bot.slack.answers.auditing import AuditAnswers
+from bot.slack.answers.boarding import BoardAnswers
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.help import HelpAnswers
 from bot.slack.answers.pausing import PauseAnswers
@@ -44,6 +45,7 @@ from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.extend_pause import ExtendPause
 from bot.usecases.group_work import GroupWork
 from bot.usecases.link_account import LinkAccount
+from bot.usecases.manage_boards import ManageBoards
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_group import PauseGroup
 from bot.usecases.pause_queue import PauseQueue
@@ -103,7 +105,13 @@ def build_listeners(
         use_cases.show_rules,
         use_cases.show_branches,
     )
-    rooms: tuple[Room, ...] = (StatusAnswers(use_cases.show_status), asking, pausing, subscribing)
+    rooms: tuple[Room, ...] = (
+        StatusAnswers(use_cases.show_status),
+        asking,
+        pausing,
+        subscribing,
+        BoardAnswers(use_cases.manage_boards, slack.identity.name),
+    )
     general: tuple[GeneralRoom, ...] = (
         HelpAnswers(settings.command),
         AccountAnswers(use_cases.link_account, settings.command),
@@ -215,6 +223,7 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         snooze_reminders=SnoozeReminders(remind, acts),
         manage_subscriptions=ManageSubscriptions(acts),
         channel_default=ChannelDefault(acts),
+        manage_boards=ManageBoards(acts, show_status),
         show_hearing=ShowHearing(ports.store),
         link_account=LinkAccount(ports.store, ports.clock),
         watch_resume=WatchResume(ports.store, ports.clock, check),

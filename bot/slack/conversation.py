@@ -1,5 +1,6 @@
 """The exchange with one person: where their words came from and where answers go."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.domain.audit import Actor, Origin
 from bot.domain.message import Message, View
 from bot.messages import pause
-from bot.slack.failures import are_blocks_refused, blocks_refused, read_failure
+from bot.slack.failures import FAILURES, are_blocks_refused, blocks_refused, read_failure
 from bot.slack.payloads import ViewSubmission
 from bot.slack.replies import Replies
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,20 @@ class Conversation:
             await self._update_modal(pause.unchanged())
         elif self.response_url is not None:
             await self.replies.take_away(self.response_url)
+
+    async def address_of(self, message_ts: str | None) -> str | None:
+        """The address of a message in this channel; None when Slack does not tell it."""
+        if self.channel_id is None or message_ts is None:
+            return None
+        try:
+            answer = await self.client.chat_getPermalink(
+                channel=self.channel_id, message_ts=message_ts
+            )
+        except FAILURES as error:
+            code = read_failure(error).code
+            logger.warning("address not known", extra={"action": "no_permalink", "error": code})
+            return None
+        return str(answer["permalink"])
 
     async def open_modal(self, view: View) -> "OpenedModal":
         """Slack takes the trigger once, within three seconds."""

@@ -7,6 +7,7 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.extend_pause import ExtendPause
 from bot.usecases.link_account import LinkAccount
+from bot.usecases.manage_boards import ManageBoards
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 from bot.usecases.pause_group import PauseGroup
 from bot.usecases.pause_queue import PauseQueue
@@ -43,6 +44,7 @@ class UseCases:
     snooze_reminders: SnoozeReminders
     manage_subscriptions: ManageSubscriptions
     channel_default: ChannelDefault
+    manage_boards: ManageBoards
     show_hearing: ShowHearing
     link_account: LinkAccount
     watch_resume: WatchResume

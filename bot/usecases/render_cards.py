@@ -7,6 +7,7 @@ from bot.domain.message import Message
 from bot.messages import groups, pause_card
 from bot.messages.pause_card import PauseView
 from bot.ports import Transaction
+from bot.usecases.board_cards import load_board_cards
 from bot.usecases.group_cards import still_paused
 from bot.usecases.group_marks import load_group_acts
 from bot.usecases.stay_cards import load_stay_cards
@@ -16,11 +17,13 @@ async def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping
     """A message for each card, by its id; none where what it shows is gone."""
     pauses = [card for card in cards if card.name.kind is CardKind.PAUSE]
     of_groups = [card for card in cards if card.name.kind is CardKind.GROUP]
+    boards = [card for card in cards if card.name.kind is CardKind.BOARD]
     stays = [card for card in cards if card.name.kind is CardKind.STAY]
     return {
         **await _pause_cards(transaction, pauses),
         **await _group_cards(transaction, of_groups),
         **await load_stay_cards(transaction, stays),
+        **await load_board_cards(transaction, boards),
     }
 
 

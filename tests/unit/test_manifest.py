@@ -20,6 +20,7 @@ MANIFEST: dict[str, Any] = yaml.safe_load((ROOT / "manifest.yml").read_text("utf
 SCOPES = {
     "apps_connections_open": (),
     "auth_test": (),
+    "chat_getPermalink": (),
     "chat_postEphemeral": ("chat:write",),
     "chat_postMessage": ("chat:write", "chat:write.public"),
     "chat_update": ("chat:write",),

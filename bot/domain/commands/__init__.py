@@ -4,6 +4,7 @@ from bot.domain.commands.parsing import parse_command
 from bot.domain.commands.values import (
     BRANCH_LIMIT,
     AuditCommand,
+    BoardCommand,
     BranchesCommand,
     Command,
     DefaultCommand,
@@ -32,6 +33,7 @@ __all__ = [
     "BRANCH_LIMIT",
     "VERBS",
     "AuditCommand",
+    "BoardCommand",
     "BranchesCommand",
     "Command",
     "DefaultCommand",

@@ -20,6 +20,7 @@ from bot.domain.commands.grouping import (
 from bot.domain.commands.pausing import read_pause, read_unpause
 from bot.domain.commands.people import read_link, read_me
 from bot.domain.commands.subscribing import (
+    read_board,
     read_default,
     read_subscribe,
     read_subscriptions,
@@ -86,6 +87,7 @@ _READERS: dict[str, Callable[[Arguments], Command]] = {
     "unsubscribe": read_unsubscribe,
     "subscriptions": read_subscriptions,
     "default": read_default,
+    "board": read_board,
     "audit": read_audit,
     "link": read_link,
     "me": read_me,

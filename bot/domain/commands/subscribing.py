@@ -3,6 +3,7 @@
 from bot.domain.commands.arguments import Arguments
 from bot.domain.commands.options import Options
 from bot.domain.commands.values import (
+    BoardCommand,
     Command,
     DefaultCommand,
     SampleCommand,
@@ -46,6 +47,16 @@ def read_default(arguments: Arguments) -> Command:
     if words:
         raise arguments.problem(f"I do not understand “{words[0]}” here.")
     return DefaultCommand(repository)
+
+
+def read_board(arguments: Arguments) -> Command:
+    """The repository and `off` in either order."""
+    off_first = bool(arguments.words) and arguments.words[0].lower() == OFF
+    repository, words = arguments.repository(after=1 if off_first else 0)
+    off_last = not off_first and [word.lower() for word in words] == [OFF]
+    if words and not off_last:
+        raise arguments.problem(f"I do not understand “{words[0]}” here.")
+    return BoardCommand(repository, is_off=off_first or off_last)
 
 
 def _wish(arguments: Arguments, words: list[str]) -> Wish:

@@ -113,6 +113,14 @@ class DefaultCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class BoardCommand:
+    """One message in the channel that is kept true of the queue; `is_off` ends that."""
+
+    repository: RepositoryName | None = None
+    is_off: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SubscriptionsCommand:
     """The list of what the channel hears."""
 
@@ -177,6 +185,7 @@ RepositoryCommand = (
     | SubscribeCommand
     | UnsubscribeCommand
     | SampleCommand
+    | BoardCommand
 )
 """Those that are about one repository, which may be left out."""
 

@@ -100,6 +100,12 @@ VERBS = (
         ("default acme/site", "default off", "default"),
     ),
     Verb(
+        "board",
+        "board [owner/name] [off]",
+        "Keep one message in this channel true of the queue",
+        ("board", "board acme/site", "board off"),
+    ),
+    Verb(
         "link",
         "link LOGIN|off",
         "Tell me your login of the code host, so that I know which pull requests are yours",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from bot.domain.commands import (
+    BoardCommand,
     Command,
     GeneralCommand,
     PauseCommand,
@@ -35,6 +36,7 @@ _ACTS = (
     UnpauseGroupCommand,
     SubscribeCommand,
     UnsubscribeCommand,
+    BoardCommand,
 )
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from bot.domain.commands import (
     VERBS,
+    BoardCommand,
     Command,
     DefaultCommand,
     HelpCommand,
@@ -64,6 +65,11 @@ OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
         ("subscriptions", SubscriptionsCommand()),
         ("subscriptions test", SampleCommand()),
         ("subscriptions test acme/site branch:main", SampleCommand(SITE, "main")),
+        ("board", BoardCommand()),
+        ("board acme/site", BoardCommand(SITE)),
+        ("board OFF", BoardCommand(is_off=True)),
+        ("board off acme/site", BoardCommand(SITE, is_off=True)),
+        ("board acme/site off", BoardCommand(SITE, is_off=True)),
         ("default", DefaultCommand(None)),
         ("default acme/site", DefaultCommand(SITE)),
         ("default OFF", DefaultCommand(None, is_off=True)),

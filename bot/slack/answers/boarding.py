@@ -1,0 +1,45 @@
+"""Answers about the board of a channel."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.domain.commands import BoardCommand, RepositoryCommand
+from bot.domain.repository import RepositoryName
+from bot.messages import board
+from bot.slack.answers.room import RepositoryAnswer
+from bot.slack.conversation import Conversation
+from bot.usecases.manage_boards import BoardRequest, ManageBoards, NoPlace, PutUp, ThereAlready
+
+
+@dataclass(frozen=True, slots=True)
+class BoardAnswers:
+    """The board itself is the answer for everybody; what else there is to say is the caller's."""
+
+    manage_boards: ManageBoards
+    bot_name: str
+
+    def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]:
+        return {BoardCommand: self._board}
+
+    async def _board(
+        self, command: BoardCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        request = BoardRequest(
+            conversation.channel_id or conversation.actor.user_id,
+            repository,
+            conversation.actor,
+            conversation.origin,
+        )
+        if command.is_off:
+            was_there = await self.manage_boards.take_down(request)
+            said = board.ended_reply(repository) if was_there else board.not_there(repository)
+            await conversation.tell_actor(said)
+            return
+        match await self.manage_boards.put_up(request):
+            case PutUp():
+                return
+            case NoPlace(access=access):
+                await conversation.tell_actor(board.no_place(repository, access, self.bot_name))
+            case ThereAlready(message_ts=message_ts):
+                address = await conversation.address_of(message_ts)
+                await conversation.tell_actor(board.there_already(repository, address))

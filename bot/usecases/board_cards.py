@@ -1,0 +1,94 @@
+"""The messages of boards: opened, touched when what they say has changed, and what they say."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from bot.domain.boards import Board, Sight, seen
+from bot.domain.cards import Card, CardKind, CardName
+from bot.domain.message import Message
+from bot.domain.snapshots import Snapshot
+from bot.messages import board as messages
+from bot.ports import Transaction
+from bot.usecases.open_card import open_cards
+
+
+def card_of(board: Board) -> CardName:
+    """The name of a board's card."""
+    return CardName(CardKind.BOARD, board.repository, str(board.board_id))
+
+
+async def open_board(transaction: Transaction, board: Board) -> None:
+    await open_cards(transaction, card_of(board), [board.channel_id], board.made_at)
+
+
+async def close_board(transaction: Transaction, board: Board, now: datetime) -> None:
+    """Have its message say that it has ended."""
+    await transaction.cards.touch(card_of(board), due_at=now, closed=True)
+
+
+async def newest_card(transaction: Transaction, board: Board) -> Card | None:
+    """The one whose message people see, if they see any."""
+    return next(reversed(await transaction.cards.of(card_of(board))), None)
+
+
+async def is_out_of_sight(transaction: Transaction, board: Board) -> bool:
+    """Whether its message, and the one that took its place, can be edited no more."""
+    newest = await newest_card(transaction, board)
+    return newest is not None and newest.is_lost
+
+
+async def tell_boards(
+    transaction: Transaction, snapshot: Snapshot, now: datetime, later: datetime
+) -> bool:
+    """Keep what was read; whether boards have to say something else now.
+
+    A pause and the end of an outage are told at once, all else from `later` on.
+    """
+    before = (await transaction.boards.sights([snapshot.repository])).get(snapshot.repository)
+    after = seen(before, snapshot, await _lifts_at(transaction, snapshot))
+    if before is not None and before.says_the_same(after):
+        return False
+    await transaction.boards.save_sight(after)
+    presses = before is None or (before.picture.pause, before.outage) != (
+        after.picture.pause,
+        after.outage,
+    )
+    await touch_boards(transaction, after, now, now if presses else later)
+    return True
+
+
+async def _lifts_at(transaction: Transaction, snapshot: Snapshot) -> datetime | None:
+    pause = snapshot.pause
+    if pause is None:
+        return None
+    timers = await transaction.timers.running([snapshot.repository])
+    return next((one.lifts_at for one in timers if pause.is_of(one.paused_at)), None)
+
+
+async def touch_boards(
+    transaction: Transaction, sight: Sight, now: datetime, due_at: datetime
+) -> None:
+    """Have the boards of the repository edited; those that nobody can see any more end."""
+    for board in await transaction.boards.kept([sight.repository]):
+        if await is_out_of_sight(transaction, board):
+            await transaction.boards.end(board.board_id, now)
+        else:
+            await transaction.cards.touch(card_of(board), due_at=due_at)
+
+
+async def load_board_cards(
+    transaction: Transaction, cards: Sequence[Card]
+) -> Mapping[int, Message]:
+    """A message for each card, by its id; none where the board is gone."""
+    if not cards:
+        return {}
+    boards = await transaction.boards.get({int(card.name.key) for card in cards})
+    sights = await transaction.boards.sights({card.name.repository for card in cards})
+    messages_by_card: dict[int, Message] = {}
+    for card in cards:
+        board, sight = boards.get(int(card.name.key)), sights.get(card.name.repository)
+        if board is not None and board.ended_at is not None:
+            messages_by_card[card.card_id] = messages.ended(board)
+        elif board is not None and sight is not None:
+            messages_by_card[card.card_id] = messages.board(board, sight)
+    return messages_by_card

@@ -1,0 +1,204 @@
+"""A board in a channel: put up once, true of the queue, edited only when it says something else."""
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import BOB, GENERAL, INCIDENTS, MERGE_QUEUE, BotTester
+from tests.support.clock import MovedClock
+from tests.support.shown import Shown
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+STATUS = "/merge-queue/status"
+
+
+async def put_up(bot: BotTester, channel: str = MERGE_QUEUE) -> Shown:
+    await bot.type("/mq board", channel=channel)
+    return await bot.wait_for_post("*acme/site*", channel)
+
+
+def edits(bot: BotTester, board: Shown) -> int:
+    """How often the message was edited."""
+    return len(bot.calls("chat.update", since=lambda call: call["arguments"]["ts"] == board.ts))
+
+
+async def looks(bot: BotTester, more: int) -> None:
+    """Wait for so many more readings of the queue."""
+    wanted = len(bot.requests(STATUS)) + more
+    await until(lambda: len(bot.requests(STATUS)) >= wanted, f"{more} more readings")
+
+
+async def settled(bot: BotTester, board: Shown) -> int:
+    """How often it was edited when five readings in a row changed nothing."""
+    before = -1
+    while before != edits(bot, board):
+        before = edits(bot, board)
+        await looks(bot, 5)
+    return before
+
+
+async def test_a_board_follows_the_queue(start_bot: StartBot) -> None:
+    bot = await start_bot(speed=20.0)
+    board = await put_up(bot)
+    assert ":arrow_forward: *acme/site* is running, the queue empty" in board
+    assert board.labels == ["Pause queue…", "Show all of it"]
+
+    for number in range(22):
+        bot.enqueue(title=f"Change number {number} & more", author="carol", hangs=True)
+    board = await bot.wait_for_change(board, "15 pull requests in 5 batches, 7 waiting")
+    board = await bot.wait_for_change(board, "checks are running · checks 2/3 passed · about")
+    assert "Change number 0 & more by carol" in board
+    assert "*Next up*\n1. " in board
+    assert "*Waiting behind them:* #" in board
+    assert "next merge about" in board
+
+    await bot.type("/mq pause CI runners are down", by=BOB)
+    await bot.wait_for_post("Queue paused")
+    board = await bot.wait_for_change(board, "is paused")
+    assert "*Reason:* CI runners are down" in board
+    assert "Paused by bob since" in board
+    assert board.labels == ["Resume queue", "Show all of it"]
+    await bot.click(board, "Resume queue")
+    await bot.wait_for_post("Queue unpaused")
+    board = await bot.wait_for_change(board, "is running")
+    await bot.click(board, "Show all of it")
+    await bot.wait_for_reply("*acme/site* is running")
+    assert len(bot.posts()) == 3
+
+
+async def test_a_queue_that_stays_as_it_is_costs_no_edit(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(speed=1.0)
+    bot.pause_elsewhere("Database migration", by="carol")
+    board = await bot.wait_for_change(await put_up(bot), "Paused by carol since")
+    before = await settled(bot, board)
+    clock.advance(3600)
+    await looks(bot, 5)
+    assert edits(bot, board) == before
+    shown = bot.now(board)
+    assert shown is not None
+    assert "unchanged since" in shown
+    bot.enqueue(hangs=True)
+    await bot.wait_for_change(board, "waiting")
+    await until(lambda: edits(bot, board) > before, "an edit")
+
+
+async def test_a_service_that_does_not_answer_is_told_and_so_is_its_recovery(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(speed=1.0)
+    number = bot.enqueue(title="Add search", hangs=True)
+    board = await put_up(bot)
+    await settled(bot, board)
+    bot.break_service("error", path=STATUS, status=503)
+    await looks(bot, 2)
+    clock.advance(45)
+    board = await bot.wait_for_change(board, "has not answered since")
+    assert ":warning: *As of*" in board
+    assert "*acme/site* was running" in board
+    assert f"#{number} Add search" in board
+    # That it was edited is on record before the clock jumps again.
+    await looks(bot, 2)
+    told = edits(bot, board)
+    clock.advance(120)
+    await looks(bot, 2)
+    assert edits(bot, board) == told
+
+    bot.mend_service()
+    clock.advance(120)
+    board = await bot.wait_for_change(board, "*acme/site* is running")
+    assert "has not answered" not in board
+    assert "unchanged since" in board
+    assert len(bot.posts()) == 1
+
+
+async def test_asked_for_again_it_says_where_it_is(bot: BotTester) -> None:
+    board = await put_up(bot)
+    # Slack's answer, which says where it is, may not have been read yet.
+    await looks(bot, 2)
+    answer = await bot.ask("/mq board", by=BOB)
+    assert "This channel has its board of acme/site already" in answer
+    assert f"/archives/{MERGE_QUEUE}/p{board.ts.replace('.', '')}" in str(answer.blocks)
+    other = await put_up(bot, GENERAL)
+    bot.pause_elsewhere("Database migration")
+    await bot.wait_for_change(board, "*Reason:* Database migration")
+    await bot.wait_for_change(other, "*Reason:* Database migration")
+    assert [len(bot.posts(each)) for each in (MERGE_QUEUE, GENERAL)] == [1, 1]
+
+
+async def test_it_ends_when_somebody_says_so_and_another_can_be_put_up(bot: BotTester) -> None:
+    answer = await bot.ask("/mq board off")
+    assert "This channel has no board of acme/site. Nothing to do." in answer
+    board = await put_up(bot)
+    answer = await bot.ask("/mq board off", by=BOB)
+    assert "The board of acme/site in this channel is not kept any more." in answer
+    over = await bot.wait_for_change(board, "*The board of acme/site is not kept any more*")
+    assert "ended by bob" in over
+    assert over.labels == []
+    other = await put_up(bot)
+    assert other.ts != board.ts
+    bot.pause_elsewhere("Database migration")
+    await bot.wait_for_change(other, "is paused")
+    assert "not kept any more" in (bot.now(board) or over)
+
+
+async def test_a_deleted_board_is_posted_again_once(bot: BotTester) -> None:
+    bot.expected_refusals = {"chat.update message_not_found"}
+    board = await put_up(bot)
+    bot.delete(board)
+    bot.pause_elsewhere("Database migration")
+    again = await bot.wait_for_post("*Reason:* Database migration")
+    bot.delete(again)
+    bot.merge_queue.unpause("acme/site", by="carol")
+    await until(lambda: bot.logged_actions().count("card_lost") == 2, "both boards lost")
+    bot.pause_elsewhere("Deploying 4.2")
+    await looks(bot, 4)
+    assert bot.posts() == []
+
+    other = await put_up(bot)
+    assert "*Reason:* Deploying 4.2" in other
+
+
+async def test_a_restarted_bot_keeps_the_same_board_true(start_bot: StartBot) -> None:
+    bot = await start_bot()
+    board = await put_up(bot)
+    await bot.stop_bot()
+    bot.pause_elsewhere("Database migration")
+    await bot.start_bot()
+    board = await bot.wait_for_change(board, "*Reason:* Database migration")
+    await bot.stop_bot()
+    bot.merge_queue.unpause("acme/site", by="carol")
+    await bot.start_bot()
+    await bot.wait_for_change(board, "is running")
+    assert len(bot.posts()) == 1
+
+
+async def test_without_a_board_the_queue_is_not_read(bot: BotTester) -> None:
+    board = await put_up(bot)
+    await looks(bot, 2)
+    await bot.ask("/mq board off")
+    await bot.wait_for_change(board, "not kept any more")
+    await bot.another_look()
+    before = len(bot.requests(STATUS))
+    for _ in range(3):
+        await bot.another_look()
+    assert len(bot.requests(STATUS)) == before
+
+
+async def test_where_the_bot_cannot_post_it_says_how_to_invite_it(bot: BotTester) -> None:
+    bot.expected_refusals = {"conversations.info channel_not_found"}
+    answer = await bot.ask("/mq board", by=BOB, channel=INCIDENTS)
+    assert "There is no board of acme/site here: I am not in this channel yet" in answer
+    assert "/invite @" in answer
+
+
+async def test_with_the_service_down_there_is_nothing_to_put_up(bot: BotTester) -> None:
+    bot.break_service("error", path=STATUS, status=503)
+    answer = await bot.ask("/mq board")
+    assert "does not answer" in answer
+    assert "Try again" in answer.labels
+    bot.mend_service()
+    await bot.click(answer, "Try again")
+    await bot.wait_for_post("*acme/site* is running")
