@@ -43,9 +43,10 @@ class SubjectKind(StrEnum):
     audit record), one on a group of repositories (the act on the group, under the name of its
     first repository), the first post of a card (its card), the end of a pause (its pause record).
     To one person: that another's act replaced their pause (its audit record), or that a pause
-    ended as they had asked to hear (its pause record). A reminder that a pause goes on has an id
-    of its own, which says of which pause. That event logs are not read, and that they are again
-    (the staleness, under the name of its first repository). An alert about a queue, and its end.
+    ended as they had asked to hear, alone or as the last of a group's (its pause record). A
+    reminder that a pause goes on has an id of its own, which says of which pause. That event logs
+    are not read, and that they are again (the staleness, under the name of its first repository).
+    An alert about a queue, and its end.
     """
 
     EVENT = "event"
@@ -55,6 +56,7 @@ class SubjectKind(StrEnum):
     PAUSE_END = "pause_end"
     REPLACED = "replaced"
     RESUMED = "resumed"
+    GROUP_RESUMED = "group_resumed"
     REMINDER = "reminder"
     STALE = "stale"
     READ_AGAIN = "read_again"

@@ -20,6 +20,10 @@ CUT_SHORT = AT_MOST + timedelta(seconds=30)
 """An act that has no end after this was cut short, by a crash or a restart."""
 
 
+CHANGES = frozenset({Action.PAUSE, Action.UNPAUSE})
+EVERY_ACT = CHANGES | {Action.EXTEND}
+
+
 class GroupOutcome(StrEnum):
     """How one repository came out of an act on its group."""
 
@@ -72,7 +76,8 @@ class GroupAct:
     `asked` is what was typed behind the group's name, so that it can be read again. `told_together`
     are the channels that hear of it in one post. `ended_at` is None while it goes on and when it
     was cut short; `results` are in the order of `repositories` and complete once it has ended.
-    `lifts_at` is the time of the timers that act, when it is timers that do.
+    `lifts_at` is the time of the timers that act, when it is timers that do, and the new end when
+    the act gives one.
     """
 
     group: str

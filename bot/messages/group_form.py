@@ -8,7 +8,7 @@ from bot.domain.groups import ALL, Group
 from bot.domain.message import Message, View
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks, groups, pause, timers
+from bot.messages import actions, blocks, group_question, groups, pause, timers
 
 READING = "Reading the queues …"
 
@@ -26,11 +26,11 @@ def form(
     """
     count = groups.queues(len(group.repositories))
     which = f"All {count}" if group.name == ALL else f"{count} of {groups.name_of(group.name)}"
-    note = READING if read is None else "\n".join(fact for fact in groups.impact(read) if fact)
+    facts = [READING] if read is None else group_question.impact(read)
     shown = [
         blocks.section(f"*{which}*"),
         blocks.context(groups.names(group.repositories)),
-        blocks.context(note),
+        blocks.context("\n".join(fact for fact in facts if fact)),
         pause.reason_input(),
         timers.lasting_input(lasting),
     ]
@@ -47,7 +47,14 @@ def form(
     )
 
 
-def begun(group: Group, channel_id: str | None) -> View:
-    """What the form becomes when it is submitted."""
-    message: Message = groups.progress(group.name, Action.PAUSE, 0, len(group.repositories))
+def extend_form(group: Group, channel_id: str | None) -> View:
+    """Asks for the new end of all that is paused for the group."""
+    return timers.extend_form(
+        groups.name_of(group.name), group.name, channel_id, actions.EXTEND_GROUP_VIEW
+    )
+
+
+def begun(group: Group, action: Action, channel_id: str | None) -> View:
+    """What a form becomes when it is submitted."""
+    message: Message = groups.progress(group.name, action, 0, len(group.repositories))
     return pause.result_modal(message, channel_id)

@@ -1,82 +1,36 @@
 """Everything said about acts on a group of repositories, within Slack's sizes whatever its size."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Origin
 from bot.domain.durations import For, written
-from bot.domain.errors import InvalidDuration
-from bot.domain.group_acts import Asked, GroupAct, GroupOutcome, RepositoryResult, read_asked
-from bot.domain.groups import ALL, Group
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.groups import ALL
 from bot.domain.message import Block, Message
+from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks, timers
-from bot.messages.pause import will_stop
-from bot.messages.text import clean, cut_markup, escape, local_time, plural, quote, utc_time
+from bot.domain.timers import EXTENSIONS
+from bot.messages import actions, blocks, pause_card, timers
+from bot.messages.text import (
+    clean,
+    duration,
+    escape,
+    local_time,
+    plural,
+    quote,
+    utc_time,
+)
 
 NAME_LIMIT = 60
+TOGETHER = timedelta(minutes=1)
+"""Ends that are no further apart are one time for people."""
+
 DETAIL_LIMIT = 120
 LINE_LENGTH = 1500
 """Of a line that names repositories; with all its lines a message stays within Slack's size."""
-
-STATUS_LENGTH = 8500
-SECTION_LENGTH = 2800
-
-
-def confirm(
-    group: Group,
-    asked: str,
-    read: Sequence[Snapshot | RepositoryName],
-    lifts_at: datetime | None = None,
-) -> Message:
-    """The question before a group is paused: what would stop, and what stays as it is.
-
-    `asked` is kept by the button to be read again; `lifts_at` is when it lifts itself, if it does.
-    """
-    count = queues(len(group.repositories))
-    question = f"Pause {_all_of(group)}?"
-    reason = f"Reason: {quote(_asked(asked).reason, REASON_LIMIT)}"
-    lifting = f"It lifts itself {local_time(lifts_at)}." if lifts_at is not None else ""
-    facts = [lifting, *impact(read)]
-    value = actions.group_value(actions.GroupTarget(group.name, asked))
-    label = f"Pause {count}"
-    return Message(
-        text=f"{question} {reason}. {' '.join(fact for fact in facts if fact)}",
-        blocks=(
-            blocks.section(f":double_vertical_bar: *{question}* {reason}"),
-            blocks.section("\n".join(fact for fact in facts if fact)),
-            blocks.context(names(group.repositories)),
-            blocks.actions(
-                [
-                    blocks.button(
-                        label, action_id=actions.PAUSE_GROUP, value=value, style="danger"
-                    ),
-                    blocks.button("Leave it", action_id=actions.DISMISS, value=group.name),
-                ]
-            ),
-        ),
-    )
-
-
-def _all_of(group: Group) -> str:
-    count = queues(len(group.repositories))
-    if group.name != ALL:
-        return f"{count} of {group.mention}"
-    return (
-        f"all {count}"
-        if len(group.repositories) > 1
-        else f"{count}, {escape(group.repositories[0])}"
-    )
-
-
-def _asked(text: str) -> Asked:
-    """A text that cannot be read is all reason."""
-    try:
-        return read_asked(text)
-    except InvalidDuration:
-        return Asked(text)
 
 
 def name_of(group: str) -> str:
@@ -88,42 +42,11 @@ def queues(count: int) -> str:
     return plural(count, "queue")
 
 
-def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
-    """What would stop, what stays as it is, and what could not be read; empty where nothing is."""
-    snapshots = [one for one in read if isinstance(one, Snapshot)]
-    paused = [one for one in snapshots if one.pause is not None]
-    return [_stopping(snapshots), _already(paused), _unread(len(read) - len(snapshots))]
-
-
-def _stopping(snapshots: Sequence[Snapshot]) -> str:
-    running = [one.impact() for one in snapshots if one.pause is None]
-    waiting = sum(one.waiting + one.in_batches for one in running)
-    batches = sum(one.running_batches for one in running)
-    due = min((one.next_merge_at for one in running if one.next_merge_at), default=None)
-    next_merge = f", next merge was due {local_time(due)}" if due is not None else ""
-    return f"{plural(waiting, 'pull request')} in the queues, {will_stop(batches)}{next_merge}."
-
-
-def _already(paused: Sequence[Snapshot]) -> str:
-    if not paused:
-        return ""
-    told = []
-    for one in paused:
-        actor = one.pause.actor if one.pause is not None else None
-        by = f" by {quote(actor.name, NAME_LIMIT)}" if actor is not None else ""
-        told.append(f"{escape(one.repository)}{by}")
-    return f"{len(paused)} paused already, left as they are: {_listed(told)}."
-
-
-def _unread(count: int) -> str:
-    return f"{count} could not be read just now; they are tried all the same." if count else ""
-
-
 def names(repositories: Sequence[RepositoryName]) -> str:
-    return _listed([escape(one) for one in repositories])
+    return listed([escape(one) for one in repositories])
 
 
-def _listed(parts: Sequence[str], joined_by: str = ", ", length: int = LINE_LENGTH) -> str:
+def listed(parts: Sequence[str], joined_by: str = ", ", length: int = LINE_LENGTH) -> str:
     """As many of the parts as fit, and how many more there are."""
     shown, room = 0, length
     for part in parts:
@@ -137,8 +60,8 @@ def _listed(parts: Sequence[str], joined_by: str = ", ", length: int = LINE_LENG
 
 
 def progress(group: str, action: Action, done: int, total: int) -> Message:
-    doing = "Pausing" if action is Action.PAUSE else "Unpausing"
-    return _line(f":hourglass_flowing_sand: {doing} {name_of(group)}: {done:,} of {total:,} …")
+    doing = f"{_DOING[action]} {name_of(group)}"
+    return _line(f":hourglass_flowing_sand: {doing}: {done:,} of {total:,} …")
 
 
 def act(done: GroupAct) -> Message:
@@ -148,13 +71,77 @@ def act(done: GroupAct) -> Message:
     return _told(done, _again_button(done))
 
 
-def card(paused: GroupAct, left: Sequence[RepositoryName]) -> Message:
-    """The post about a group that was paused; `left` of what it paused is paused still."""
+def card(
+    paused: GroupAct, left: Sequence[RepositoryName], ends: Sequence[datetime] = ()
+) -> Message:
+    """The post about a group that was paused; `left` of what it paused is paused still.
+
+    `ends` are the times at which some of these lift themselves.
+    """
     if not left:
         return _told(paused, [], "none of them is paused any more")
     paused_now = len(paused.of(GroupOutcome.CHANGED))
     state = f"still paused: {names(left)}" if len(left) < paused_now else ""
-    return _told(paused, [unpause_button(paused), *_again_button(paused)], state)
+    target = actions.group_value(actions.GroupTarget(paused.group))
+    controls = [
+        unpause_button(paused),
+        blocks.button("Tell me when it resumes", action_id=actions.WATCH_GROUP, value=target),
+        extend_menu(paused.group),
+        *_again_button(paused),
+    ]
+    return _told(paused, controls, state, Ends(tuple(ends), len(left)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """When some of so many paused queues lift themselves."""
+
+    ends: tuple[datetime, ...] = ()
+    paused: int = 0
+
+    def said(self, time: Callable[[datetime], str] = local_time) -> str:
+        """Empty where none does."""
+        if not self.ends:
+            return ""
+        first, last = min(self.ends), max(self.ends)
+        if self.paused == 1:
+            return f"lifts itself {time(first)}"
+        if len(self.ends) < self.paused:
+            return f"{len(self.ends):,} of them lift themselves, the first {time(first)}"
+        until = "" if last - first < TOGETHER else f" to {time(last)}"
+        return f"they lift themselves {time(first)}{until}"
+
+
+NO_ENDS = Ends()
+
+
+def extend_menu(group: str) -> blocks.Element:
+    """*Extend…*: all of them later by so much, or at another time."""
+    options = [
+        blocks.option(f"{duration(one)} more", actions.extend_value(one, group))
+        for one in EXTENSIONS
+    ]
+    options.append(blocks.option("Another time…", f"{timers.OTHER} {group}"))
+    return blocks.select("Extend…", action_id=actions.EXTEND_GROUP, options=options)
+
+
+def nothing_held(group: str) -> Message:
+    """Somebody wants more of a pause that is over."""
+    return _line(f"Nothing is paused for {name_of(group)} any more. Nothing was changed.")
+
+
+def will_tell(group: str, *, is_new: bool) -> Message:
+    """To a person who pressed *Tell me when it resumes*."""
+    when = f"you get a direct message when all that is paused for {name_of(group)} goes on."
+    return _line(f"{when[:1].upper()}{when[1:]}" if is_new else f"You have asked already: {when}")
+
+
+def resumed(paused: GroupAct, last: PauseRecord) -> Message:
+    """To a person who had asked for it; `last` is the pause that ended after all others."""
+    return _line(
+        f":arrow_forward: All that was paused for {name_of(paused.group)} goes on; the last was "
+        f"{escape(last.repository)}, {pause_card.ending(last)}. You asked to be told."
+    )
 
 
 def answer(done: GroupAct, *, posted_here: bool) -> Message:
@@ -162,18 +149,21 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
     return _told(done, [] if posted_here else _again_button(done))
 
 
-def _told(done: GroupAct, controls: Sequence[blocks.Element], state: str = "") -> Message:
-    """`state` is what has become of it since."""
+def _told(
+    done: GroupAct, controls: Sequence[blocks.Element], state: str = "", ends: Ends = NO_ENDS
+) -> Message:
+    """`state` is what has become of it since; `ends` of what is paused still."""
     lines = _lines(done)
     by = f"by {_timer_of(done)}{quote(done.actor.name, NAME_LIMIT)}"
     late = timers.late_by(done.at, done.lifts_at)
     wanted = done.wanted
     reason = quote(wanted.reason, REASON_LIMIT) if done.action is Action.PAUSE else ""
-    lasting = _lasting(wanted)
+    lasting = ends.said() or _lasting(done)
+    lasting_text = ends.said(utc_time) or _lasting(done, utc_time)
     told_reason = f": {reason}" if reason else ""
     headline = _headline(done)
     counts = ", ".join(summary(done))
-    facts = [fact for fact in (by, late, utc_time(done.at), lasting) if fact]
+    facts = [fact for fact in (by, late, utc_time(done.at), lasting_text) if fact]
     since = f"since {local_time(done.at)}" if reason else ""
     shown: list[Block] = [
         blocks.section(f"{_mark(done)} *{headline}*{told_reason}"),
@@ -200,24 +190,46 @@ def _timer_of(done: GroupAct) -> str:
     return "the timer of " if done.origin is Origin.TIMER else ""
 
 
-def _lasting(wanted: Asked) -> str:
+def _lasting(done: GroupAct, time: Callable[[datetime], str] = local_time) -> str:
     """How long the pauses last, as the person said it: a time of day is one of theirs."""
-    if wanted.lasting is None:
+    if done.action is Action.EXTEND and done.lifts_at is not None:
+        changed = len(done.of(GroupOutcome.CHANGED))
+        return Ends((done.lifts_at,) * changed, changed).said(time)
+    wanted = done.wanted
+    if wanted.lasting is None or done.action is not Action.PAUSE:
         return ""
     said = written(wanted.lasting)
     return f"for {said}" if isinstance(wanted.lasting, For) else f"{said} (their time)"
 
 
 def _headline(done: GroupAct) -> str:
-    word = "paused" if done.action is Action.PAUSE else "unpaused"
     changed = len(done.of(GroupOutcome.CHANGED))
-    return f"{name_of(done.group)}: {changed:,} of {queues(len(done.results))} {word}"
+    count = f"{changed:,} of {queues(len(done.results))}"
+    if done.action is Action.EXTEND:
+        return f"{name_of(done.group)}: the pauses of {count} extended"
+    return f"{name_of(done.group)}: {count} {_DID[done.action]}"
+
+
+_DID = {
+    Action.PAUSE: "paused",
+    Action.UNPAUSE: "unpaused",
+    Action.EXTEND: "extended the pause of",
+}
+_DOING = {Action.PAUSE: "Pausing", Action.UNPAUSE: "Unpausing", Action.EXTEND: "Extending"}
+_MARKS = {
+    Action.PAUSE: ":double_vertical_bar:",
+    Action.UNPAUSE: ":arrow_forward:",
+    Action.EXTEND: ":alarm_clock:",
+}
+_AGAIN = {
+    Action.PAUSE: actions.AGAIN_PAUSE_GROUP,
+    Action.UNPAUSE: actions.AGAIN_UNPAUSE_GROUP,
+    Action.EXTEND: actions.AGAIN_EXTEND_GROUP,
+}
 
 
 def _mark(done: GroupAct) -> str:
-    if done.left_to_try:
-        return ":warning:"
-    return ":double_vertical_bar:" if done.action is Action.PAUSE else ":arrow_forward:"
+    return ":warning:" if done.left_to_try else _MARKS[done.action]
 
 
 def _cut_short(done: GroupAct) -> str:
@@ -244,9 +256,12 @@ _WORDS = {
     (Action.UNPAUSE, GroupOutcome.NOT_PAUSED): "not paused",
     (Action.UNPAUSE, GroupOutcome.NOT_OURS): "paused apart from the group (left alone)",
     (Action.UNPAUSE, GroupOutcome.REPLACED): "paused anew since (left alone)",
+    (Action.EXTEND, GroupOutcome.CHANGED): "extended",
+    (Action.EXTEND, GroupOutcome.NOT_PAUSED): "not paused any more",
+    (Action.EXTEND, GroupOutcome.REPLACED): "paused anew since (left alone)",
 } | {
     (action, outcome): word
-    for action in (Action.PAUSE, Action.UNPAUSE)
+    for action in (Action.PAUSE, Action.UNPAUSE, Action.EXTEND)
     for outcome, word in (
         (GroupOutcome.FAILED, "failed"),
         (GroupOutcome.NOT_TRIED, "not done as far as I know"),
@@ -269,8 +284,8 @@ def _lines(done: GroupAct) -> list[str]:
 
 def _told_apart(outcome: GroupOutcome, some: Sequence[RepositoryResult]) -> str:
     if outcome is GroupOutcome.FAILED:
-        return "\n" + _listed([_failure(one) for one in some], "\n")
-    return _listed([f"{escape(one.repository)}{_by(one)}" for one in some])
+        return "\n" + listed([_failure(one) for one in some], "\n")
+    return listed([f"{escape(one.repository)}{_by(one)}" for one in some])
 
 
 def _by(result: RepositoryResult) -> str:
@@ -305,63 +320,18 @@ def _again_button(done: GroupAct) -> list[blocks.Element]:
         # What a timer could not lift it tries again by itself.
         return []
     target = actions.GroupTarget(done.group, done.asked, done.group_act_id)
-    action_id = (
-        actions.AGAIN_PAUSE_GROUP if done.action is Action.PAUSE else actions.AGAIN_UNPAUSE_GROUP
-    )
-    return [
-        blocks.button("Try the rest again", action_id=action_id, value=actions.group_value(target))
-    ]
+    value = actions.group_value(target)
+    return [blocks.button("Try the rest again", action_id=_AGAIN[done.action], value=value)]
 
 
 def since_then(group: str, latest: GroupAct | None) -> Message:
     """A stale *Try the rest again*: what has happened to the group since."""
     if latest is None:
         return _line(f"I know of nothing left to do for {name_of(group)}. Nothing was changed.")
-    word = "paused" if latest.action is Action.PAUSE else "unpaused"
     how = ", ".join(summary(latest)) if latest.ended_at is not None else "it still goes on"
     return _line(
-        f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {word} "
+        f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {_DID[latest.action]} "
         f"{name_of(group)} last, {local_time(latest.at)} ({how})."
-    )
-
-
-def status(group: Group, read: Sequence[Snapshot | RepositoryName]) -> Message:
-    """A compact line for each repository of a group."""
-    paused = sum(isinstance(one, Snapshot) and one.pause is not None for one in read)
-    headline = f"{name_of(group.name)}: {paused:,} of {queues(len(read))} paused"
-    listed = _listed([_status_line(one) for one in read], "\n", STATUS_LENGTH)
-    plain = listed.replace("\n• ", "; ").removeprefix("• ")
-    return Message(
-        text=cut_markup(f"{headline}. {plain}", blocks.FALLBACK_LIMIT),
-        blocks=(
-            blocks.section(f"*{headline}*"),
-            *(blocks.section(part) for part in _sections(listed)),
-        ),
-    )
-
-
-def _sections(text: str) -> list[str]:
-    """Whole lines, as many in each as a section holds."""
-    sections: list[str] = []
-    for line in text.split("\n"):
-        if sections and len(sections[-1]) + len(line) < SECTION_LENGTH:
-            sections[-1] += f"\n{line}"
-        else:
-            sections.append(line)
-    return sections
-
-
-def _status_line(one: Snapshot | RepositoryName) -> str:
-    if not isinstance(one, Snapshot):
-        return f"• *{escape(one)}* could not be read just now"
-    impact = one.impact()
-    queued = f"{plural(impact.waiting + impact.in_batches, 'pull request')} in the queue"
-    if one.pause is None:
-        return f"• *{escape(one.repository)}* running · {queued}"
-    actor = one.pause.actor
-    by = f" by {quote(actor.name, NAME_LIMIT)}" if actor is not None else ""
-    return (
-        f"• *{escape(one.repository)}* paused{by}: {quote(one.pause.reason, NAME_LIMIT)} · {queued}"
     )
 
 

@@ -81,7 +81,7 @@ def _queued(record: PauseRecord) -> str:
 def _over(record: PauseRecord) -> Message:
     repository = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
-    facts = [_by("paused by", record.by), _ending(record), _joined(record)]
+    facts = [_by("paused by", record.by), ending(record), _joined(record)]
     replaced = record.ending is PauseEnding.REPLACED
     mark = ":double_vertical_bar:" if replaced else ":arrow_forward:"
     word = "Pause replaced" if replaced else "Was paused"
@@ -95,7 +95,8 @@ def _over(record: PauseRecord) -> Message:
     )
 
 
-def _ending(record: PauseRecord) -> str:
+def ending(record: PauseRecord) -> str:
+    """How it ended, by whom, and how long it lasted."""
     lasted = f"after {duration(record.lasted)}" if record.lasted is not None else ""
     match record.ending:
         case PauseEnding.REPLACED:
@@ -143,7 +144,7 @@ def ended(record: PauseRecord, lifts_at: datetime | None = None) -> Message:
 def resumed(record: PauseRecord) -> Message:
     """To a person who had asked for it."""
     text = (
-        f":arrow_forward: {escape(record.repository)} goes on: {_ending(record)}. "
+        f":arrow_forward: {escape(record.repository)} goes on: {ending(record)}. "
         "You asked to be told."
     )
     return Message(text=text, blocks=(blocks.section(text),))

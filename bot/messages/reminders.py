@@ -48,9 +48,9 @@ def of_group(
     act: GroupAct,
     left: Sequence[PauseRecord],
     now: datetime,
-    lifts_at: datetime | None = None,
+    ends: Sequence[datetime] = (),
 ) -> Message:
-    """One for all that was paused together; `left` is in force still, `lifts_at` is the first's."""
+    """One for all that was paused together; `left` is in force still and lifts itself at `ends`."""
     group = groups.name_of(act.group)
     reason = quote(act.wanted.reason, REASON_LIMIT)
     by = f" by {quote(act.actor.name, NAME_LIMIT)}"
@@ -66,13 +66,14 @@ def of_group(
             blocks.context(
                 f"paused{by} {duration(now - act.at)} ago",
                 grown,
-                timers.lifts(lifts_at) if lifts_at is not None else "",
+                groups.Ends(tuple(ends), len(left)).said(),
             ),
             blocks.context(groups.names([one.repository for one in left])),
             blocks.actions(
                 [
                     groups.unpause_button(act),
                     blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
+                    groups.extend_menu(act.group),
                 ]
             ),
         ),

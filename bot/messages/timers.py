@@ -99,16 +99,21 @@ def extend_menu(repository: RepositoryName, paused_at: datetime) -> blocks.Eleme
 
 def extend_modal(repository: RepositoryName, target: str, channel_id: str | None) -> View:
     """Asks for the new end in the same words as the command."""
+    return extend_form(escape(repository), target, channel_id, actions.EXTEND_VIEW)
+
+
+def extend_form(what: str, target: str, channel_id: str | None, callback_id: str) -> View:
+    """Of `what`, escaped; `target` says to the bot which pause it is, or which group."""
     return View(
         {
             "type": "modal",
-            "callback_id": actions.EXTEND_VIEW,
+            "callback_id": callback_id,
             "title": blocks.plain("Extend a pause", 24),
             "submit": blocks.plain("Extend", 24),
             "close": blocks.plain("Cancel", 24),
             "private_metadata": json.dumps({"target": target, "channel": channel_id}),
             "blocks": [
-                dict(blocks.section(f"*{escape(repository)}*")),
+                dict(blocks.section(f"*{what}*")),
                 {
                     "type": "input",
                     "block_id": actions.LASTING_BLOCK,

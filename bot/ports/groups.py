@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct, HeldPause, RepositoryResult
 from bot.domain.repository import RepositoryName
 
@@ -21,8 +22,12 @@ class GroupActs(Protocol):
 
     async def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]: ...
 
-    async def latest(self, group: str) -> GroupAct | None:
-        """The last that was begun."""
+    async def locked(self, group_act_id: int) -> GroupAct | None:
+        """As `get`; until the transaction ends nobody else gets it so."""
+        ...
+
+    async def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
+        """The last of these that was begun."""
         ...
 
     async def hold(self, held: HeldPause) -> None:

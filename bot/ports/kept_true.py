@@ -110,6 +110,10 @@ class ResumeWatchers(Protocol):
         """All of a pause, in order, who are forgotten with that."""
         ...
 
+    async def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
+        """Those who asked for any of these."""
+        ...
+
     async def move(self, pause_id: int, to: int) -> None:
         """They wait for the end of another pause: that one was replaced by it."""
         ...

@@ -42,6 +42,7 @@ from bot.usecases.acts import ActLog
 from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.explain_pull_request import ExplainPullRequest
+from bot.usecases.extend_group import ExtendGroup
 from bot.usecases.extend_pause import ExtendPause
 from bot.usecases.group_work import GroupWork
 from bot.usecases.link_account import LinkAccount
@@ -96,6 +97,7 @@ def build_listeners(
     grouping = GroupAnswers(
         use_cases.pause_group,
         use_cases.unpause_group,
+        use_cases.extend_group,
         use_cases.show_group,
         ports.clock,
     )
@@ -158,7 +160,7 @@ def build_listeners(
             repositories,
             use_cases.snooze_reminders,
         ),
-        GroupActions(grouping, groups),
+        GroupActions(grouping, groups, use_cases.watch_resume),
         AuditActions(use_cases.show_audit, use_cases.check_permission, repositories),
         WatchActions(use_cases.watch_resume, repositories),
     )
@@ -201,6 +203,7 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
     pause_queue = PauseQueue(ports.merge_queue, acts)
     unpause_queue = UnpauseQueue(ports.merge_queue, acts)
     work = GroupWork(acts)
+    extend_pause = ExtendPause(ports.merge_queue, acts)
     remind = RemindOfPauses(
         ports.store,
         ports.clock,
@@ -218,7 +221,8 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         unpause_group=UnpauseGroup(ports.merge_queue, unpause_queue, work),
         show_group=ShowGroup(show_status),
         show_audit=ShowAudit(ports.store),
-        extend_pause=ExtendPause(ports.merge_queue, acts),
+        extend_pause=extend_pause,
+        extend_group=ExtendGroup(extend_pause, work),
         remind_of_pauses=remind,
         snooze_reminders=SnoozeReminders(remind, acts),
         manage_subscriptions=ManageSubscriptions(acts),

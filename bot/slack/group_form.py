@@ -1,11 +1,14 @@
 """The form for pausing a group: opened at once, completed with the impact, submitted."""
 
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.domain.audit import Action
+from bot.domain.durations import read_whole
 from bot.domain.errors import InvalidDuration, InvalidReason
 from bot.domain.group_acts import read_asked
 from bot.domain.groups import Groups
@@ -15,11 +18,11 @@ from bot.messages.errors import invalid_reason, plain_duration
 from bot.messages.text import clean
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.pausing import REASON_KEPT
-from bot.slack.conversation import submitted
+from bot.slack.conversation import Conversation, submitted
 from bot.slack.errors import ErrorBoundary
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
-from bot.slack.payloads import GroupForm, ViewSubmission
+from bot.slack.payloads import ExtendForm, GroupForm, ViewSubmission
 from bot.slack.replies import Replies
 
 
@@ -37,6 +40,7 @@ class GroupFormListener:
 
     def register(self, app: AsyncApp) -> None:
         app.view(actions.PAUSE_GROUP_VIEW)(self.on_reason)
+        app.view(actions.EXTEND_GROUP_VIEW)(self.on_extend)
 
     async def on_reason(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """A reason that begins with a duration is read as the command's is."""
@@ -58,8 +62,32 @@ class GroupFormListener:
                 response_action="errors", errors={actions.REASON_BLOCK: plain_duration(error)}
             )
             return
-        await ack(response_action="update", view=dict(group_form.begun(group, form.channel).view))
+        begun = group_form.begun(group, Action.PAUSE, form.channel)
+        await ack(response_action="update", view=dict(begun.view))
         conversation = submitted(submission, form.channel, self.client, self.replies)
         request = self.answers.request(group, conversation, asked)
-        work = self.once.act(body, self.answers.pause(request, conversation))
-        self.inbox.hand_over(self.boundary.guard(work, conversation))
+        self._hand_over(body, self.answers.pause(request, conversation), conversation)
+
+    async def on_extend(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        submission = ViewSubmission.model_validate(body)
+        form = ExtendForm.of(submission.view)
+        group = self.groups.named(form.target)
+        typed = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
+        asked = clean(typed, REASON_KEPT)
+        try:
+            read_whole(asked)
+        except InvalidDuration as error:
+            sentence = plain_duration(error)
+            await ack(response_action="errors", errors={actions.LASTING_BLOCK: sentence})
+            return
+        begun = group_form.begun(group, Action.EXTEND, form.channel)
+        await ack(response_action="update", view=dict(begun.view))
+        conversation = submitted(submission, form.channel, self.client, self.replies)
+        request = self.answers.request(group, conversation, asked)
+        self._hand_over(body, self.answers.extend(request, conversation), conversation)
+
+    def _hand_over(
+        self, body: dict[str, Any], work: Coroutine[Any, Any, None], conversation: Conversation
+    ) -> None:
+        once = self.once.act(body, work)
+        self.inbox.hand_over(self.boundary.guard(once, conversation))

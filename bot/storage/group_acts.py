@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import RowMapping, String, cast, delete, exists, insert, select, update
 from typing_extensions import override
 
-from bot.domain.audit import Actor
+from bot.domain.audit import Action, Actor
 from bot.domain.cards import CardKind
 from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
@@ -69,10 +69,19 @@ class SqlGroupActs(GroupActs):
         return found
 
     @override
-    async def latest(self, group: str) -> GroupAct | None:
+    async def locked(self, group_act_id: int) -> GroupAct | None:
+        """SQLite has one writer at a time, and takes no FOR UPDATE."""
+        statement = select(group_acts).where(group_acts.c.group_act_id == group_act_id)
+        if not self._statements.is_sqlite:
+            statement = statement.with_for_update()
+        row = (await self._statements.run(statement)).mappings().one_or_none()
+        return None if row is None else _act(row)
+
+    @override
+    async def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
         rows = await self._statements.run(
             select(group_acts)
-            .where(group_acts.c.group == group)
+            .where(group_acts.c.group == group, group_acts.c.action.in_(actions))
             .order_by(group_acts.c.group_act_id.desc())
             .limit(1)
         )

@@ -1,12 +1,12 @@
 """People who asked to be told when a queue goes on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import delete, literal, select
 from typing_extensions import override
 
 from bot.ports.kept_true import ResumeWatchers
-from bot.storage.statements import Statements
+from bot.storage.statements import Statements, slices
 from bot.storage.tables import resume_watchers
 
 
@@ -33,6 +33,16 @@ class SqlResumeWatchers(ResumeWatchers):
             .returning(resume_watchers.c.user_id)
         )
         return sorted(row.user_id for row in taken)
+
+    @override
+    async def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
+        found: set[str] = set()
+        for some in slices(sorted(set(pause_ids))):
+            rows = await self._statements.run(
+                select(resume_watchers.c.user_id).where(resume_watchers.c.pause_id.in_(some))
+            )
+            found.update(row.user_id for row in rows)
+        return found
 
     @override
     async def move(self, pause_id: int, to: int) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.explain_pull_request import ExplainPullRequest
+from bot.usecases.extend_group import ExtendGroup
 from bot.usecases.extend_pause import ExtendPause
 from bot.usecases.link_account import LinkAccount
 from bot.usecases.manage_boards import ManageBoards
@@ -40,6 +41,7 @@ class UseCases:
     show_group: ShowGroup
     show_audit: ShowAudit
     extend_pause: ExtendPause
+    extend_group: ExtendGroup
     remind_of_pauses: RemindOfPauses
     snooze_reminders: SnoozeReminders
     manage_subscriptions: ManageSubscriptions

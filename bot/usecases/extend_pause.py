@@ -8,15 +8,18 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.durations import For, Lasting, lifts_at
 from bot.domain.errors import about
+from bot.domain.group_acts import GroupAct
 from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherPause, Told
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
-from bot.domain.subscriptions import Topic
 from bot.domain.timers import Timer, extended
 from bot.ports import MergeQueue, Transaction
 from bot.usecases.acts import ActLog
+from bot.usecases.group_cards import touch_group
 from bot.usecases.known_pause import know_pause
 from bot.usecases.pause_cards import find_pause, touch_pause
+from bot.usecases.pause_history import hearing_pauses
+from bot.usecases.tell_acts import told_together
 
 ANY_LENGTH = For(timedelta(hours=1))
 """Who may extend a pause may do so for any time."""
@@ -24,7 +27,10 @@ ANY_LENGTH = For(timedelta(hours=1))
 
 @dataclass(frozen=True, slots=True)
 class ExtendRequest:
-    """What is asked: a length on top of the end there is, or a time of day instead of it."""
+    """What is asked: a length on top of the end there is, or a time of day instead of it.
+
+    `part_of` is the act on a group that this is a part of; its pauses end when it says.
+    """
 
     repository: RepositoryName
     lasting: Lasting
@@ -32,6 +38,7 @@ class ExtendRequest:
     origin: Origin
     channel_id: str | None = None
     expected: datetime | None = None
+    part_of: GroupAct | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +79,14 @@ class ExtendPause:
 
     async def _extend(self, request: ExtendRequest, known: KnownPause) -> Extended:
         now = self.acts.clock.now()
-        zone = await self.acts.check.zone(request.actor)
-        end = None if isinstance(request.lasting, For) else lifts_at(request.lasting, now, zone)
+        end = request.part_of.lifts_at if request.part_of is not None else None
+        if end is None and not isinstance(request.lasting, For):
+            zone = await self.acts.check.zone(request.actor)
+            end = lifts_at(request.lasting, now, zone)
         here = await self.acts.here(request.channel_id)
         async with self.acts.store.begin() as transaction:
             before = await transaction.timers.of(request.repository, known.pause.paused_at)
-            if isinstance(request.lasting, For):
+            if end is None and isinstance(request.lasting, For):
                 end = extended(before.lifts_at if before else None, now, request.lasting.length)
             act = self._act(request, known, end)
             record_id = await transaction.audit.add(act)
@@ -86,19 +95,20 @@ class ExtendPause:
             pause = await find_pause(transaction, request.repository, known.pause.paused_at)
             if pause is not None:
                 await touch_pause(transaction, pause, now)
+                await touch_group(transaction, pause, now)
         self.acts.nudge()
         return Extended(Told(act, posted_here=bool(here)))
 
     async def _announce(
         self, transaction: Transaction, act: AuditRecord, record_id: int, here: list[str]
     ) -> None:
-        subscriptions = await transaction.subscriptions.of_repository(act.repository)
-        hearing = {one.channel_id for one in subscriptions if Topic.PAUSE in one.topics}
+        together = await told_together(transaction, act)
+        hearing = {*here, *await hearing_pauses(transaction, act.repository)}.difference(together)
         subject = Subject(SubjectKind.ACT, act.repository, record_id)
         await transaction.outbox.add(
             [
                 NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=act.at, urgent=True)
-                for channel_id in sorted(hearing.union(here))
+                for channel_id in sorted(hearing)
             ]
         )
 
@@ -116,6 +126,8 @@ class ExtendPause:
             repository=request.repository,
             result=ActResult.DONE,
             channel_id=request.channel_id,
+            group=request.part_of.group if request.part_of is not None else None,
+            group_act_id=request.part_of.group_act_id if request.part_of is not None else 0,
             paused_at=known.pause.paused_at if known is not None else None,
             previous_reason=known.reason if known is not None else None,
             lifts_at=end,

@@ -1,12 +1,12 @@
 """The cards of groups that were paused: one a group and channel, true while any of it is paused."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from bot.domain.cards import CardKind, CardName
 from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseRecord
 from bot.ports import Transaction
+from bot.usecases.group_pauses import pausing_act, still_paused
 from bot.usecases.open_card import open_cards
 
 
@@ -22,7 +22,8 @@ async def open_group_cards(transaction: Transaction, act: GroupAct) -> None:
 
 async def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
     """Have the cards of the group edited that the pause was made for, if it was for one."""
-    act = await pausing_act(transaction, record)
+    # Two ends at once would each take the other's pause to be in force still.
+    act = await transaction.group_acts.locked(record.group_act_id) if record.group_act_id else None
     if act is not None:
         left = await still_paused(transaction, act)
         await transaction.cards.touch(group_card_of(act), due_at=now, closed=not left)
@@ -34,17 +35,3 @@ async def group_channels(transaction: Transaction, record: PauseRecord) -> list[
     if act is None:
         return []
     return [card.channel_id for card in await transaction.cards.of(group_card_of(act))]
-
-
-async def pausing_act(transaction: Transaction, record: PauseRecord) -> GroupAct | None:
-    """The act on a group that the pause was made by."""
-    if not record.group_act_id:
-        return None
-    return (await transaction.group_acts.get([record.group_act_id])).get(record.group_act_id)
-
-
-async def still_paused(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
-    """The pauses that the act made and that are in force, in the group's order."""
-    in_force = await transaction.pauses.open(act.repositories)
-    ours = {one.repository: one for one in in_force if one.group_act_id == act.group_act_id}
-    return [ours[name] for name in act.repositories if name in ours]

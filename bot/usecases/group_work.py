@@ -11,6 +11,7 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, StoreError, UserError
 from bot.domain.group_acts import (
     AT_MOST,
+    CHANGES,
     GroupAct,
     GroupOutcome,
     RepositoryResult,
@@ -39,7 +40,7 @@ class GroupRequest:
     """What is asked of a group. `asked` is what was typed behind its name.
 
     `again` is the act whose rest is to be tried again, by its id. `lifts_at` is the time of the
-    timers that ask.
+    timers that ask, or the new end that is asked for.
     """
 
     group: Group
@@ -99,11 +100,18 @@ class GroupWork:
         Somebody may have unpaused the group after a pause of it that half failed: to pause the
         other half then would be the opposite of what people want.
         """
+        act = await self.act_to_go_on_with(request, CHANGES)
+        return act if isinstance(act, SinceThen) else act.left_to_try
+
+    async def act_to_go_on_with(
+        self, request: GroupRequest, actions: Collection[Action]
+    ) -> GroupAct | SinceThen:
+        """The act whose rest is asked for, as long as it is the last of `actions` on the group."""
         async with self.acts.store.begin() as transaction:
-            latest = await transaction.group_acts.latest(request.group.name)
+            latest = await transaction.group_acts.latest(request.group.name, actions)
         if latest is None or latest.group_act_id != request.again or not latest.left_to_try:
             return SinceThen(latest)
-        return latest.left_to_try
+        return latest
 
     async def begin(
         self, request: GroupRequest, action: Action, repositories: Sequence[RepositoryName]
@@ -112,7 +120,7 @@ class GroupWork:
         here = await self.acts.here(request.channel_id)
         async with self.acts.store.begin() as transaction:
             hearing = await _hearing_several(transaction, repositories)
-            if action is Action.UNPAUSE:
+            if action is not Action.PAUSE:
                 hearing |= await _told_of_pausing(transaction, request.group)
             act = GroupAct(
                 group=request.group.name,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.group_acts import GroupOutcome
 from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
@@ -19,6 +20,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.ports import Transaction
 from bot.usecases.group_cards import group_channels, touch_group
+from bot.usecases.group_pauses import pausing_act, still_paused
 from bot.usecases.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
 
 
@@ -175,8 +177,16 @@ async def tell_replaced(transaction: Transaction, seen: Seen, act_id: int, now: 
 
 
 async def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
-    people = await transaction.resume_watchers.take(record.pause_id)
-    await _add(transaction, SubjectKind.RESUMED, record, record.pause_id, people, now)
+    """Who waits for several pauses of one group hears when the last of them is over."""
+    people = set(await transaction.resume_watchers.take(record.pause_id))
+    if not people:
+        return
+    act = await pausing_act(transaction, record)
+    left = await still_paused(transaction, act) if act is not None else []
+    people -= set(await transaction.resume_watchers.waiting([one.pause_id for one in left]))
+    is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1 and not left
+    kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
+    await _add(transaction, kind, record, record.pause_id, people, now)
 
 
 async def _shown_in(transaction: Transaction, record: PauseRecord) -> list[str]:

@@ -1,6 +1,7 @@
 """Remind people of pauses that go on: the pauser first, then the channels."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
 from bot.ports import Clock, Nudge, Store, Transaction
 from bot.usecases.group_cards import group_channels
+from bot.usecases.group_pauses import pausing_act, still_paused
 from bot.usecases.pause_cards import card_of, find_pause
 from bot.usecases.pause_history import hearing_pauses
 
@@ -37,30 +39,32 @@ class RemindOfPauses:
             old = [one for one in in_force if one.paused_at + self.first_gap <= now]
             if not old:
                 return
-            old = _one_of_each_group(old)
             plans = await transaction.reminders.of([one.pause_id for one in old])
             timers = await transaction.timers.running([one.repository for one in old])
             reminded = 0
-            for pause in old:
+            for pause, *others in _together(old):
                 plan = plans.get(pause.pause_id) or self._first(pause)
                 if plan.next_at <= now and not _lifts_soon(pause, timers, now):
                     await self._remind(transaction, pause, plan, now)
+                    await _save_for(transaction, sent_at(plan, now, self.first_gap), others)
                     reminded += 1
         if reminded:
             self.nudge()
 
-    async def snooze(self, act: AuditRecord, paused_at: datetime) -> datetime | None:
+    async def snooze(self, snooze: AuditRecord, paused_at: datetime) -> datetime | None:
         """When the next reminder comes, with the act on record; None when that pause is over."""
         now = self.clock.now()
         async with self.store.begin() as transaction:
-            pause = await find_pause(transaction, act.repository, paused_at)
+            pause = await find_pause(transaction, snooze.repository, paused_at)
             if pause is None or not pause.is_open:
                 return None
             plans = await transaction.reminders.of([pause.pause_id])
             plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
-            await transaction.reminders.save(plan)
+            act = await pausing_act(transaction, pause)
+            others = await still_paused(transaction, act) if act is not None else []
+            await _save_for(transaction, plan, [pause, *others])
             until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
-            await transaction.audit.add(replace(act, result=ActResult.DONE, detail=until))
+            await transaction.audit.add(replace(snooze, result=ActResult.DONE, detail=until))
         return plan.next_at
 
     def _first(self, pause: PauseRecord) -> ReminderPlan:
@@ -91,13 +95,21 @@ async def _addresses(transaction: Transaction, pause: PauseRecord, plan: Reminde
     return channels | await hearing_pauses(transaction, pause.repository)
 
 
-def _one_of_each_group(pauses: Sequence[PauseRecord]) -> list[PauseRecord]:
-    """Of what was paused together the first that goes on: its reminder speaks for all of it."""
-    heads: dict[int, int] = {}
+def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
+    """What was paused together, the first of it first: its reminder speaks for all of it."""
+    parties: dict[tuple[int, int], list[PauseRecord]] = defaultdict(list)
     for one in sorted(pauses, key=lambda one: one.pause_id):
-        if one.group_act_id:
-            heads.setdefault(one.group_act_id, one.pause_id)
-    return [one for one in pauses if heads.get(one.group_act_id, one.pause_id) == one.pause_id]
+        alone = 0 if one.group_act_id else one.pause_id
+        parties[one.group_act_id, alone].append(one)
+    return list(parties.values())
+
+
+async def _save_for(
+    transaction: Transaction, plan: ReminderPlan, pauses: Sequence[PauseRecord]
+) -> None:
+    """The plan of a group goes on with what is left of it when the first is over."""
+    for one in pauses:
+        await transaction.reminders.save(replace(plan, pause_id=one.pause_id))
 
 
 def _lifts_soon(pause: PauseRecord, timers: Sequence[Timer], now: datetime) -> bool:

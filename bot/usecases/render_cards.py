@@ -8,8 +8,8 @@ from bot.messages import groups, pause_card
 from bot.messages.pause_card import PauseView
 from bot.ports import Transaction
 from bot.usecases.board_cards import load_board_cards
-from bot.usecases.group_cards import still_paused
 from bot.usecases.group_marks import load_group_acts
+from bot.usecases.group_pauses import ends_of, still_paused
 from bot.usecases.stay_cards import load_stay_cards
 
 
@@ -55,5 +55,6 @@ async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
         act = acts.get(int(card.name.key))
         if act is not None:
             left = await still_paused(transaction, act)
-            messages[card.card_id] = groups.card(act, [one.repository for one in left])
+            ends = await ends_of(transaction, left)
+            messages[card.card_id] = groups.card(act, [one.repository for one in left], ends)
     return messages

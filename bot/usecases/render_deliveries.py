@@ -15,8 +15,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
 from bot.messages import events, groups, health, pause, pause_card, reminders, staleness, summary
 from bot.ports import Transaction
-from bot.usecases.group_cards import pausing_act, still_paused
 from bot.usecases.group_marks import load_group_acts
+from bot.usecases.group_pauses import ends_of, pausing_act, still_paused
 from bot.usecases.render_cards import load_cards
 from bot.usecases.surroundings import surroundings
 
@@ -102,7 +102,7 @@ async def _event_messages(
 
 
 _OF_ACTS = {SubjectKind.ACT: pause.act, SubjectKind.REPLACED: pause.replaced}
-_OF_PAUSES = frozenset({SubjectKind.PAUSE_END, SubjectKind.RESUMED})
+_OF_PAUSES = frozenset({SubjectKind.PAUSE_END, SubjectKind.RESUMED, SubjectKind.GROUP_RESUMED})
 
 
 async def _act_messages(
@@ -140,6 +140,12 @@ async def _pause_messages(
             continue
         if one.subject.kind is SubjectKind.RESUMED:
             messages[one.delivery_id] = pause_card.resumed(record)
+            continue
+        if one.subject.kind is SubjectKind.GROUP_RESUMED:
+            act = await pausing_act(transaction, record)
+            messages[one.delivery_id] = (
+                pause_card.resumed(record) if act is None else groups.resumed(act, record)
+            )
             continue
         timed = record.ending is PauseEnding.TIMER
         timer = await transaction.timers.of(record.repository, record.paused_at) if timed else None
@@ -201,8 +207,9 @@ async def _reminders(
             lifts_at = timer.lifts_at if timer is not None and timer.lifts_at > now else None
             act = await pausing_act(transaction, record)
             left = await still_paused(transaction, act) if act is not None else []
+            ends = await ends_of(transaction, left)
             messages[one.delivery_id] = (
-                reminders.of_group(act, left, now, lifts_at)
+                reminders.of_group(act, left, now, ends)
                 if act is not None and len(left) > 1
                 else reminders.reminder(record, now, lifts_at)
             )

@@ -8,6 +8,7 @@ from bot.domain.denials import Right
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Store
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.group_pauses import held_in_force
 from bot.usecases.pause_cards import LOOKED_BACK
 
 
@@ -37,3 +38,14 @@ class WatchResume:
                 return Watching.NOT_PAUSED
             is_new = await transaction.resume_watchers.add(in_force.pause_id, actor.user_id)
         return Watching.BEGUN if is_new else Watching.ALREADY
+
+    async def of_group(self, group: str, actor: Actor) -> Watching:
+        """As `run`, for all that is held paused for a group. Raises PermissionDenied."""
+        await self.check.require(actor, Right.READ)
+        async with self.store.begin() as transaction:
+            in_force = await held_in_force(transaction, group)
+            watchers = transaction.resume_watchers
+            added = [await watchers.add(one.pause_id, actor.user_id) for one in in_force.values()]
+        if not added:
+            return Watching.NOT_PAUSED
+        return Watching.BEGUN if any(added) else Watching.ALREADY

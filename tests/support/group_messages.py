@@ -20,7 +20,7 @@ from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import audit, group_form, groups, reminders
+from bot.messages import audit, group_form, group_question, group_status, groups, reminders
 from tests.support.clock import NOON
 from tests.support.make import make_act
 
@@ -68,9 +68,13 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
     reason = text[:255]
     paused = make_group_act(*_of_pause(text), actor=actor, asked=reason)
     unpaused = make_group_act(*_of_unpause(text), action=Action.UNPAUSE, actor=actor)
+    extended = replace(
+        make_group_act(*_of_extension(text), action=Action.EXTEND, actor=actor),
+        lifts_at=NOON + timedelta(hours=2),
+    )
     return {
-        "group confirm": groups.confirm(many, reason, read),
-        "group confirm of all": groups.confirm(everything, reason, [*MANY]),
+        "group confirm": group_question.confirm(many, reason, read),
+        "group confirm of all": group_question.confirm(everything, reason, [*MANY]),
         "group progress": groups.progress("release", Action.PAUSE, 12, 50),
         "group paused": groups.act(paused),
         "group unpaused": groups.act(unpaused),
@@ -83,21 +87,29 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         ),
         "group since then": groups.since_then("release", unpaused),
         "group unknown since then": groups.since_then("release", None),
-        "group status": groups.status(many, read),
-        "group card": groups.card(paused, [*MANY[:60]]),
+        "group status": group_status.status(many, read),
+        "group card": groups.card(paused, [*MANY[:60]], [NOON + timedelta(hours=2)] * 60),
         "group card that is over": groups.card(paused, []),
         "group lifted by its timers": groups.act(
             replace(unpaused, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
         ),
         "group form": group_form.form(many, channel_id="C0MERGEQ", read=read, lasting="30m"),
         "group form while reading": group_form.form(everything, channel_id=None),
-        "group form submitted": group_form.begun(many, None),
+        "group form submitted": group_form.begun(many, Action.EXTEND, None),
         "group reminder": reminders.of_group(
             paused,
             [PauseRecord(name, NOON, text, text, Who(text), queued_now=7) for name in MANY],
             NOON + timedelta(hours=1),
-            NOON + timedelta(hours=2),
+            [NOON + timedelta(hours=2), NOON + timedelta(hours=3)],
         ),
+        "group extended": groups.act(extended),
+        "group extend form": group_form.extend_form(everything, None),
+        "group resumed": groups.resumed(
+            paused,
+            PauseRecord(MANY[0], NOON, text, text, ended_by=Who(text), ended_at=NOON),
+        ),
+        "group will tell": groups.will_tell("release", is_new=False),
+        "group nothing held": groups.nothing_held("release"),
     }
 
 
@@ -108,6 +120,11 @@ def _of_pause(text: str) -> list[RepositoryResult]:
 
 def _of_unpause(text: str) -> list[RepositoryResult]:
     return [one for one in every_outcome(text) if one.outcome is not GroupOutcome.ALREADY_PAUSED]
+
+
+def _of_extension(text: str) -> list[RepositoryResult]:
+    not_here = {GroupOutcome.ALREADY_PAUSED, GroupOutcome.NOT_OURS}
+    return [one for one in every_outcome(text) if one.outcome not in not_here]
 
 
 def messages_of_audit(text: str) -> Mapping[str, Message]:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from typing_extensions import override
 
+from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct, HeldPause, RepositoryResult
 from bot.domain.repository import RepositoryName
 from bot.ports.groups import GroupActs
@@ -45,8 +46,14 @@ class InMemoryGroupActs(GroupActs):
         return {each: self._acts[each] for each in group_act_ids if each in self._acts}
 
     @override
-    async def latest(self, group: str) -> GroupAct | None:
-        ids = [each for each, act in self._acts.items() if act.group == group]
+    async def locked(self, group_act_id: int) -> GroupAct | None:
+        return self._acts.get(group_act_id)
+
+    @override
+    async def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
+        ids = [
+            each for each, act in self._acts.items() if act.group == group and act.action in actions
+        ]
         return self._acts[max(ids)] if ids else None
 
     @override

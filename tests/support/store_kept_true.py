@@ -243,6 +243,10 @@ class InMemoryResumeWatchers(ResumeWatchers):
         return sorted(user_id for _, user_id in taken)
 
     @override
+    async def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
+        return {user_id for pause_id, user_id in self._watchers if pause_id in pause_ids}
+
+    @override
     async def move(self, pause_id: int, to: int) -> None:
         for user_id in await self.take(pause_id):
             self._watchers[to, user_id] = None

@@ -4,20 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.groups import Groups
-from bot.messages import actions
+from bot.messages import actions, group_form, groups, timers
 from bot.slack.actions.click import Act
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
 from bot.usecases.group_work import GroupRequest
+from bot.usecases.watch_resume import Watching, WatchResume
 
 
 @dataclass(frozen=True, slots=True)
 class GroupActions:
-    """*Pause 50 queues*, *Unpause @release* and *Try the rest again*."""
+    """*Pause 50 queues*, *Unpause @release*, *Extend…* and *Try the rest again*."""
 
     answers: GroupAnswers
     groups: Groups
+    watch_resume: WatchResume
 
     def acts(self) -> Mapping[str, Act]:
         return {
@@ -25,6 +27,9 @@ class GroupActions:
             actions.AGAIN_PAUSE_GROUP: self._pause,
             actions.UNPAUSE_GROUP: self._unpause,
             actions.AGAIN_UNPAUSE_GROUP: self._unpause,
+            actions.EXTEND_GROUP: self._extend,
+            actions.AGAIN_EXTEND_GROUP: self._extend_rest,
+            actions.WATCH_GROUP: self._watch,
         }
 
     async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
@@ -32,6 +37,27 @@ class GroupActions:
 
     async def _unpause(self, click: BlockActions, conversation: Conversation) -> None:
         await self.answers.unpause(self._request(click, conversation), conversation)
+
+    async def _extend(self, click: BlockActions, conversation: Conversation) -> None:
+        length, _, name = click.action.chosen.partition(" ")
+        group = self.groups.named(name)
+        if length == timers.OTHER:
+            await self.answers.extend_group.permit(self.answers.request(group, conversation))
+            await conversation.open_modal(group_form.extend_form(group, conversation.channel_id))
+            return
+        await self.answers.extend(self.answers.request(group, conversation, length), conversation)
+
+    async def _extend_rest(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.answers.extend(self._request(click, conversation), conversation)
+
+    async def _watch(self, click: BlockActions, conversation: Conversation) -> None:
+        group = actions.read_group_target(click.action.chosen).group
+        outcome = await self.watch_resume.of_group(group, conversation.actor)
+        if outcome is Watching.NOT_PAUSED:
+            await conversation.tell_actor(groups.nothing_held(group))
+        else:
+            is_new = outcome is Watching.BEGUN
+            await conversation.tell_actor(groups.will_tell(group, is_new=is_new))
 
     def _request(self, click: BlockActions, conversation: Conversation) -> GroupRequest:
         target = actions.read_group_target(click.action.chosen)

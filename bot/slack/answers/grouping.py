@@ -13,7 +13,7 @@ from bot.domain.commands import (
 from bot.domain.durations import Lasting, written
 from bot.domain.group_acts import GroupAct, read_asked
 from bot.domain.groups import Group
-from bot.messages import group_form, groups
+from bot.messages import group_form, group_question, group_status, groups
 from bot.messages.text import clean
 from bot.ports import Clock
 from bot.slack.answers.pausing import REASON_KEPT
@@ -21,6 +21,7 @@ from bot.slack.answers.room import GeneralAnswer
 from bot.slack.conversation import Conversation
 from bot.slack.modals import show_if_unchanged
 from bot.slack.progress import ProgressLine
+from bot.usecases.extend_group import ExtendGroup, NothingHeld
 from bot.usecases.group_work import GroupRequest, SinceThen
 from bot.usecases.pause_group import PauseGroup
 from bot.usecases.show_group import ShowGroup
@@ -33,6 +34,7 @@ class GroupAnswers:
 
     pause_group: PauseGroup
     unpause_group: UnpauseGroup
+    extend_group: ExtendGroup
     show_group: ShowGroup
     clock: Clock
 
@@ -57,7 +59,7 @@ class GroupAnswers:
             return
         lifts_at = await self.pause_group.lifts_at(request)
         read = await self.show_group.run(group)
-        await conversation.tell_actor(groups.confirm(group, asked, read, lifts_at))
+        await conversation.tell_actor(group_question.confirm(group, asked, read, lifts_at))
 
     async def _ask_why(
         self, group: Group, lasting: Lasting | None, conversation: Conversation
@@ -79,7 +81,7 @@ class GroupAnswers:
 
     async def _status(self, command: GroupStatusCommand, conversation: Conversation) -> None:
         read = await self.show_group.run(command.group)
-        await conversation.tell_actor(groups.status(command.group, read))
+        await conversation.tell_actor(group_status.status(command.group, read))
 
     async def pause(self, request: GroupRequest, conversation: Conversation) -> None:
         """Acts, and shows how far it has come and how it ended."""
@@ -92,6 +94,12 @@ class GroupAnswers:
         await self._begin(request, Action.UNPAUSE, conversation)
         line = ProgressLine(conversation, self.clock)
         await self._end(await self.unpause_group.run(request, line), request.group, conversation)
+
+    async def extend(self, request: GroupRequest, conversation: Conversation) -> None:
+        """Acts, and shows how far it has come and how it ended."""
+        await self._begin(request, Action.EXTEND, conversation)
+        line = ProgressLine(conversation, self.clock)
+        await self._end(await self.extend_group.run(request, line), request.group, conversation)
 
     def request(
         self,
@@ -118,10 +126,12 @@ class GroupAnswers:
             await conversation.put_in_place(groups.progress(request.group.name, action, 0, total))
 
     async def _end(
-        self, ended: GroupAct | SinceThen, group: Group, conversation: Conversation
+        self, ended: GroupAct | SinceThen | NothingHeld, group: Group, conversation: Conversation
     ) -> None:
         if isinstance(ended, SinceThen):
             message = groups.since_then(group.name, ended.latest)
+        elif isinstance(ended, NothingHeld):
+            message = groups.nothing_held(group.name)
         else:
             is_told = await self._tell_channel(ended, conversation)
             message = groups.answer(ended, posted_here=is_told)

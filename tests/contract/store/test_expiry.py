@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from bot.domain.audit import Action, ActResult, AuditSelection, Origin
 from bot.domain.durations import For
+from bot.domain.group_acts import EVERY_ACT
 from bot.domain.groups import Group
 from bot.domain.permissions import Policy
 from bot.domain.repository import RepositoryName
@@ -116,7 +117,7 @@ async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: 
 
     assert await lifted(store) == [API, SITE]
     async with store.begin() as transaction:
-        act = await transaction.group_acts.latest("release")
+        act = await transaction.group_acts.latest("release", EVERY_ACT)
         assert await transaction.group_acts.held("release") == []
     assert act is not None
     assert (act.action, act.origin, act.actor.name) == (Action.UNPAUSE, Origin.TIMER, ALICE.name)

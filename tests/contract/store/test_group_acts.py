@@ -1,11 +1,19 @@
 """Acts on groups, and the pauses that are held for a group."""
 
+import asyncio
 from dataclasses import replace
 
 from bot.domain.audit import Action, Actor, Origin
 from bot.domain.cards import CardKind, CardName
 from bot.domain.deliveries import Subject, SubjectKind
-from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.group_acts import (
+    CHANGES,
+    EVERY_ACT,
+    GroupAct,
+    GroupOutcome,
+    HeldPause,
+    RepositoryResult,
+)
 from bot.domain.pause_records import PauseRecord, Who
 from bot.ports import Store
 from tests.support.stored import NOW, SHOP, SITE, after, make_new
@@ -50,13 +58,38 @@ async def test_an_act_comes_back_before_and_after_its_end(store: Store) -> None:
 
 async def test_the_latest_act_of_a_group_is_the_last_that_was_begun(store: Store) -> None:
     async with store.begin() as transaction:
-        assert await transaction.group_acts.latest("release") is None
+        assert await transaction.group_acts.latest("release", EVERY_ACT) is None
         await transaction.group_acts.add(ACT)
         later = replace(ACT, action=Action.UNPAUSE, at=after(-60))
         last = await transaction.group_acts.add(later)
         await transaction.group_acts.add(replace(ACT, group="docs"))
+        longer = replace(ACT, action=Action.EXTEND, lifts_at=after(60))
+        longest = await transaction.group_acts.add(longer)
     async with store.begin() as transaction:
-        assert await transaction.group_acts.latest("release") == replace(later, group_act_id=last)
+        acts = transaction.group_acts
+        assert await acts.latest("release", CHANGES) == replace(later, group_act_id=last)
+        assert await acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
+
+
+async def test_one_at_a_time_gets_an_act_that_is_locked(store: Store) -> None:
+    """Each finds what the one before it has written."""
+    async with store.begin() as transaction:
+        group_act_id = await transaction.group_acts.add(ACT)
+        assert await transaction.group_acts.locked(999) is None
+
+    async def add_a_result() -> None:
+        async with store.begin() as transaction:
+            found = await transaction.group_acts.locked(group_act_id)
+            assert found is not None
+            await asyncio.sleep(0)
+            results = (*found.results, RESULTS[0])
+            await transaction.group_acts.end(group_act_id, results, after(3))
+
+    await asyncio.gather(*(add_a_result() for _ in range(4)))
+    async with store.begin() as transaction:
+        found = await transaction.group_acts.locked(group_act_id)
+    assert found is not None
+    assert len(found.results) == 4
 
 
 async def test_a_held_pause_is_one_for_each_group_and_repository(store: Store) -> None:

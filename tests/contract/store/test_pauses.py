@@ -141,8 +141,12 @@ async def test_a_watcher_asks_once_and_is_told_once(store: Store) -> None:
         assert not await watchers.add(first, "U2")
         assert await watchers.add(second, "U1")
     async with store.begin() as transaction:
-        assert await transaction.resume_watchers.take(first) == ["U1", "U2"]
-        assert await transaction.resume_watchers.take(first) == []
+        watchers = transaction.resume_watchers
+        assert await watchers.waiting([first, second]) == {"U1", "U2"}
+        assert await watchers.waiting([]) == set()
+        assert await watchers.take(first) == ["U1", "U2"]
+        assert await watchers.waiting([first, second]) == {"U1"}
+        assert await watchers.take(first) == []
         assert await transaction.resume_watchers.take(second) == ["U1"]
 
 

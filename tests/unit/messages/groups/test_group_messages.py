@@ -10,10 +10,19 @@ from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Message, View
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, audit, blocks, group_form, groups, reminders
+from bot.messages import (
+    actions,
+    audit,
+    blocks,
+    group_form,
+    group_question,
+    group_status,
+    groups,
+    reminders,
+)
 from tests.support.clock import NOON
 from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
 from tests.support.make import (
@@ -49,10 +58,18 @@ RESTORED = (
     RepositoryResult(DOCS, GroupOutcome.REPLACED),
 )
 UNPAUSED = make_group_act(*RESTORED, action=Action.UNPAUSE, actor=BOB)
+EXTENDED = replace(
+    make_group_act(
+        RESULTS[0], RepositoryResult(API, GroupOutcome.REPLACED), action=Action.EXTEND, actor=BOB
+    ),
+    lifts_at=NOON + timedelta(hours=1),
+)
 
 MESSAGES: Mapping[str, Callable[[], Message]] = {
-    "group_confirm": lambda: groups.confirm(RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]),
-    "group_confirm_all": lambda: groups.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
+    "group_confirm": lambda: group_question.confirm(
+        RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]
+    ),
+    "group_confirm_all": lambda: group_question.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
     "group_progress": lambda: groups.progress("release", Action.PAUSE, 12, 50),
     "group_progress_unpause": lambda: groups.progress(ALL, Action.UNPAUSE, 0, 2),
     "group_paused": lambda: groups.act(make_group_act(*RESULTS)),
@@ -62,7 +79,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_paused_until": lambda: groups.act(
         make_group_act(RESULTS[0], asked="until 15:00 freeze for 4.2")
     ),
-    "group_confirm_for_a_while": lambda: groups.confirm(
+    "group_confirm_for_a_while": lambda: group_question.confirm(
         RELEASE, "30m freeze", [BUSY], NOON + timedelta(minutes=30)
     ),
     "group_paused_answer": lambda: groups.answer(make_group_act(*RESULTS), posted_here=True),
@@ -88,7 +105,42 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         ],
         NOON + timedelta(minutes=30),
     ),
-    "group_status": lambda: groups.status(RELEASE, [BUSY, PAUSED, DOCS]),
+    "group_card_that_lifts_itself": lambda: groups.card(
+        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
+        [SITE, API],
+        [NOON + timedelta(minutes=30)] * 2,
+    ),
+    "group_card_of_which_one_lifts_itself": lambda: groups.card(
+        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
+        [SITE, API],
+        [NOON + timedelta(minutes=30)],
+    ),
+    "group_card_with_ends_apart": lambda: groups.card(
+        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
+        [SITE, API],
+        [NOON + timedelta(minutes=30), NOON + timedelta(minutes=90)],
+    ),
+    "group_extended": lambda: groups.act(EXTENDED),
+    "group_extended_in_part": lambda: groups.act(
+        replace(EXTENDED, results=(*EXTENDED.results, RESULTS[2]))
+    ),
+    "group_extended_since_then": lambda: groups.since_then("release", EXTENDED),
+    "group_nothing_held": lambda: groups.nothing_held("release"),
+    "group_will_tell": lambda: groups.will_tell("release", is_new=True),
+    "group_asked_already": lambda: groups.will_tell("release", is_new=False),
+    "group_resumed": lambda: groups.resumed(
+        make_group_act(*RESULTS),
+        PauseRecord(
+            SITE,
+            NOON,
+            "freeze",
+            "freeze",
+            ended_by=Who("bob"),
+            ended_at=NOON + timedelta(minutes=42),
+            ending=PauseEnding.LIFTED,
+        ),
+    ),
+    "group_status": lambda: group_status.status(RELEASE, [BUSY, PAUSED, DOCS]),
     "audit": lambda: audit.audit(
         AuditPage(
             AuditSelection(None, NOON - timedelta(days=7)),
@@ -125,7 +177,8 @@ FORMS: Mapping[str, Callable[[], View]] = {
         RELEASE, channel_id="C1", read=[BUSY, PAUSED, DOCS], lasting="30m"
     ),
     "group_form_while_reading": lambda: group_form.form(RELEASE, channel_id=None),
-    "group_form_submitted": lambda: group_form.begun(RELEASE, "C1"),
+    "group_extend_form": lambda: group_form.extend_form(RELEASE, "C1"),
+    "group_form_submitted": lambda: group_form.begun(RELEASE, Action.PAUSE, "C1"),
 }
 
 

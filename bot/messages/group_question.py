@@ -1,0 +1,101 @@
+"""The question before a group is paused, with what that would stop."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.domain.errors import InvalidDuration
+from bot.domain.group_acts import Asked, read_asked
+from bot.domain.groups import ALL, Group
+from bot.domain.message import Message
+from bot.domain.pauses import REASON_LIMIT
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.messages import actions, blocks
+from bot.messages.groups import NAME_LIMIT, listed, names, queues
+from bot.messages.pause import will_stop
+from bot.messages.text import escape, local_time, plural, quote
+
+
+def confirm(
+    group: Group,
+    asked: str,
+    read: Sequence[Snapshot | RepositoryName],
+    lifts_at: datetime | None = None,
+) -> Message:
+    """The question before a group is paused: what would stop, and what stays as it is.
+
+    `asked` is kept by the button to be read again; `lifts_at` is when it lifts itself, if it does.
+    """
+    count = queues(len(group.repositories))
+    question = f"Pause {_all_of(group)}?"
+    reason = f"Reason: {quote(_asked(asked).reason, REASON_LIMIT)}"
+    lifting = f"It lifts itself {local_time(lifts_at)}." if lifts_at is not None else ""
+    facts = [lifting, *impact(read)]
+    value = actions.group_value(actions.GroupTarget(group.name, asked))
+    label = f"Pause {count}"
+    return Message(
+        text=f"{question} {reason}. {' '.join(fact for fact in facts if fact)}",
+        blocks=(
+            blocks.section(f":double_vertical_bar: *{question}* {reason}"),
+            blocks.section("\n".join(fact for fact in facts if fact)),
+            blocks.context(names(group.repositories)),
+            blocks.actions(
+                [
+                    blocks.button(
+                        label, action_id=actions.PAUSE_GROUP, value=value, style="danger"
+                    ),
+                    blocks.button("Leave it", action_id=actions.DISMISS, value=group.name),
+                ]
+            ),
+        ),
+    )
+
+
+def _all_of(group: Group) -> str:
+    count = queues(len(group.repositories))
+    if group.name != ALL:
+        return f"{count} of {group.mention}"
+    return (
+        f"all {count}"
+        if len(group.repositories) > 1
+        else f"{count}, {escape(group.repositories[0])}"
+    )
+
+
+def _asked(text: str) -> Asked:
+    """A text that cannot be read is all reason."""
+    try:
+        return read_asked(text)
+    except InvalidDuration:
+        return Asked(text)
+
+
+def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
+    """What would stop, what stays as it is, and what could not be read; empty where nothing is."""
+    snapshots = [one for one in read if isinstance(one, Snapshot)]
+    paused = [one for one in snapshots if one.pause is not None]
+    return [_stopping(snapshots), _already(paused), _unread(len(read) - len(snapshots))]
+
+
+def _stopping(snapshots: Sequence[Snapshot]) -> str:
+    running = [one.impact() for one in snapshots if one.pause is None]
+    waiting = sum(one.waiting + one.in_batches for one in running)
+    batches = sum(one.running_batches for one in running)
+    due = min((one.next_merge_at for one in running if one.next_merge_at), default=None)
+    next_merge = f", next merge was due {local_time(due)}" if due is not None else ""
+    return f"{plural(waiting, 'pull request')} in the queues, {will_stop(batches)}{next_merge}."
+
+
+def _already(paused: Sequence[Snapshot]) -> str:
+    if not paused:
+        return ""
+    told = []
+    for one in paused:
+        actor = one.pause.actor if one.pause is not None else None
+        by = f" by {quote(actor.name, NAME_LIMIT)}" if actor is not None else ""
+        told.append(f"{escape(one.repository)}{by}")
+    return f"{len(paused)} paused already, left as they are: {listed(told)}."
+
+
+def _unread(count: int) -> str:
+    return f"{count} could not be read just now; they are tried all the same." if count else ""

@@ -1,0 +1,54 @@
+"""The queues of a group at a glance."""
+
+from collections.abc import Sequence
+
+from bot.domain.groups import Group
+from bot.domain.message import Message
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.messages import blocks
+from bot.messages.groups import NAME_LIMIT, listed, name_of, queues
+from bot.messages.text import cut_markup, escape, plural, quote
+
+STATUS_LENGTH = 8500
+SECTION_LENGTH = 2800
+
+
+def status(group: Group, read: Sequence[Snapshot | RepositoryName]) -> Message:
+    """A compact line for each repository of a group."""
+    paused = sum(isinstance(one, Snapshot) and one.pause is not None for one in read)
+    headline = f"{name_of(group.name)}: {paused:,} of {queues(len(read))} paused"
+    lines = listed([_status_line(one) for one in read], "\n", STATUS_LENGTH)
+    plain = lines.replace("\n• ", "; ").removeprefix("• ")
+    return Message(
+        text=cut_markup(f"{headline}. {plain}", blocks.FALLBACK_LIMIT),
+        blocks=(
+            blocks.section(f"*{headline}*"),
+            *(blocks.section(part) for part in _sections(lines)),
+        ),
+    )
+
+
+def _sections(text: str) -> list[str]:
+    """Whole lines, as many in each as a section holds."""
+    sections: list[str] = []
+    for line in text.split("\n"):
+        if sections and len(sections[-1]) + len(line) < SECTION_LENGTH:
+            sections[-1] += f"\n{line}"
+        else:
+            sections.append(line)
+    return sections
+
+
+def _status_line(one: Snapshot | RepositoryName) -> str:
+    if not isinstance(one, Snapshot):
+        return f"• *{escape(one)}* could not be read just now"
+    impact = one.impact()
+    queued = f"{plural(impact.waiting + impact.in_batches, 'pull request')} in the queue"
+    if one.pause is None:
+        return f"• *{escape(one.repository)}* running · {queued}"
+    actor = one.pause.actor
+    by = f" by {quote(actor.name, NAME_LIMIT)}" if actor is not None else ""
+    return (
+        f"• *{escape(one.repository)}* paused{by}: {quote(one.pause.reason, NAME_LIMIT)} · {queued}"
+    )

@@ -1,0 +1,231 @@
+"""Groups that are paused for a while: extended together, watched together, lifted in one post."""
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import ALICE, BOB, BotTester
+from tests.support.clock import MovedClock
+
+pytestmark = pytest.mark.e2e
+
+NAMES = ("acme/site", "acme/api", "acme/docs")
+FREEZE = "freeze (by alice via Slack)"
+
+
+@pytest.fixture
+async def three(start_bot: StartBot) -> BotTester:
+    """Three quiet repositories, two of them in the group `release`; nobody hears of anything."""
+    return await start_bot(
+        repositories=dict.fromkeys(NAMES, "quiet"),
+        channels="acme/docs=C0RELEASE:freeze",
+        environment={"MQBOT_GROUPS": "release=acme/site,acme/api"},
+    )
+
+
+def reasons(bot: BotTester) -> list[str | None]:
+    return [bot.pause_reason(name) for name in NAMES]
+
+
+async def paused(bot: BotTester, typed: str = "30m freeze") -> None:
+    question = await bot.ask(f"/mq pause @release {typed}")
+    await bot.click(question, "Pause 2 queues")
+    await bot.wait_for_change(question, "2 of 2 queues paused")
+
+
+async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester, clock: MovedClock) -> None:
+    question = await three.ask("/mq pause @release 30m freeze")
+    assert "Reason: freeze" in question
+    assert "It lifts itself " in question
+    await three.click(question, "Pause 2 queues")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    assert "· they lift themselves" in post
+    await three.wait_for_change(question, "2 of 2 queues paused")
+    assert reasons(three)[0] == "freeze (by alice via Slack)"
+
+    clock.advance(45 * 60)
+
+    lifted = await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    assert "by the timer of alice · 15 min late" in lifted
+    await three.wait_for_change(post, "None of them is paused any more")
+    assert reasons(three) == [None, None, None]
+    assert len(three.posts()) == 2
+
+
+async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused(three)
+    await three.wait_for_post("@release: 2 of 2 queues paused")
+    three.merge_queue.unpause("acme/api", by="carol")
+    await three.wait_for_post("Queue unpaused* acme/api")
+    three.pause_elsewhere("Night", repository="acme/api", seconds_from_now=5)
+
+    clock.advance(31 * 60)
+
+    lifted = await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    assert "*1 paused anew since (left alone):* acme/api" in lifted
+    await three.wait_for_post("another pause is in force: Night")
+    assert reasons(three) == [None, "Night", None]
+
+
+async def test_what_a_timer_could_not_lift_it_lifts_later(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused(three)
+    await three.wait_for_post("@release: 2 of 2 queues paused")
+    three.break_service("error", path="/acme/api/merge-queue/pause", method="DELETE", status=503)
+
+    clock.advance(31 * 60)
+
+    lifted = await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    assert "it is tried again" in lifted
+    assert lifted.labels == []
+    three.mend_service()
+    clock.advance(61)
+    await three.wait_for_post("Queue unpaused* acme/api")
+    assert reasons(three) == [None, None, None]
+
+
+async def test_a_group_is_extended_at_once_and_lifts_itself_together(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused(three)
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    assert "they lift themselves" in post
+
+    await three.choose(post, "1 h more", menu="Extend…", by=BOB)
+
+    told = await three.wait_for_post("@release: the pauses of 2 of 2 queues extended")
+    assert told.words.startswith(":alarm_clock: ")
+    assert "*2 extended:* acme/site, acme/api\nby bob · they lift themselves" in told
+    await three.wait_for_reply("2 of 2 queues extended", by=BOB)
+    await three.wait_for_change(post, "they lift themselves")
+    clock.advance(31 * 60)
+    await three.ask("/mq status @release")
+    assert reasons(three) == [FREEZE, FREEZE, None]
+    clock.advance(60 * 60)
+    lifted = await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    assert "by the timer of bob" in lifted
+    assert len(three.posts()) == 3
+
+
+async def test_a_group_without_an_end_is_given_one_from_its_reminder(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused(three, "freeze")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    clock.advance(1801)
+    mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
+
+    await three.choose(mine, "Another time…", menu="Extend…")
+
+    form = await three.modal("How much longer")
+    assert "*@release*" in form
+    answer = await three.submit(form, lasting="soon")
+    assert "write it like 45m" in answer["errors"]["lasting"]
+    await three.submit(form, lasting="30m")
+    await three.modal("the pauses of 2 of 2 queues extended")
+    await three.wait_for_change(post, "they lift themselves")
+    await three.wait_for_post("the pauses of 2 of 2 queues extended")
+    clock.advance(31 * 60)
+    await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    # Where the end was set, it is told of and so is what came of it.
+    await three.wait_for_direct_message("the pauses of 2 of 2 queues extended")
+    await three.wait_for_direct_message("@release: 2 of 2 queues unpaused")
+    assert reasons(three) == [None, None, None]
+
+
+async def test_what_could_not_be_extended_is_named_and_gets_the_same_end(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused(three)
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)
+
+    await three.choose(post, "1 h more", menu="Extend…")
+
+    told = await three.wait_for_post("the pauses of 1 of 2 queues extended")
+    assert "acme/api: 409 conflict" in told
+    await three.wait_for_reply("the pauses of 1 of 2 queues extended")
+    await three.wait_for_change(post, " to ")
+    three.mend_service()
+    await three.click(told, "Try the rest again", by=BOB)
+    await three.wait_for_post("the pauses of 1 of 1 queue extended")
+    await three.wait_for_reply("the pauses of 1 of 1 queue extended", by=BOB)
+    clock.advance(31 * 60)
+    await three.ask("/mq status @release")
+    assert reasons(three) == [FREEZE, FREEZE, None]
+    clock.advance(60 * 60)
+    await three.wait_for_post("acme/site")
+    await three.wait_for_post("acme/api")
+    assert reasons(three) == [None, None, None]
+
+
+async def test_only_what_is_paused_for_the_group_still_is_extended(three: BotTester) -> None:
+    await paused(three)
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    three.merge_queue.unpause("acme/api", by="carol")
+    await three.wait_for_post("Queue unpaused* acme/api")
+    card = await three.wait_for_change(post, "Still paused: acme/site")
+
+    await three.choose(card, "15 min more", menu="Extend…", by=BOB)
+
+    told = await three.wait_for_post("the pauses of 1 of 1 queue extended")
+    assert "by bob · lifts itself" in told
+    await three.wait_for_reply("the pauses of 1 of 1 queue extended", by=BOB)
+
+
+async def test_extending_what_is_over_changes_nothing_and_says_so(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused(three, "freeze")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    clock.advance(1801)
+    mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
+    for name in ("acme/site", "acme/api"):
+        three.merge_queue.unpause(name, by="carol")
+        await three.another_look(name)
+    # The log, by a clock that was not moved, is too far back to say who it was.
+    clock.advance(70)
+    await three.wait_for_post("Queue unpaused* acme/site")
+    await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_change(post, "None of them is paused any more")
+
+    await three.choose(mine, "15 min more", menu="Extend…")
+
+    await three.wait_for_reply("Nothing is paused for @release any more", channel=mine.channel)
+    # What was left for a moment had been reminded of with the rest.
+    assert sum("still paused" in one.line for one in three.direct_messages(by=ALICE)) == 1
+    assert reasons(three) == [None, None, None]
+
+
+async def test_who_asked_hears_once_when_all_of_a_group_goes_on(three: BotTester) -> None:
+    await paused(three)
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    await three.click(post, "Tell me when it resumes", by=BOB)
+    await three.wait_for_reply("You get a direct message when all that is paused", by=BOB)
+    await three.click(post, "Tell me when it resumes", by=BOB)
+    await three.wait_for_reply("You have asked already", by=BOB)
+
+    three.merge_queue.unpause("acme/site", by="carol")
+    await three.wait_for_post("Queue unpaused* acme/site")
+    assert three.direct_messages(by=BOB) == []
+    await three.type("/mq unpause @release")
+
+    await three.wait_for_post("@release: 1 of 2 queues unpaused")
+    await three.wait_for_reply("@release: 1 of 2 queues unpaused")
+    told = await three.wait_for_direct_message("All that was paused for @release goes on", by=BOB)
+    assert "the last was acme/api, lifted by alice" in told
+    assert len(three.direct_messages(by=BOB)) == 1
+
+
+async def test_who_asked_hears_once_though_both_pauses_end_at_once(three: BotTester) -> None:
+    await paused(three)
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    await three.click(post, "Tell me when it resumes", by=BOB)
+    await three.wait_for_reply("You get a direct message", by=BOB)
+    await three.click(post, "Unpause @release")
+    await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    await three.wait_for_reply("@release: 2 of 2 queues unpaused")
+    await three.wait_for_direct_message("All that was paused for @release goes on", by=BOB)
+    assert len(three.direct_messages(by=BOB)) == 1
