@@ -30,7 +30,8 @@ class Board:
     """One message in a channel that is kept true of one repository's queue, until `ended_at`.
 
     `board_id` is given by the store, 0 before. `made_by` and `ended_by` are names of people; a
-    board that ended because nobody could see it any more has no `ended_by`.
+    board that ended because nobody could see it any more, or because its repository is not
+    followed any more, has no `ended_by`.
     """
 
     channel_id: str

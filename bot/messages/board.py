@@ -34,14 +34,15 @@ def board(known: Board, sight: Sight) -> Message:
 def ended(known: Board) -> Message:
     """In its place when nobody keeps it true any more: it shows nothing that may be wrong."""
     head = f"The board of {escape(known.repository)} is not kept any more"
-    by = f"ended by {quote(known.ended_by, NAME_LIMIT)}" if known.ended_by else ""
+    by = quote(known.ended_by or "", NAME_LIMIT)
+    why = f"ended by {by}" if by else "the bot does not follow this repository any more"
     at = known.ended_at or known.made_at
-    said = f"{head}, {by + ' ' if by else ''}{utc_time(at)}."
+    said = f"{head}: {why}, {utc_time(at)}."
     return Message(
         text=said,
         blocks=(
             blocks.section(f":stop_button: *{head}*"),
-            blocks.context(by or "ended", local_time(at)),
+            blocks.context(why, local_time(at)),
         ),
     )
 

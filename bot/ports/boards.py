@@ -23,6 +23,10 @@ class Boards(Protocol):
         """Those of the repositories that are kept, in the order in which they were made."""
         ...
 
+    async def strays(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
+        """Those that are kept of any other repository, in the order in which they were made."""
+        ...
+
     async def count_kept(self) -> int:
         """How many are kept in all."""
         ...

@@ -21,6 +21,7 @@ from bot.slack.http import HttpServer
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.socket import SocketConnection
+from bot.usecases.end_stray_boards import end_stray_boards
 
 logger = logging.getLogger(__name__)
 
@@ -123,6 +124,7 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
 async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
     async with ports.store.begin() as transaction:
         await transaction.subscriptions.replace_configured(settings.channels)
+    await end_stray_boards(ports.store, ports.clock.now(), settings.repositories)
     jobs = Jobs(settings, ports)
     # Before the first poll, so that nothing is taken that others have and keep.
     await jobs.share.run()

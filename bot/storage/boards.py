@@ -69,6 +69,12 @@ class SqlBoards(Boards):
         return sorted(found, key=lambda one: one.board_id)
 
     @override
+    async def strays(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
+        rows = await self._statements.run(select(boards).where(KEPT).order_by(boards.c.board_id))
+        kept = [_board(row) for row in rows.mappings()]
+        return [one for one in kept if one.repository not in repositories]
+
+    @override
     async def count_kept(self) -> int:
         counted = await self._statements.run(select(func.count()).select_from(boards).where(KEPT))
         count: int = counted.scalar_one()

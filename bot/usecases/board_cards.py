@@ -1,7 +1,7 @@
 """The messages of boards: opened, touched when what they say has changed, and what they say."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.boards import Board, Sight, seen
 from bot.domain.cards import Card, CardKind, CardName
@@ -10,6 +10,8 @@ from bot.domain.snapshots import Snapshot
 from bot.messages import board as messages
 from bot.ports import Transaction
 from bot.usecases.open_card import open_cards
+
+ONE_AFTER_THE_OTHER = timedelta(seconds=2)
 
 
 def card_of(board: Board) -> CardName:
@@ -68,12 +70,16 @@ async def _lifts_at(transaction: Transaction, snapshot: Snapshot) -> datetime | 
 async def touch_boards(
     transaction: Transaction, sight: Sight, now: datetime, due_at: datetime
 ) -> None:
-    """Have the boards of the repository edited; those that nobody can see any more end."""
+    """Have the boards of the repository edited; those that nobody can see any more end.
+
+    Many are edited one after the other, so that other cards get their turn among them.
+    """
     for board in await transaction.boards.kept([sight.repository]):
         if await is_out_of_sight(transaction, board):
             await transaction.boards.end(board.board_id, now)
         else:
             await transaction.cards.touch(card_of(board), due_at=due_at)
+            due_at += ONE_AFTER_THE_OTHER
 
 
 async def load_board_cards(

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, GENERAL, INCIDENTS, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, BOB, GENERAL, INCIDENTS, MERGE_QUEUE, BotTester
 from tests.support.clock import MovedClock
 from tests.support.shown import Shown
 from tests.support.waiting import until
@@ -137,6 +137,9 @@ async def test_it_ends_when_somebody_says_so_and_another_can_be_put_up(bot: BotT
     over = await bot.wait_for_change(board, "*The board of acme/site is not kept any more*")
     assert "ended by bob" in over
     assert over.labels == []
+    record = await bot.ask("/mq audit")
+    assert "*alice* put up the board of acme/site" in record
+    assert "*bob* took down the board of acme/site" in record
     other = await put_up(bot)
     assert other.ts != board.ts
     bot.pause_elsewhere("Database migration")
@@ -192,6 +195,22 @@ async def test_where_the_bot_cannot_post_it_says_how_to_invite_it(bot: BotTester
     answer = await bot.ask("/mq board", by=BOB, channel=INCIDENTS)
     assert "There is no board of acme/site here: I am not in this channel yet" in answer
     assert "/invite @" in answer
+
+
+async def test_a_person_alone_with_the_bot_can_have_one(bot: BotTester) -> None:
+    workspace = bot.slack.installation.workspace
+    alone = workspace.direct_channel(bot.slack.installation.bot_user_id, ALICE).id
+    board = await put_up(bot, alone)
+    bot.pause_elsewhere("Database migration")
+    await bot.wait_for_change(board, "*Reason:* Database migration")
+
+
+async def test_a_guest_gets_none(bot: BotTester) -> None:
+    guest: str = bot.slack.arrangement.add_user("gus", "guest", None)["user"]
+    bot.slack.arrangement.set_member(MERGE_QUEUE, guest, is_member=True)
+    answer = await bot.ask("/mq board", by=guest)
+    assert "you are a guest here" in answer
+    assert bot.posts() == []
 
 
 async def test_with_the_service_down_there_is_nothing_to_put_up(bot: BotTester) -> None:

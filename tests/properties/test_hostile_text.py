@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, Actor
+from bot.domain.boards import Board, seen as seen_by_boards
 from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
@@ -32,6 +33,7 @@ from bot.domain.rules import Rules
 from bot.domain.snapshots import Snapshot
 from bot.domain.whereabouts import Explanation, InBatch, Left
 from bot.messages import (
+    board,
     branches,
     choice,
     errors,
@@ -246,6 +248,12 @@ MAKERS: list[Make] = [
         Branches(SITE, timedelta(days=7), (outside.text(), outside.text()))
     ),
     lambda outside: status.status(snapshot(outside)),
+    lambda outside: board.board(
+        Board(CHANNEL, SITE, outside.text(), NOON), seen_by_boards(None, snapshot(outside), None)
+    ),
+    lambda outside: board.ended(
+        Board(CHANNEL, SITE, outside.text(), NOON, ended_at=NOON, ended_by=outside.text())
+    ),
     lambda outside: status.waiting_page(snapshot(outside), 0),
     lambda outside: home.home(
         make_home(

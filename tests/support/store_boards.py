@@ -43,6 +43,14 @@ class InMemoryBoards(Boards):
         ]
 
     @override
+    async def strays(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
+        return [
+            one
+            for one in self._boards.values()
+            if one.ended_at is None and one.repository not in repositories
+        ]
+
+    @override
     async def count_kept(self) -> int:
         return sum(one.ended_at is None for one in self._boards.values())
 

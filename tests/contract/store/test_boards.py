@@ -49,6 +49,8 @@ async def test_a_channel_has_one_board_of_a_repository(store: Store) -> None:
         assert [one.board_id for one in await boards.kept([SHOP, SITE])] == [first, other, there]
         assert await boards.kept([]) == []
         assert await boards.count_kept() == 3
+        assert [one.board_id for one in await boards.strays([SITE])] == [other]
+        assert await boards.strays([SITE, SHOP]) == []
 
 
 async def test_a_board_ends_once_and_makes_room_for_another(store: Store) -> None:

@@ -1,0 +1,347 @@
+"""Boards: how often queues are read for them, and how often they are edited."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import pytest
+from typing_extensions import override
+
+from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.boards import Outage
+from bot.domain.channels import ChannelAccess
+from bot.domain.denials import Denied
+from bot.domain.errors import (
+    CredentialRefused,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+    PermissionDenied,
+    PostRefused,
+    Refusal,
+)
+from bot.domain.queue import QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.usecases.end_stray_boards import end_stray_boards
+from bot.usecases.manage_boards import (
+    Answer,
+    BoardRequest,
+    ManageBoards,
+    NoPlace,
+    PutUp,
+    ThereAlready,
+)
+from bot.usecases.post_deliveries import PostDeliveries
+from bot.usecases.refresh_boards import RefreshBoards
+from bot.usecases.refresh_cards import RefreshCards
+from bot.usecases.show_status import ShowStatus
+from tests.support.acting import Acting
+from tests.support.directories import make_person
+from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_batch, make_queued, make_status
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.poster import RecordingPoster
+
+INTERVAL = timedelta(seconds=15)
+LIMIT = timedelta(seconds=75)
+OTHER = "C0RELEASE"
+
+
+@dataclass
+class Boarding(Acting):
+    """Boards in a world in which the schedule's turns are a test's."""
+
+    repositories: Sequence[RepositoryName] = (SITE, API)
+    poster: RecordingPoster = field(default_factory=RecordingPoster)
+
+    @override
+    def wire(self) -> None:
+        super().wire()
+        self.merge_queue.repositories = set(self.repositories)
+        show_status = ShowStatus(self.merge_queue, self.store, self.clock)
+        self.boards = ManageBoards(self.acts, show_status)
+        self.refresh = RefreshBoards(
+            self.store,
+            show_status,
+            self.clock,
+            self.nudge,
+            INTERVAL,
+            LIMIT,
+            lambda: dict.fromkeys(self.repositories),
+        )
+        self.posts = PostDeliveries(
+            self.store, self.poster, self.clock, self.nudge, "one", lambda: 0.5
+        )
+        self.edits = RefreshCards(
+            self.store, self.poster, self.clock, self.nudge, "one", lambda: 0.5
+        )
+
+    async def put_up(self, channel_id: str = CHANNEL, repository: RepositoryName = SITE) -> Answer:
+        request = BoardRequest(channel_id, repository, ALICE, Origin.COMMAND)
+        return await self.boards.put_up(request)
+
+    async def turn(self, seconds: float = 1) -> None:
+        """The schedule's turns, one piece of work after the other."""
+        await self.refresh.run()
+        await self.refresh.drain()
+        await self.posts.run()
+        await self.edits.run()
+        self.clock.advance(seconds)
+
+    async def turns(self, times: int) -> None:
+        for _ in range(times):
+            await self.turn()
+
+    def reads(self, repository: RepositoryName = SITE) -> int:
+        return sum(one.repository == repository for one in self.merge_queue.called("status"))
+
+    def edited(self) -> int:
+        return sum(one.method == "update" for one in self.poster.calls)
+
+    def shown(self, channel_id: str = CHANNEL) -> str:
+        return self.poster.shown(channel_id)[-1]
+
+
+def queue(turn: int = 0) -> QueueStatus:
+    return make_status(make_batch(checks=(turn, 1000)), waiting=[make_queued(50)])
+
+
+async def test_without_a_board_nothing_is_read() -> None:
+    world = Boarding()
+    await world.turns(60)
+    assert world.merge_queue.calls == []
+
+
+async def test_a_queue_is_read_once_an_interval_however_many_boards_show_it() -> None:
+    world = Boarding()
+    for number in range(5):
+        await world.put_up(f"C{number}")
+    before = world.reads()
+    await world.turns(60)
+    assert world.reads() - before == 60 / INTERVAL.total_seconds()
+    assert world.reads(API) == 0
+
+
+async def test_an_unchanged_queue_costs_no_edit() -> None:
+    world = Boarding()
+    world.merge_queue.statuses[SITE] = queue()
+    await world.put_up()
+    await world.turns(600)
+    assert world.edited() == 0
+    world.merge_queue.statuses[SITE] = queue(1)
+    await world.turns(20)
+    assert world.edited() == 1
+    assert "checks 1/1000 passed" in world.shown()
+
+
+async def test_what_others_poll_is_not_read() -> None:
+    world = Boarding(repositories=(SITE,))
+    await world.put_up()
+    await world.turns(2)
+    before = world.reads()
+    world.repositories = ()
+    await world.turns(60)
+    assert world.reads() == before
+    world.repositories = (SITE,)
+    await world.turns(1)
+    assert world.reads() == before + 1
+
+
+async def test_a_slow_service_is_asked_by_two_looks_at_most_and_once_for_each_queue() -> None:
+    names = [RepositoryName(f"acme/r{number}") for number in range(6)]
+    world = Boarding(repositories=names)
+    for name in names:
+        await world.put_up(repository=name)
+    answers = asyncio.Event()
+    asked: list[RepositoryName] = []
+
+    class Slow(FakeMergeQueue):
+        @override
+        async def status(
+            self, repository: RepositoryName, branch: str | None = None
+        ) -> QueueStatus:
+            asked.append(repository)
+            await answers.wait()
+            return queue()
+
+    slow = Slow(names, world.clock)
+    world.refresh = replace(
+        world.refresh, show_status=ShowStatus(slow, world.store, world.clock), schedules={}
+    )
+    for _ in range(100):
+        await world.refresh.run()
+        await asyncio.sleep(0)
+        world.clock.advance(1)
+    assert len(asked) == 2
+    answers.set()
+    await world.refresh.drain()
+    assert sorted(asked) == names
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MergeQueueUnavailable("timeout"), "has not answered since"),
+        (CredentialRefused(403, "no"), "has not let the bot read this queue since"),
+        (MergeQueueProtocolError("no JSON"), "has made no sense since"),
+    ],
+    ids=[*Outage],
+)
+async def test_silence_is_told_once_and_so_is_its_end(error: MergeQueueError, words: str) -> None:
+    world = Boarding()
+    world.merge_queue.statuses[SITE] = queue()
+    await world.put_up()
+    await world.turns(40)
+    for _ in range(100):
+        world.merge_queue.fail_next(error, method="status")
+    await world.turns(70)
+    assert world.edited() == 0
+    await world.turns(200)
+    assert world.edited() == 1
+    assert words in world.shown()
+    # The last answer came half a minute after the board was put up, the first failure after it.
+    assert "As of 2026-07-20 12:00 UTC" in world.shown()
+    world.merge_queue = FakeMergeQueue(world.repositories, world.clock)
+    world.merge_queue.statuses[SITE] = queue()
+    edits = world.edited()
+    refresh = world.refresh
+    world.refresh = replace(
+        refresh, show_status=ShowStatus(world.merge_queue, world.store, world.clock)
+    )
+    await world.turns(300)
+    assert world.edited() == edits + 1
+    assert "is running" in world.shown()
+
+
+async def test_a_single_failure_is_not_told() -> None:
+    world = Boarding()
+    await world.put_up()
+    world.merge_queue.fail_next(MergeQueueUnavailable("timeout"), method="status")
+    await world.turns(300)
+    assert world.edited() == 0
+
+
+async def test_a_hundred_boards_of_busy_queues_leave_half_of_the_edits_to_others() -> None:
+    names = [RepositoryName(f"acme/r{number}") for number in range(100)]
+    world = Boarding(repositories=names)
+    for name in names:
+        await world.put_up(repository=name)
+    for _ in range(200):
+        await world.turn()
+    before = world.edited()
+    for minute in range(10):
+        for name in names:
+            world.merge_queue.statuses[name] = queue(minute)
+        await world.turns(60)
+    assert 0 < world.edited() - before <= 10 * 25
+    assert world.edited() - before >= 100
+
+
+async def test_a_pause_is_told_at_once_by_a_board_that_has_just_been_edited() -> None:
+    world = Boarding()
+    for number in range(20):
+        await world.put_up(f"C{number}")
+    await world.turns(60)
+    world.merge_queue.statuses[SITE] = queue(1)
+    await world.turns(16)
+    assert "1/1000" in world.shown("C0")
+    world.paused_elsewhere("Database migration", at=world.clock.now())
+    await world.turns(16)
+    assert "is paused" in world.shown("C0")
+
+
+async def test_asked_for_again_there_is_still_one_and_it_says_where() -> None:
+    world = Boarding()
+    assert await world.put_up() == PutUp()
+    assert await world.put_up() == ThereAlready(None)
+    await world.turns(2)
+    ts = world.poster.history[0].ts
+    assert await world.put_up() == ThereAlready(ts)
+    await world.turns(2)
+    assert len(world.poster.shown(CHANNEL)) == 1
+    assert await world.put_up(OTHER) == PutUp()
+    results = [one.result for one in await world.audit() if one.action is Action.BOARD]
+    unchanged = ActResult.UNCHANGED
+    assert results == [ActResult.DONE, unchanged, unchanged, ActResult.DONE]
+
+
+async def test_two_who_ask_at_the_same_time_get_one() -> None:
+    world = Boarding()
+    answers = await asyncio.gather(world.put_up(), world.put_up())
+    assert sorted(type(one).__name__ for one in answers) == ["PutUp", "ThereAlready"]
+    await world.turns(3)
+    assert len(world.poster.shown(CHANNEL)) == 1
+
+
+@pytest.mark.parametrize(
+    "access", [ChannelAccess.INVITE, ChannelAccess.DIRECT, ChannelAccess.CLOSED]
+)
+async def test_where_nothing_can_be_posted_there_is_no_board(access: ChannelAccess) -> None:
+    world = Boarding()
+    world.channels.others[CHANNEL] = access
+    assert await world.put_up() == NoPlace(access)
+    await world.turns(30)
+    assert world.reads() == 0
+    assert world.poster.calls == []
+
+
+async def test_nobody_but_full_members_puts_one_up_or_takes_it_down() -> None:
+    world = Boarding()
+    await world.put_up()
+    world.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
+    request = BoardRequest(CHANNEL, SITE, BOB, Origin.COMMAND)
+    for act in (world.boards.put_up, world.boards.take_down):
+        with pytest.raises(PermissionDenied) as denied:
+            await act(request)
+        assert isinstance(denied.value.denied, Denied)
+    assert [one.result for one in await world.audit()][1:] == [ActResult.REFUSED] * 2
+
+
+async def test_a_service_that_is_down_makes_no_board() -> None:
+    world = Boarding()
+    world.merge_queue.fail_next(MergeQueueUnavailable("timeout"), method="status")
+    with pytest.raises(MergeQueueUnavailable):
+        await world.put_up()
+    await world.turns(30)
+    assert world.poster.calls == []
+    assert await world.put_up() == PutUp()
+
+
+async def test_a_board_that_nobody_can_see_any_more_ends() -> None:
+    world = Boarding()
+    await world.put_up()
+    await world.turns(3)
+    for turn in (1, 2, 3):
+        world.poster.deleted.update(one.ts for one in world.poster.history)
+        world.merge_queue.statuses[SITE] = queue(turn)
+        await world.turns(40)
+    before = world.reads()
+    await world.turns(60)
+    assert world.reads() == before
+    assert len(world.poster.history) == 2
+    assert await world.put_up() == PutUp()
+    await world.turns(3)
+    assert "3/1000" in world.shown()
+
+
+async def test_a_board_of_a_repository_that_is_not_followed_any_more_says_so() -> None:
+    world = Boarding()
+    await world.put_up()
+    await world.put_up(OTHER, API)
+    await world.turns(3)
+    await end_stray_boards(world.store, world.clock.now(), [API])
+    await world.turns(3)
+    assert "does not follow this repository any more" in world.shown()
+    assert "is running" in world.shown(OTHER)
+
+
+async def test_a_channel_that_refuses_edits_for_a_while_shows_the_latest_then() -> None:
+    world = Boarding()
+    await world.put_up()
+    await world.turns(3)
+    world.poster.fail_next(PostRefused("restricted_action", Refusal.CHANNEL), method="update")
+    world.merge_queue.statuses[SITE] = queue(1)
+    await world.turns(30)
+    world.merge_queue.statuses[SITE] = queue(2)
+    await world.turns(200)
+    assert "2/1000" in world.shown()
