@@ -49,7 +49,6 @@ class LookAtHealth:
         due_at = self.due_at.get(repository, now)
         if not self.thresholds or not hears_of_health(subscriptions) or now < due_at:
             return
-        self.due_at[repository] = now + max(self.interval, LOOK_FLOOR)
         try:
             async with self.gate:
                 status = await self.merge_queue.status(repository)
@@ -63,6 +62,8 @@ class LookAtHealth:
                     "error": type(error).__name__,
                 },
             )
+        # Not before: a look that was lost with its lease is made again by the next poll.
+        self.due_at[repository] = now + max(self.interval, LOOK_FLOOR)
 
     async def forget_unheard(
         self,

@@ -6,6 +6,7 @@ from bot.sandbox.merge_queue.controls import SentEvent
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES, REPOSITORY, BotTester
 from tests.support.clock import MovedClock
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -14,20 +15,20 @@ STANDING = {"repositories": {REPOSITORY: "quiet"}, "speed": 1.0}
 """So slow a service that nothing happens in it while a test lasts."""
 
 
-async def later(bot: BotTester, clock: MovedClock, seconds: float) -> None:
-    """The bot has looked at the queue once more."""
+async def later(bot: BotTester, clock: MovedClock, seconds: float = 60) -> None:
+    """After so long the bot has looked at the queue once more."""
+    looks = len(bot.requests("/status"))
     clock.advance(seconds)
-    statuses = len(bot.requests("/status"))
+    await until(lambda: len(bot.requests("/status")) > looks, "another look at the queue")
     await bot.another_look()
-    assert len(bot.requests("/status")) > statuses
 
 
 async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
     bot = await start_bot(**STANDING, channels=f"acme/site={RELEASES}:enter")
-    await bot.type("subscribe health style:feed")
-    assert "health" in await bot.wait_for_post("will hear")
+    await bot.type("/mq subscribe acme/site health style:feed")
+    assert "health" in await bot.wait_for_post("now hears about")
     number = bot.enqueue(title="Fix <the> search")
     await bot.wait_for_post(f"#{number}", RELEASES)
     await later(bot, clock, HOUR)
@@ -65,27 +66,25 @@ async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(
         environment={"MQBOT_HEALTH_FAILURES": "3"},
     )
 
-    def fail(number: int) -> None:
+    async def fail(*numbers: int) -> None:
         metadata = {"merged": False, "dequeue_code": "CHECKS_FAILED"}
-        bot.emit("action.queue.leave", number, metadata=metadata)
+        for number in numbers:
+            bot.emit("action.queue.leave", number, metadata=metadata)
+        await bot.another_look()
 
-    for number in (71, 72):
-        fail(number)
-    await later(bot, clock, 60)
+    await fail(71, 72)
+    await later(bot, clock)
     assert bot.posts() == []
-    for number in (73, 74):
-        fail(number)
-    await later(bot, clock, 60)
+    await fail(73, 74)
+    clock.advance(60)
     alert = await bot.wait_for_post("Queue alert")
     assert "4 pull requests in a row left the queue on failures, #74 last (limit 3)" in alert
     assert "pause the queue until it is found" in alert
-    fail(75)
-    await later(bot, clock, 60)
-    await later(bot, clock, 60)
+    await fail(75)
+    await later(bot, clock)
     assert len(bot.posts()) == 1
 
     bot.emit("action.queue.merged", 76)
-    clock.advance(60)
     await bot.another_look()
     clock.advance(60)
 
@@ -106,7 +105,7 @@ async def test_a_long_queue_and_a_stuck_batch_are_told_while_it_is_not_paused(
     )
     bot.pause_elsewhere("CI is down")
     numbers = [bot.enqueue(labels=("hotfix",), hangs=True) for _ in range(3)]
-    await later(bot, clock, 120)
+    await bot.another_look()
     await later(bot, clock, 120)
     assert bot.posts() == []
 
@@ -141,8 +140,7 @@ async def test_a_restarted_bot_remembers_what_it_told(
     await bot.wait_for_post("2 pull requests are in the queue")
     await bot.stop_bot()
     await bot.start_bot()
-    await later(bot, clock, 60)
-    await later(bot, clock, 60)
+    await later(bot, clock)
     assert len(bot.posts()) == 1
     await bot.stop_bot()
     for number in numbers:

@@ -150,6 +150,9 @@ async def test_a_process_that_lost_its_lease_tells_nothing() -> None:
     assert watch.told() == []
     async with watch.store.begin() as transaction:
         assert await transaction.queue_health.active(SITE) == []
+    watch.clock.advance(61)
+    await watch.look(0)
+    assert watch.told() == ["alert"]
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "to the service alone"])
