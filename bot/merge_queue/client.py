@@ -1,5 +1,6 @@
 """The merge queue service over HTTP: the MergeQueue port, and the deprecated endpoints."""
 
+import ssl
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
@@ -36,24 +37,30 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
     access token; it is in no log, exception or `repr`. One client serves the whole process.
     Reads are tried again within `patience`; a write whose answer is lost is looked up. With
     `deprecated_pause_endpoints` pauses go over endpoints 9 to 12, for a service that lacks 2 to
-    4. Raises ValueError when the address or the credential
-    cannot be one.
+    4. `trust`: whose certificates are believed, the usual ones by default. Raises ValueError when
+    the address or the credential cannot be one.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # told by name, and callers give three or four
         self,
         *,
         base_url: str,
         token: SecretStr,
         clock: Clock,
         transport: httpx.AsyncBaseTransport | None = None,
+        trust: ssl.SSLContext | None = None,
         patience: Patience | None = None,
         deprecated_pause_endpoints: bool = False,
     ) -> None:
         patience = patience or Patience()
         self.statistics = Statistics()
         self._connection = Connection(
-            base_url=base_url, token=token, clock=clock, patience=patience, transport=transport
+            base_url=base_url,
+            token=token,
+            clock=clock,
+            patience=patience,
+            transport=transport,
+            trust=trust,
         )
         self._caller = Caller(
             self._connection,

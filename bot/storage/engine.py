@@ -12,7 +12,7 @@ from sqlalchemy import URL, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.errors import StoreUnavailable
-from bot.storage.sqlite_connection import ITERATED, SqliteConnection, open_file
+from bot.storage.sqlite_connection import BEGIN, SqliteConnection, open_file
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -72,7 +72,7 @@ def _sqlite(path: Path, wait_seconds: float) -> AsyncEngine:
         )
 
     async def connect() -> SqliteConnection:
-        connection = SqliteConnection(partial(open_file, path, wait_seconds), ITERATED)
+        connection = SqliteConnection(partial(open_file, path, wait_seconds))
         # Or a connection that nobody closed would keep the program from ending.
         connection._thread.daemon = True  # noqa: SLF001  # SQLAlchemy's own creator does the same
         try:
@@ -95,7 +95,7 @@ def _sqlite(path: Path, wait_seconds: float) -> AsyncEngine:
 
 
 def _begin_immediate(connection: "Connection") -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    connection.exec_driver_sql(BEGIN)
 
 
 def _postgresql(

@@ -1,8 +1,11 @@
-"""A connection to a SQLite file whose statements go to its thread and back once each."""
+"""A connection to a SQLite file: its thread is for what waits, short statements need none."""
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,15 +16,25 @@ from typing_extensions import override
 ITERATED = 64
 """Rows that the library fetches at once where it iterates; we never do."""
 
+LONG_SECONDS = 0.005
+"""A statement that took longer the last time goes to the thread the next time."""
+
+MOST_LONG = 200
+"""Statements known to be long; past that they are learned anew."""
+
+BEGIN = "BEGIN IMMEDIATE"
+
 Parameters = Sequence[Any]
 Description = tuple[tuple[str, None, None, None, None, None, None], ...]
 
 
 class SqliteCursor:
-    """Does all of a statement in one visit to the connection's thread: open, execute, fetch.
+    """Does all of a statement at once: open, execute, fetch.
 
-    The library's own cursor makes four, each of which costs more than most statements do. Only
-    what SQLAlchemy asks of a cursor that is not server side.
+    The library's own cursor visits the connection's thread four times for that, each of which
+    costs more than most statements do. Inside a transaction, which has the file's lock, a
+    statement waits for nobody: it is run here, unless it is known to be long. Only what
+    SQLAlchemy asks of a cursor that is not server side.
     """
 
     arraysize = 1
@@ -61,7 +74,7 @@ class SqliteCursor:
             finally:
                 cursor.close()
 
-        await self._connection.in_thread(all_of_it)
+        await self._connection.do(sql, all_of_it)
         return self
 
     async def fetchall(self) -> Sequence[Any]:
@@ -81,6 +94,17 @@ class SqliteConnection(aiosqlite.Connection):
     """
 
     @override
+    def __init__(
+        self,
+        connector: Callable[[], sqlite3.Connection],
+        long_seconds: float = LONG_SECONDS,
+    ) -> None:
+        super().__init__(connector, ITERATED)
+        self._long_seconds = long_seconds
+        self._long: set[str] = set()
+        self._changes = -1
+
+    @override
     def cursor(self) -> SqliteCursor:  # type: ignore[override]  # all that SQLAlchemy needs of one
         return SqliteCursor(self)
 
@@ -88,8 +112,66 @@ class SqliteConnection(aiosqlite.Connection):
     def opened(self) -> sqlite3.Connection:
         return self._conn
 
-    async def in_thread(self, work: Callable[[], None]) -> None:
-        """Raises ValueError when the connection is closed."""
+    async def do(self, sql: str, work: Callable[[], None]) -> None:
+        """Run `work`, which is all of `sql`, here or in the thread.
+
+        Raises ValueError when the connection is closed.
+        """
+        if sql == BEGIN:
+            await self._begin(work)
+        elif self.opened.in_transaction and sql not in self._long:
+            self._timed(sql, work)
+        else:
+            await self._in_thread(partial(self._timed, sql, work))
+
+    async def _begin(self, work: Callable[[], None]) -> None:
+        """Here if nobody has the file locked, else in the thread, which waits for it."""
+        self._changes = self.opened.total_changes
+        try:
+            with self._not_waiting():
+                work()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+        else:
+            return
+        await self._in_thread(work)
+
+    @contextmanager
+    def _not_waiting(self) -> Iterator[None]:
+        (usual,) = self.opened.execute("PRAGMA busy_timeout").fetchone()
+        self.opened.execute("PRAGMA busy_timeout=0")
+        try:
+            yield
+        finally:
+            self.opened.execute(f"PRAGMA busy_timeout={usual}")
+
+    def _timed(self, sql: str, work: Callable[[], None]) -> None:
+        begun = time.perf_counter()
+        try:
+            work()
+        finally:
+            if time.perf_counter() - begun < self._long_seconds:
+                self._long.discard(sql)
+            else:
+                if len(self._long) >= MOST_LONG:
+                    self._long.clear()
+                self._long.add(sql)
+
+    @override
+    async def commit(self) -> None:
+        """In the thread, which waits for the disk; here if nothing was changed."""
+        if self.opened.total_changes == self._changes:
+            self.opened.commit()
+        else:
+            await super().commit()
+
+    @override
+    async def rollback(self) -> None:
+        if self.opened.in_transaction:
+            await super().rollback()
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
         await self._execute(work)  # type: ignore[no-untyped-call]  # the library leaves it untyped
 
     _stopping: "asyncio.Future[Any] | None" = None
@@ -107,7 +189,10 @@ class SqliteConnection(aiosqlite.Connection):
 def open_file(path: Path, wait_seconds: float) -> sqlite3.Connection:
     # Left on, the driver opens transactions late and as readers: two of them then read the same
     # row, and one of the two updates is lost without an error.
-    connection = sqlite3.connect(path, timeout=wait_seconds, isolation_level=None)
+    # Two threads use it, by turns: this one and the connection's own.
+    connection = sqlite3.connect(
+        path, timeout=wait_seconds, isolation_level=None, check_same_thread=False
+    )
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")

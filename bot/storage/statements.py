@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.storage.failures import as_store_errors
-from bot.storage.uncancelled import to_its_end
+from bot.storage.uncancelled import to_its_end, to_its_end_here
 
 SLICE = 500
 """How many values one statement names; far below both databases' limit of 32,766."""
@@ -25,6 +25,7 @@ class Statements:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
         self.is_sqlite = connection.dialect.name == "sqlite"
+        self._to_its_end = to_its_end_here if self.is_sqlite else to_its_end
 
     async def run(
         self,
@@ -33,7 +34,7 @@ class Statements:
     ) -> Result:
         """Execute; with `parameters`, once for each of them."""
         with as_store_errors():
-            return await to_its_end(self._connection.execute(statement, parameters))
+            return await self._to_its_end(self._connection.execute(statement, parameters))
 
     def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
         """An INSERT that can say what to do with a row that exists."""

@@ -32,7 +32,7 @@ from bot.storage.statements import Statements
 from bot.storage.stays import SqlStays
 from bot.storage.subscriptions import SqlSubscriptions
 from bot.storage.timers import SqlTimers
-from bot.storage.uncancelled import to_its_end
+from bot.storage.uncancelled import to_its_end, to_its_end_here
 from bot.storage.workers import SqlWorkers
 
 
@@ -183,9 +183,11 @@ class SqlStore(ports.Store):
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+        is_sqlite = engine.dialect.name == "sqlite"
+        self._to_its_end = to_its_end_here if is_sqlite else to_its_end
         self._inside: set[asyncio.Task[object] | None] = set()
         self._turn: AbstractAsyncContextManager[object] = (
-            asyncio.Lock() if engine.dialect.name == "sqlite" else nullcontext()
+            asyncio.Lock() if is_sqlite else nullcontext()
         )
 
     @override
@@ -203,10 +205,10 @@ class SqlStore(ports.Store):
             async with self._turn, self._connected() as connection:
                 with as_store_errors():
                     transaction = connection.begin()
-                    _ = await to_its_end(transaction.start())
+                    _ = await self._to_its_end(transaction.start())
                 yield SqlTransaction(Statements(connection))
                 with as_store_errors():
-                    await to_its_end(transaction.commit())
+                    await self._to_its_end(transaction.commit())
         finally:
             self._inside.discard(task)
 
@@ -221,11 +223,11 @@ class SqlStore(ports.Store):
         connection = self._engine.connect()
         try:
             with as_store_errors():
-                _ = await to_its_end(connection.start())
+                _ = await self._to_its_end(connection.start())
             yield connection
         finally:
             if connection.sync_connection is not None:
-                await to_its_end(_give_back(connection))
+                await self._to_its_end(_give_back(connection))
 
     async def close(self) -> None:
         """Close all connections; the store can be used again afterwards."""

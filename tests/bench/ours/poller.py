@@ -1,18 +1,17 @@
 """The bot's polling with its store and its client, and nothing of Slack."""
 
 import os
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import httpx
 from pydantic import SecretStr
 
 from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.connection import GATE, KEEPALIVE_SECONDS
 from bot.ports import Clock
 from bot.scheduler import next_digest
 from bot.storage import migrate
@@ -55,7 +54,7 @@ async def opened(names: Sequence[RepositoryName], clock: Clock) -> AsyncIterator
         base_url=os.environ["BENCH_SERVICE"],
         token=SecretStr("bench-token"),
         clock=clock,
-        transport=_transport(),
+        trust=_trust(),
     ) as client:
         poll = PollEventLog(store, client, clock, _unheard, next_digest, OVERLAP)
         polls = PollDueRepositories(poll, store, clock, names, INTERVAL, "bench")
@@ -64,15 +63,9 @@ async def opened(names: Sequence[RepositoryName], clock: Clock) -> AsyncIterator
     await store.close()
 
 
-def _transport() -> httpx.AsyncHTTPTransport | None:
-    """The client's own, but for whom it trusts."""
+def _trust() -> ssl.SSLContext | None:
     certificate = os.environ.get("BENCH_CERTIFICATE")
-    if certificate is None:
-        return None
-    limits = httpx.Limits(
-        max_connections=GATE, max_keepalive_connections=GATE, keepalive_expiry=KEEPALIVE_SECONDS
-    )
-    return httpx.AsyncHTTPTransport(verify=trusting(certificate), limits=limits)
+    return None if certificate is None else trusting(certificate)
 
 
 def _unheard(after: float = 0.0) -> None:

@@ -1,9 +1,12 @@
 """What only SQLite can do wrong: its settings, its file, its locks, its cost."""
 
+import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.ports import ParkedChannel
 from bot.storage import migrate
 from bot.storage.engine import create_engine
+from bot.storage.sqlite_connection import BEGIN, SqliteConnection, open_file
 from bot.storage.unit_of_work import SqlStore
 from tests.support.stored import (
     NOW,
@@ -72,6 +76,35 @@ async def test_a_file_that_another_process_has_locked_is_unavailable_until_it_is
         other.execute("ROLLBACK")
         assert await add(store, make_new(1)) == 1
     await store.close()
+
+
+async def test_waiting_for_another_process_keeps_nobody_else_waiting(sqlite_url: str) -> None:
+    store = SqlStore(create_engine(sqlite_url, wait_seconds=30))
+    with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        adding = asyncio.create_task(add(store, make_new(1)))
+        # The loop goes round while the file is locked, or the lock would never be given up.
+        for _ in range(50):
+            await asyncio.sleep(0)
+        other.execute("ROLLBACK")
+    assert await adding == 1
+    await store.close()
+
+
+@pytest.mark.parametrize(("long_seconds", "is_here"), [(3600, [True, True]), (0, [True, False])])
+async def test_a_statement_goes_to_the_thread_when_it_was_long_the_last_time(
+    sqlite_url: str, long_seconds: float, is_here: list[bool]
+) -> None:
+    connection = SqliteConnection(partial(open_file, path_of(sqlite_url), 5), long_seconds)
+    _ = await connection
+    await connection.create_function("thread", 0, threading.get_ident)
+    await connection.cursor().execute(BEGIN)
+    told = [
+        await (await connection.cursor().execute("SELECT thread()")).fetchall() for _ in range(2)
+    ]
+    await connection.rollback()
+    await connection.close()
+    assert [one == [(threading.get_ident(),)] for one in told] == is_here
 
 
 async def test_a_full_disk_is_unavailable_and_corrupts_nothing(sqlite_url: str) -> None:
