@@ -1,10 +1,9 @@
 """What went wrong in the database, in the words of the exception tree."""
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
 
 from sqlalchemy.exc import (
     DataError,
@@ -16,19 +15,20 @@ from sqlalchemy.exc import (
 
 from bot.domain.errors import StoreUnavailable
 
-_DRIVER_ERRORS: tuple[type[Exception], ...] = ()
-if find_spec("asyncpg") is not None:
-    _asyncpg = import_module("asyncpg")
-    _DRIVER_ERRORS = (_asyncpg.PostgresError, _asyncpg.InterfaceError)
-
 _OUTSIDE: tuple[type[Exception], ...] = (
     SQLAlchemyError,
     sqlite3.Error,
     OSError,
     TimeoutError,
-    *_DRIVER_ERRORS,
 )
 """Drivers let errors of the operating system through when they connect and when they read."""
+
+
+def _is_outside(error: Exception) -> bool:
+    # Of a driver that nobody imported, nothing was raised.
+    driver = sys.modules.get("asyncpg")
+    of_driver = (driver.PostgresError, driver.InterfaceError) if driver is not None else ()
+    return isinstance(error, (*_OUTSIDE, *of_driver))
 
 
 @contextmanager
@@ -42,7 +42,9 @@ def as_store_errors() -> Iterator[None]:
         yield
     except (IntegrityError, DataError):
         raise
-    except _OUTSIDE as error:
+    except Exception as error:
+        if not _is_outside(error):
+            raise
         if isinstance(error, StatementError) and not isinstance(error, DBAPIError):
             raise (error.orig or error) from None
         raise StoreUnavailable(_cause(error)) from error

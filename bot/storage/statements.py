@@ -1,14 +1,18 @@
 """Running statements inside one transaction, with errors in our words."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import CursorResult, Executable, Row, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.storage.failures import as_store_errors
 from bot.storage.uncancelled import to_its_end, to_its_end_here
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 SLICE = 500
 """How many values one statement names; far below both databases' limit of 32,766."""
@@ -38,7 +42,11 @@ class Statements:
 
     def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
         """An INSERT that can say what to do with a row that exists."""
-        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+        if self.is_sqlite:
+            return sqlite.insert(table)
+        # Its import brings all of PostgreSQL's drivers with it.
+        insert: postgresql.Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
+        return insert
 
 
 def slices(values: Sequence[_T], size: int = SLICE) -> Iterator[Sequence[_T]]:

@@ -110,6 +110,12 @@ def test_production_commands_load_no_module_of_the_sandbox(command: str) -> None
     assert [name for name in loaded if name.startswith("bot.sandbox")] == []
 
 
+def test_a_start_loads_nothing_that_most_starts_have_no_use_for() -> None:
+    loaded = loaded_by("import bot.cli.run")
+    assert "bot.runtime" in loaded
+    assert not loaded & {"alembic", "asyncpg", "mako", "bot.sandbox"}
+
+
 def test_help_loads_no_command() -> None:
     call = "from bot.cli import main\nmain(['--help'], standalone_mode=False)"
     loaded = loaded_by(call)

@@ -1,0 +1,25 @@
+"""The revisions of the schema, by the names of their files: known without reading them."""
+
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+
+from bot.domain.errors import StoreUnavailable
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def head_revision() -> str:
+    """The revision this program was written for."""
+    names = sorted(path.name for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    if not names:
+        raise StoreUnavailable("the migrations are not installed with the program")
+    return names[-1].partition("_")[0]
+
+
+def revision_of(connection: Connection) -> str | None:
+    """The revision the database says it is at; None for an empty one."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return found
