@@ -8,7 +8,7 @@ from bot.domain.dequeue_codes import CodeClass, Turn, class_of, turn_of
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.subscriptions import Topic
-from bot.domain.surroundings import CHECKS_END, DEQUEUE_COMMAND, in_surroundings
+from bot.domain.surroundings import CHECKS_END, DEQUEUE_COMMAND, ENTER, in_surroundings
 
 SETTLING = timedelta(seconds=60)
 """A leave that does not say whether it merged waits this long for its `action.queue.merged`."""
@@ -73,10 +73,11 @@ _TOPIC_BY_KIND = {
 }
 
 _TYPES_BY_TOPIC = {
-    Topic.MERGE: (MERGED, LEAVE),
+    # The end of the checks says who is in a batch; titles are looked up when somebody enters.
+    Topic.MERGE: (MERGED, LEAVE, CHECKS_END, ENTER),
     # What tells why a leave that says little left, and who asked for it, is read with it.
-    Topic.FAILURE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
-    Topic.DEQUEUE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
+    Topic.FAILURE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER),
+    Topic.DEQUEUE: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND, ENTER),
     # Told of by no event, but how many left on failures is counted from these.
     Topic.HEALTH: (LEAVE, MERGED, CHECKS_END, DEQUEUE_COMMAND),
     Topic.CI: (

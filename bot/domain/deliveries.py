@@ -80,7 +80,8 @@ class NewDelivery:
     `urgent` ones have a line of their own in each channel, so that a person who pauses a queue
     does not wait behind a backlog of events. `kind` is what a summary counts it as. `card_id` is
     the card in whose thread it is told. `digest_at`: it waits until then, in a line of its own
-    with all that is told by the same digest.
+    with all that is told by the same digest. `told_by` is the one, added before it and with it,
+    that tells it as well; `folded` is how many others this one tells.
     """
 
     delivery_id: str
@@ -91,6 +92,8 @@ class NewDelivery:
     kind: str | None = None
     card_id: int | None = None
     digest_at: datetime | None = None
+    told_by: str | None = None
+    folded: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from bot.domain.event_metadata import (
     ApiActor,
     BatchBisectionEnd,
     BatchBisectionStart,
+    BatchMetadata,
     CommandMetadata,
     ConflictDeferred,
     FreezeCreate,
@@ -108,6 +109,7 @@ def _(metadata: QueueLeave) -> Mapping[str, JsonValue]:
         "code": _text(metadata.dequeue_code),
         "reason": _text(metadata.reason),
         "checks": _checks(failing),
+        "batch": _batch(metadata),
     }
 
 
@@ -122,6 +124,8 @@ def _(metadata: QueueChecksEnd) -> Mapping[str, JsonValue]:
         "abort_status": _text(metadata.abort_status),
         "conclusion": _text(checked.checks_conclusion) if checked is not None else None,
         "checks": _checks(checked.unsuccessful_checks) if checked is not None else None,
+        "batch": _batch(metadata),
+        "members": _numbers(checked.pull_request_numbers) if checked is not None else None,
     }
 
 
@@ -218,6 +222,10 @@ def _actor(actor: ApiActor | None) -> dict[str, JsonValue]:
     if actor is None:
         return {}
     return {"actor": _text(actor.name), "actor_type": _text(actor.type)}
+
+
+def _batch(metadata: BatchMetadata) -> str | None:
+    return _text(metadata.batch_id or metadata.train_car_id)
 
 
 def _text(value: str | None) -> str | None:

@@ -45,7 +45,7 @@ def event(
     that says nothing means; without it the event speaks for itself.
     """
     post = _WRITERS[kind or classify(record)](record)
-    _, subject_text = _subject(record, pull_request)
+    _, subject_text = subject(record, pull_request)
     head = _headline(post, record, pull_request)
     shown: list[Block] = [blocks.section("\n".join([head, *post.details]))]
     shown.append(blocks.context(*_facts(record, pull_request), post.by, *post.facts))
@@ -69,14 +69,14 @@ def in_words(record: EventRecord, kind: EventKind | None = None) -> str:
 
 
 def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
-    subject, _ = _subject(record, pull_request)
-    line = f"{post.mark} *{post.word}* {subject}".rstrip()
+    linked, _ = subject(record, pull_request)
+    line = f"{post.mark} *{post.word}* {linked}".rstrip()
     if post.verdict:
-        line += f": {post.verdict}" if subject else f" {post.verdict}"
+        line += f": {post.verdict}" if linked else f" {post.verdict}"
     return line
 
 
-def _subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, str]:
+def subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, str]:
     """The pull request as a link, and the same as plain text."""
     if record.pull_request is None:
         return "", ""

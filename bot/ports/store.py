@@ -204,12 +204,17 @@ class Outbox(Protocol):
         In each ordinary line with more than `longer_than` unsettled deliveries that can be
         claimed, the first that is certainly not posted, the head or the one behind it, tells
         those that follow it in one unbroken run and are certainly not posted either, at most
-        `at_most`: they become FOLDED. A summary is never folded into another.
+        `at_most`: they become FOLDED. One that tells few others itself hands these over; a
+        summary of many is never folded into another.
         """
         ...
 
     async def folded_into(self, delivery_id: str) -> Folded:
         """What a summary has to tell, itself included."""
+        ...
+
+    async def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        """What a delivery tells with those folded into it, in order, at most `limit`."""
         ...
 
     async def park(self, parked: ParkedChannel) -> None: ...

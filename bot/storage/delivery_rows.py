@@ -101,12 +101,14 @@ def numbered(
                 "subject_id": new.subject.subject_id,
                 "created_at": new.due_at,
                 "due_at": new.digest_at or new.due_at,
-                "state": DeliveryState.PENDING,
+                "state": DeliveryState.FOLDED if new.told_by else DeliveryState.PENDING,
+                "settled_at": new.due_at if new.told_by else None,
+                "told_by": new.told_by,
                 "attempts": 0,
                 "looks": 0,
                 "failures": 0,
                 "kind": new.kind,
-                "folded": 0,
+                "folded": new.folded,
                 "card_id": new.card_id,
             }
         )

@@ -224,6 +224,10 @@ class SqlOutbox(ports.Outbox):
         return await self._summaries.folded_into(delivery_id)
 
     @override
+    async def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        return await self._summaries.told_with(delivery_id, limit)
+
+    @override
     async def get(self, channel_id: str, subject: Subject) -> Delivery | None:
         rows = await self._statements.run(
             select(*FIELDS).where(
@@ -290,7 +294,7 @@ class SqlOutbox(ports.Outbox):
 
 
 def _appended(destination: Destination, row: dict[str, Any]) -> Destination:
-    if destination.claimable_at is None:
+    if destination.claimable_at is None and row["settled_at"] is None:
         destination = destination.with_head(row["sequence"], row["due_at"])
     return replace(destination, next_sequence=row["sequence"] + 1)
 

@@ -1,5 +1,6 @@
 """Backlogs folded into summaries: one delivery that tells many."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, FromClause, and_, func, or_, select, update
@@ -9,10 +10,12 @@ from bot.domain.deliveries import DeliveryState, Subject
 from bot.ports import Folded
 from bot.storage.delivery_rows import FIELDS, delivery_of
 from bot.storage.destinations import Destinations
-from bot.storage.statements import Statements
+from bot.storage.statements import ResultRow, Statements, slices
 from bot.storage.tables import deliveries
 
 FAILURES_TOLD = 10
+SMALL = 50
+"""A delivery that tells no more than these, as of a batch, may be folded into a summary."""
 
 
 class Summaries:
@@ -57,7 +60,7 @@ class Summaries:
         summary = untried[0]
         last = summary.sequence + at_most
         # Only the unbroken run behind it: one that may have been posted already must not be
-        # overtaken by what comes after it, and one that is a summary tells others itself.
+        # overtaken by what comes after it, and a summary of many would be written anew.
         tried = deliveries.alias("tried")
         run_ends = (
             select(func.coalesce(func.min(tried.c.sequence), last + 1))
@@ -67,7 +70,7 @@ class Summaries:
                 tried.c.settled_at.is_(None),
                 ~and_(
                     _is_untried(tried, now),
-                    tried.c.folded == 0,
+                    tried.c.folded <= SMALL,
                     *([tried.c.due_at <= now] if only_due else []),
                 ),
             )
@@ -83,16 +86,37 @@ class Summaries:
                 deliveries.c.settled_at.is_(None),
             )
             .values(state=DeliveryState.FOLDED, settled_at=now, told_by=summary.delivery_id)
+            .returning(deliveries.c.delivery_id, deliveries.c.folded)
         )
+        taken = behind.all()
+        told = len(taken) + await self._take_over(summary.delivery_id, taken)
         await self._statements.run(
             update(deliveries)
             .where(deliveries.c.delivery_id == summary.delivery_id)
-            .values(folded=deliveries.c.folded + behind.rowcount)
+            .values(folded=deliveries.c.folded + told)
         )
-        return behind.rowcount
+        return len(taken)
+
+    async def _take_over(self, summary: str, taken: Sequence[ResultRow]) -> int:
+        """What the small ones among `taken` were to tell is told by the summary; how many."""
+        heads = [row.delivery_id for row in taken if row.folded]
+        for some in slices(heads):
+            await self._statements.run(
+                update(deliveries).where(deliveries.c.told_by.in_(some)).values(told_by=summary)
+            )
+        return sum(row.folded for row in taken)
+
+    async def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        rows = await self._statements.run(
+            select(deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
+            .where(_told(delivery_id))
+            .order_by(deliveries.c.sequence)
+            .limit(limit)
+        )
+        return [Subject(*row) for row in rows]
 
     async def folded_into(self, delivery_id: str) -> Folded:
-        told = or_(deliveries.c.told_by == delivery_id, deliveries.c.delivery_id == delivery_id)
+        told = _told(delivery_id)
         counted = await self._statements.run(
             select(
                 deliveries.c.repository,
@@ -115,6 +139,10 @@ class Summaries:
             oldest_created_at=min(oldest for *_, oldest in rows),
             subjects=[Subject(*one) for one in reversed(latest.all())],
         )
+
+
+def _told(delivery_id: str) -> ColumnElement[bool]:
+    return or_(deliveries.c.told_by == delivery_id, deliveries.c.delivery_id == delivery_id)
 
 
 def _is_untried(table: FromClause, now: datetime) -> ColumnElement[bool]:

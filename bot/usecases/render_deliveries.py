@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.domain.batches import batches_of, together
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -13,12 +14,22 @@ from bot.domain.pause_records import PauseEnding
 from bot.domain.reminders import pause_of
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
-from bot.messages import events, groups, health, pause, pause_card, reminders, staleness, summary
-from bot.ports import Transaction
+from bot.messages import (
+    batch_posts,
+    events,
+    groups,
+    health,
+    pause,
+    pause_card,
+    reminders,
+    staleness,
+    summary,
+)
+from bot.ports import Folded, Transaction
 from bot.usecases.group_marks import load_group_acts
 from bot.usecases.group_pauses import ends_of, pausing_act, still_paused
 from bot.usecases.render_cards import load_cards
-from bot.usecases.surroundings import surroundings
+from bot.usecases.surroundings import surroundings, surroundings_of_merges
 
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
@@ -218,6 +229,10 @@ async def _reminders(
 
 async def _summary(transaction: Transaction, delivery: Delivery) -> Message:
     folded = await transaction.outbox.folded_into(delivery.delivery_id)
+    if not delivery.digest and _are_merges(folded):
+        merged = await _merged_together(transaction, delivery)
+        if merged is not None:
+            return merged
     records = await _records(transaction, folded.subjects)
     seen = await _pull_requests(transaction, list(records.values()))
     around = await _around(transaction, list(records.values()))
@@ -230,6 +245,31 @@ async def _summary(transaction: Transaction, delivery: Delivery) -> Message:
     ]
     return summary.summary(
         folded.counts, folded.oldest_created_at, failures, is_digest=delivery.digest
+    )
+
+
+def _are_merges(folded: Folded) -> bool:
+    """Of one repository, and no more than a batch may have."""
+    if len(folded.counts) > 1:
+        return False
+    ((_, kind), count) = next(iter(folded.counts.items()))
+    return kind == EventKind.MERGE and count <= batch_posts.MOST
+
+
+async def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
+    """The post about one batch; None when what is told was not merged by one."""
+    subjects = await transaction.outbox.told_with(delivery.delivery_id, batch_posts.MOST)
+    found = await _records(transaction, subjects)
+    records = [found[one] for one in subjects if one in found]
+    around = await surroundings_of_merges(transaction, delivery.subject.repository, records)
+    batches = batches_of(records, around)
+    if len(together(batches, list(batches))) < len(subjects):
+        return None
+    if len({one.batch_id for one in batches.values()}) > 1:
+        return None
+    seen = await _pull_requests(transaction, records)
+    return batch_posts.merged(
+        [(one, seen.get((one.repository, one.pull_request))) for one in records]
     )
 
 

@@ -1,11 +1,13 @@
 """From stored events to deliveries: who hears about each of them."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import AuditRecord
+from bot.domain.batches import batches_of, together
 from bot.domain.classification import (
     PAUSE_TYPES,
     SETTLING,
@@ -26,7 +28,7 @@ from bot.usecases.count_failures import count_failures
 from bot.usecases.group_marks import group_act_of
 from bot.usecases.route_pauses import route_act, route_pause
 from bot.usecases.route_stays import BACKLOG, RouteStays
-from bot.usecases.surroundings import surroundings
+from bot.usecases.surroundings import surroundings, surroundings_of_merges
 
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -63,6 +65,12 @@ async def route_events(
     settling = settling or Settling()
     subscriptions = await transaction.subscriptions.of_repository(repository)
     judged = settling.head(unrouted, newest=newest, now=now)
+    merged_together: Mapping[int, str] = {}
+    if len(judged) <= BACKLOG:
+        around = await surroundings_of_merges(transaction, repository, judged)
+        batches = batches_of(judged, around)
+        judged = settling.whole_batches(judged, batches, around, newest=newest, now=now)
+        merged_together = together(batches, [one.event_id for one in judged])
     stays = RouteStays(transaction, repository, is_backlog=len(judged) > BACKLOG)
     threads = any(one.style is Style.THREAD for one in subscriptions)
     if threads:
@@ -76,17 +84,10 @@ async def route_events(
         observed,
         stays if threads else None,
         next_digest,
+        merged_together,
     )
-    acts = await _acts(transaction, repository, judged)
-    routed: list[EventRecord] = []
-    deliveries: list[NewDelivery] = []
-    for record in judged:
-        act = act_told_by(record, acts) if record.type in PAUSE_TYPES else None
-        if act is not None and await _is_going_on(transaction, act, acts, now):
-            break
-        deliveries += await routes.of(record, act, now)
-        routed.append(record)
-    added = await transaction.outbox.add(deliveries)
+    routed, deliveries = await _route(routes, judged, now)
+    added = await transaction.outbox.add(routes.in_one_post(deliveries))
     if threads:
         await stays.finish(now)
     if any(Topic.HEALTH in one.topics for one in subscriptions):
@@ -98,6 +99,22 @@ async def route_events(
     settling.forget(event_ids)
     waiting = len(unrouted) - len(routed) + behind
     return Routed(added, waiting, more=bool(behind and routed))
+
+
+async def _route(
+    routes: "_Routes", judged: Sequence[EventRecord], now: datetime
+) -> tuple[list[EventRecord], list[NewDelivery]]:
+    """As far as no act is under way that a pause event is the service's record of."""
+    acts = await _acts(routes.transaction, routes.repository, judged)
+    routed: list[EventRecord] = []
+    deliveries: list[NewDelivery] = []
+    for record in judged:
+        act = act_told_by(record, acts) if record.type in PAUSE_TYPES else None
+        if act is not None and await _is_going_on(routes.transaction, act, acts, now):
+            break
+        deliveries += await routes.of(record, act, now)
+        routed.append(record)
+    return routed, deliveries
 
 
 async def _slice(
@@ -157,6 +174,7 @@ class _Routes:
     observed: Pause | None
     stays: RouteStays | None
     next_digest: NextDigest
+    merged_together: Mapping[int, str]
 
     async def of(
         self, record: EventRecord, act: AuditRecord | None, now: datetime
@@ -174,6 +192,9 @@ class _Routes:
         if self.stays is None or stay is None:
             return self._posts(record, kind, hearing, now)
         in_threads = {one.channel_id for one in hearing if one.style is Style.THREAD}
+        if record.event_id in self.merged_together:
+            # Where no thread tells of it, there is one post for the batch and no thread for each.
+            in_threads.intersection_update(await self.stays.shown_in(stay))
         told = await self.stays.tell(stay, record, kind, sorted(in_threads), now)
         others = [one for one in hearing if one.channel_id not in in_threads]
         return [*told, *self._posts(record, kind, others, now)]
@@ -198,6 +219,27 @@ class _Routes:
             NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind, digest_at=digest_at)
             for channel_id, digest_at in waits.items()
         ]
+
+    def in_one_post(self, deliveries: Sequence[NewDelivery]) -> list[NewDelivery]:
+        """The same, with what a batch merged told by the first of it in each channel."""
+        parties: dict[tuple[str, str], list[NewDelivery]] = defaultdict(list)
+        for one in deliveries:
+            if self._is_one_of_several(one):
+                batch_id = self.merged_together[one.subject.subject_id]
+                parties[one.channel_id, batch_id].append(one)
+        changed: dict[str, NewDelivery] = {}
+        for first, *others in parties.values():
+            changed[first.delivery_id] = replace(first, folded=len(others))
+            changed |= {one.delivery_id: replace(one, told_by=first.delivery_id) for one in others}
+        return [changed.get(one.delivery_id, one) for one in deliveries]
+
+    def _is_one_of_several(self, delivery: NewDelivery) -> bool:
+        return (
+            delivery.subject.kind is SubjectKind.EVENT
+            and delivery.subject.subject_id in self.merged_together
+            and delivery.card_id is None
+            and delivery.digest_at is None
+        )
 
     def _wants(self, subscription: Subscription, record: EventRecord) -> bool:
         known = self.seen.get(record.pull_request) if record.pull_request is not None else None

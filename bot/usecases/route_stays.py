@@ -93,6 +93,10 @@ class RouteStays:
             )
         return told
 
+    async def shown_in(self, stay: Stay) -> Collection[str]:
+        """The channels where a card shows the stay."""
+        return await self._cards_of(stay)
+
     async def _cards_of(self, stay: Stay) -> dict[str, int]:
         """The newest card of each channel, by the channel; looked for once a slice."""
         if stay.key not in self._cards:

@@ -1,14 +1,36 @@
-"""Read the stored events that tell what a leave among others leaves out."""
+"""Read the stored events that tell what a leave or a merge among others leaves out."""
 
 from collections.abc import Sequence
 
+from bot.domain.batches import batches_of
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import MERGED
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import LONGEST_STAY, says_too_little
 from bot.ports import Transaction
 
 READ = 10_000
 """Events held at a time; of a larger backlog the older leaves are told in fewer words."""
+
+
+async def surroundings_of_merges(
+    transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
+) -> Sequence[EventRecord]:
+    """The events of the pull requests that merged, and of the others in their batches."""
+    merges = [one for one in records if one.type == MERGED and one.pull_request is not None]
+    if not merges:
+        return []
+    numbers = {one.pull_request for one in merges if one.pull_request is not None}
+    since = min(one.received_at for one in merges) - LONGEST_STAY
+    found = await transaction.events.of_pull_requests(repository, numbers, since=since, limit=READ)
+    members = {n for batch in batches_of(merges, found).values() for n in batch.members}
+    others = members - numbers
+    if not others:
+        return found
+    return [
+        *found,
+        *await transaction.events.of_pull_requests(repository, others, since=since, limit=READ),
+    ]
 
 
 async def surroundings(

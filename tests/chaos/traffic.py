@@ -25,6 +25,7 @@ SUBSCRIPTIONS = {
     (RELEASES, "acme/docs"): ("merge",),
     (RELEASES, "acme/shop"): ("enter", "merge", "failure"),
     (GENERAL, "acme/docs"): ("enter", "failure"),
+    (GENERAL, "acme/shop"): ("merge",),
     (GENERAL, "acme/site"): ("failure",),
 }
 

@@ -14,6 +14,8 @@ _POST = re.compile(
     rf"({QUEUED}|{MERGED}|{LEFT}|{REMOVED}) #(\d+)\b.*\(([^()\s]+/[^()\s]+)\)$", re.DOTALL
 )
 
+_BATCH = re.compile(r"Merged (\d+) pull requests together: .*\(([^()\s]+/[^()\s]+)\)$", re.DOTALL)
+
 _OF_THE_LOG = re.compile(r"The event log of .+ (cannot be read, last read|is read again)")
 """What is said of an outage that lasts; it tells no event."""
 
@@ -155,7 +157,15 @@ def _outdated(message: Message, states: Mapping[tuple[str, int], str]) -> list[s
 
 
 def _miscounted(text: str, events: Sequence[Expected | None]) -> list[str]:
-    """The numbers of a summary that are not in its text, by repository and word."""
+    """The numbers of a summary that are not in its text, by repository and word.
+
+    What a batch merged is named.
+    """
+    batch = _BATCH.match(text)
+    if batch is not None:
+        named = {(batch[2], int(number), MERGED) for number in re.findall(r"#(\d+)\b", text)}
+        meant = {(one.repository, one.number, one.word) for one in events if one is not None}
+        return [] if named == meant else [f"{text!r} does not name {sorted(meant)}"]
     counts = Counter((one.repository, one.word) for one in events if one is not None)
     parts = {part.strip().partition(":")[0]: part for part in text.partition(". ")[2].split(";")}
     return [

@@ -51,6 +51,36 @@ async def test_a_removal_by_a_person_is_no_failure(start_bot: StartBot) -> None:
     assert ":x:" not in removed
 
 
+async def test_what_a_batch_merged_is_told_in_one_post(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,style:feed", speed=40.0)
+    numbers = [bot.enqueue(title=f"Door {one}") for one in ("red", "green", "blue")]
+    merged = await bot.wait_for_post("*Merged* 3 pull requests together")
+    lines = [
+        f"#{number} Door {one}"
+        for number, one in zip(numbers, ("red", "green", "blue"), strict=True)
+    ]
+    assert merged.words == "\n".join(
+        [":white_check_mark: *Merged* 3 pull requests together", *lines, "acme/site · `main`"]
+    )
+    assert f"#{numbers[2]} Door blue (acme/site)" in merged.line
+    await bot.another_look()
+    assert len(bot.posts()) == 1
+
+
+async def test_where_threads_tell_of_each_a_batch_has_no_post_of_its_own(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        channels=f"acme/site={MERGE_QUEUE}:enter,merge;acme/site={RELEASES}:merge", speed=40.0
+    )
+    numbers = [bot.enqueue() for _ in range(3)]
+    await bot.wait_for_post("*Merged* 3 pull requests together", RELEASES)
+    for number in numbers:
+        root = await bot.wait_for_post(f"#{number}")
+        await bot.wait_in_thread(root, f"*Merged* #{number}")
+    assert [len(bot.posts(channel)) for channel in (MERGE_QUEUE, RELEASES)] == [3, 1]
+
+
 async def test_only_the_culprit_of_a_broken_batch_is_told_as_a_failure(
     start_bot: StartBot,
 ) -> None:

@@ -35,7 +35,7 @@ from bot.domain.errors import (
 )
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import EVENT_TYPES
+from bot.domain.event_types import EVENT_TYPES, MERGED
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.log_pages import (
     LARGEST_SHOWN,
@@ -64,6 +64,7 @@ from bot.domain.whereabouts import (
     Whereabouts,
 )
 from bot.messages import (
+    batch_posts,
     branches,
     choice,
     errors,
@@ -137,6 +138,15 @@ def every_message(text: str, url: str) -> Rendered:
             PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, text), WhoCan())
         ),
         "which repository": choice.which_repository([SITE, LONG_NAME], text[:240]),
+        "merged together": batch_posts.merged(
+            [
+                (
+                    make_event_record(MERGED, event_id=number, base_ref=text),
+                    make_pull_request_record(title=text, url=url, author=text),
+                )
+                for number in range(1, batch_posts.MOST + 1)
+            ]
+        ),
         "summary": summary.summary(
             {(SITE, EventKind.FAILURE): 7, (LONG_NAME, text): 3},
             NOON,

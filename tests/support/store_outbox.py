@@ -17,6 +17,7 @@ from tests.support.as_stored import as_stored
 
 PRUNE_SLICE = 1000
 FAILURES_TOLD = 10
+SMALL = 50
 
 Line = tuple[str, bool, bool]
 """A channel, whether it is its urgent line, and whether it waits for the digest."""
@@ -56,7 +57,12 @@ class InMemoryOutbox(ports.Outbox):
                     digest=new.digest_at is not None,
                     kind=new.kind,
                     card_id=new.card_id,
+                    folded=new.folded,
+                    state=DeliveryState.FOLDED if new.told_by else DeliveryState.PENDING,
+                    settled_at=new.due_at if new.told_by else None,
                 )
+                if new.told_by is not None:
+                    self._told_by[new.delivery_id] = new.told_by
                 added += 1
         return added
 
@@ -136,19 +142,28 @@ class InMemoryOutbox(ports.Outbox):
             behind = unsettled[unsettled.index(summary) + 1 :]
             told = [
                 each
-                for each in takewhile(lambda one: one.is_untried(now) and not one.folded, behind)
+                for each in takewhile(
+                    lambda one: one.is_untried(now) and one.folded <= SMALL, behind
+                )
                 if each.sequence <= summary.sequence + at_most
             ]
-            for each in told:
-                self._told_by[each.delivery_id] = summary.delivery_id
-                self._deliveries[each.delivery_id] = replace(
-                    each, state=DeliveryState.FOLDED, settled_at=now
-                )
-            self._deliveries[summary.delivery_id] = replace(
-                summary, folded=summary.folded + len(told)
-            )
+            self._tell(summary, told, now)
             folded += len(told)
         return folded
+
+    def _tell(self, summary: Delivery, told: Sequence[Delivery], now: datetime) -> None:
+        """A summary takes over what the others were to tell with themselves."""
+        heads = {each.delivery_id for each in told}
+        self._told_by.update(
+            {one: summary.delivery_id for one, head in self._told_by.items() if head in heads}
+        )
+        for each in told:
+            self._told_by[each.delivery_id] = summary.delivery_id
+            self._deliveries[each.delivery_id] = replace(
+                each, state=DeliveryState.FOLDED, settled_at=now
+            )
+        more = len(told) + sum(each.folded for each in told)
+        self._deliveries[summary.delivery_id] = replace(summary, folded=summary.folded + more)
 
     @override
     async def folded_into(self, delivery_id: str) -> Folded:
@@ -166,6 +181,15 @@ class InMemoryOutbox(ports.Outbox):
             oldest_created_at=min(each.created_at for each in told),
             subjects=[each.subject for each in failures[-FAILURES_TOLD:]],
         )
+
+    @override
+    async def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        told = [
+            each
+            for each in self._deliveries.values()
+            if delivery_id in (each.delivery_id, self._told_by.get(each.delivery_id))
+        ]
+        return [each.subject for each in sorted(told, key=lambda one: one.sequence)][:limit]
 
     @override
     async def record(self, deliveries: Sequence[Delivery]) -> None:
@@ -249,3 +273,7 @@ def _name(line: Line) -> str:
 def _oldest(deliveries: Iterable[Delivery]) -> datetime | None:
     unsettled = (each.created_at for each in deliveries if not each.state.is_settled)
     return min(unsettled, default=None)
+
+
+def _is_foldable(delivery: Delivery, now: datetime) -> bool:
+    return delivery.is_untried(now) and delivery.folded <= SMALL

@@ -139,21 +139,58 @@ async def test_what_a_living_process_has_claimed_is_not_folded(store: Store) -> 
     assert await fold(store) == 0
 
 
-async def test_a_summary_is_not_folded_into_another(store: Store) -> None:
-    await add(store, *(make_new(number) for number in range(1, 6)))
+async def _with_a_summary(store: Store, many: int) -> None:
+    """The first waits again after a doubtful attempt; the second tells all that followed it."""
+    await add(store, *(make_new(number) for number in range(1, many + 3)))
     (head,) = await claim(store, per_channel=1)
     await record(store, in_doubt(head, "timeout", after(1)))
     await fold(store)
     run = await claim(store, after(10), per_channel=2)
-    assert [one.folded for one in run] == [0, 3]
+    assert [one.folded for one in run] == [0, many]
     pending = [replace(one, state=DeliveryState.PENDING, attempted_at=None) for one in run]
     await record(store, *(replace(one, due_at=after(10)) for one in pending))
-    await add(store, *(make_new(number) for number in range(6, 12)))
+
+
+async def test_a_summary_of_many_is_not_folded_into_another(store: Store) -> None:
+    await _with_a_summary(store, 51)
+    await add(store, *(make_new(number) for number in range(100, 106)))
 
     assert await fold(store) == 0
     async with store.begin() as transaction:
         told = await transaction.outbox.folded_into("C1-2")
-    assert sum(told.counts.values()) == 4
+    assert sum(told.counts.values()) == 52
+
+
+async def test_a_summary_of_few_hands_them_over(store: Store) -> None:
+    await _with_a_summary(store, 3)
+    await add(store, *(make_new(number) for number in range(100, 103)))
+
+    assert await fold(store) == 4
+    async with store.begin() as transaction:
+        told = await transaction.outbox.folded_into("C1-1")
+        subjects = await transaction.outbox.told_with("C1-1", 50)
+        assert await transaction.outbox.told_with("C1-2", 50) == [event_subject(2)]
+    assert sum(told.counts.values()) == 8
+    assert subjects == [event_subject(one) for one in (1, 2, 3, 4, 5, 100, 101, 102)]
+    (head,) = await claim(store, after(10))
+    assert head.folded == 7
+
+
+async def test_one_may_be_added_to_tell_others_with_itself(store: Store) -> None:
+    others = [replace(make_new(number), told_by="C1-2") for number in (3, 4)]
+    await add(store, make_new(1), replace(make_new(2), folded=2), *others, make_new(5))
+
+    run = await claim(store)
+
+    assert [(one.subject.subject_id, one.folded) for one in run] == [(1, 0), (2, 2), (5, 0)]
+    assert (await stored_delivery(store, 3)).state is DeliveryState.FOLDED
+    await record(store, *(delivered(one, "1.1", NOW) for one in run))
+    assert await claim(store, after(100)) == []
+    async with store.begin() as transaction:
+        told = await transaction.outbox.told_with("C1-2", 50)
+        assert await transaction.outbox.told_with("C1-2", 2) == told[:2]
+        assert (await transaction.outbox.summary()).pending == 0
+    assert told == [event_subject(one) for one in (2, 3, 4)]
 
 
 async def test_nothing_is_folded_behind_two_that_may_have_been_posted(store: Store) -> None:

@@ -55,6 +55,7 @@ from bot.domain.whereabouts import (
     Whereabouts,
 )
 from bot.messages import (
+    batch_posts,
     board,
     branches,
     choice,
@@ -95,7 +96,7 @@ from tests.support.make import (
 from tests.support.snapshots import Snapshots
 
 SEEN = make_pull_request_record()
-LEAVE = "action.queue.leave"
+LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
 QUEUED_AT = (NOON - timedelta(minutes=12)).isoformat()
 CHECKS: list[JsonValue] = [
     {"name": "unit", "url": "https://ci.example/1"},
@@ -289,6 +290,15 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "me": lambda: people.me("ada", "/mq"),
     "me-unknown": lambda: people.me(None, "/mq"),
     "which-repository": lambda: choice.which_repository([SITE, API], "pause CI is down"),
+    "merged-together": lambda: batch_posts.merged(
+        [(make_event_record(MERGED), SEEN), (make_event_record(MERGED, pull_request=42), None)]
+    ),
+    "merged-together-many": lambda: batch_posts.merged(
+        [
+            (make_event_record(MERGED, pull_request=number, base_ref=None), SEEN)
+            for number in range(41, 49)
+        ]
+    ),
     "summary": lambda: summary.summary(
         {(SITE, EventKind.MERGE): 40, (SITE, EventKind.FAILURE): 1, (API, EventKind.CI): 2},
         NOON,

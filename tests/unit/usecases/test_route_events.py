@@ -6,8 +6,10 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.events import QueueEvent
 from bot.domain.pause_records import Who
 from bot.domain.pauses import IN_PROGRESS, Paused
+from bot.domain.subscriptions import Style
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.make import (
@@ -41,6 +43,148 @@ async def test_each_channel_hears_what_it_asked_for_in_order() -> None:
     assert bot.told("C2") == [("event", failed.id)]
     assert bot.told("C3") == [("event", removed.id)]
     assert left.id not in {one for name in ("C1", "C2", "C3") for _, one in bot.told(name)}
+
+
+def checked(bot: Reading, *numbers: int, batch: str | None = "b1") -> None:
+    """The checks of a batch pass; each of its pull requests is told so."""
+    for number in numbers:
+        bot.tell(
+            "action.queue.checks_end",
+            number=number,
+            aborted=False,
+            batch_id=batch,
+            speculative_check_pull_request={"pull_request_numbers": list(numbers)},
+        )
+
+
+def merges(bot: Reading, *numbers: int, batch: str | None = "b1") -> list[QueueEvent]:
+    found = []
+    for number in numbers:
+        bot.tell(LEAVE, number=number, merged=True, dequeue_code="PR_MERGED", batch_id=batch)
+        found.append(bot.tell(MERGED, number=number))
+    return found
+
+
+async def posts(bot: Reading, channel_id: str = "C1") -> list[tuple[int, int]]:
+    """What there is to post: the event of each, and how many others it tells."""
+    async with bot.store.begin() as transaction:
+        claimed = await transaction.outbox.claim(
+            now=bot.clock.now(),
+            claimed_until=bot.clock.now() + timedelta(seconds=1),
+            channels=10,
+            per_channel=100,
+        )
+    return [(one.subject.subject_id, one.folded) for one in claimed if one.channel_id == channel_id]
+
+
+async def test_what_a_batch_merged_is_one_post() -> None:
+    bot = await Reading().start("enter", "merge")
+    checked(bot, 41, 42, 43)
+    entered = bot.tell(number=50)
+    first, *_ = merges(bot, 41, 42, 43)
+    alone = merges(bot, 44, batch="b2")[0]
+    await bot.poll()
+
+    assert await posts(bot) == [(entered.id, 0), (first.id, 2), (alone.id, 0)]
+
+
+async def test_without_the_checks_the_leaves_name_the_batch() -> None:
+    bot = await Reading().start("merge")
+    first, _ = merges(bot, 41, 42)
+    await bot.poll()
+    assert await posts(bot) == [(first.id, 1)]
+
+
+async def test_merges_without_a_batch_are_told_one_by_one() -> None:
+    bot = await Reading().start("merge")
+    first, second = merges(bot, 41, 42, batch=None)
+    await bot.poll()
+    assert await posts(bot) == [(first.id, 0), (second.id, 0)]
+
+
+async def test_the_first_merge_of_a_batch_waits_for_the_others() -> None:
+    bot = await Reading().start("enter", "merge")
+    checked(bot, 41, 42)
+    (first,) = merges(bot, 41)
+    behind = bot.tell(number=50)
+    await bot.poll()
+    assert await posts(bot) == []
+
+    merges(bot, 42)
+    await bot.poll()
+
+    assert await posts(bot) == [(first.id, 1), (behind.id, 0)]
+
+
+async def test_it_does_not_wait_long_and_what_comes_later_has_a_post_of_its_own() -> None:
+    bot = await Reading().start("merge")
+    checked(bot, 41, 42)
+    (first,) = merges(bot, 41)
+    await bot.poll()
+    assert await posts(bot) == []
+    bot.clock.advance(6)
+    await bot.poll()
+    assert await posts(bot) == [(first.id, 0)]
+
+    (second,) = merges(bot, 42)
+    await bot.poll()
+
+    assert (second.id, 0) in await posts(bot)
+
+
+async def test_a_member_that_left_is_not_waited_for() -> None:
+    bot = await Reading().start("merge")
+    checked(bot, 41, 42, 43)
+    bot.tell(LEAVE, number=43, merged=False, dequeue_code="PR_MANUALLY_DEQUEUED", batch_id="b1")
+    first, _ = merges(bot, 41, 42)
+    await bot.poll()
+    assert await posts(bot) == [(first.id, 1)]
+
+
+async def test_a_channel_that_excepts_somebody_is_told_of_the_rest_of_the_batch() -> None:
+    bot = await Reading().start("merge")
+    await bot.subscribe("enter", channel_id="C3")
+    await bot.add(make_subscription("merge", channel_id="C2", except_logins=frozenset({"robot"})))
+    bot.merge_queue.statuses[SITE] = make_status(
+        waiting=[make_queued(41, author="robot"), make_queued(42), make_queued(43)]
+    )
+    bot.tell(number=41)
+    await bot.poll()
+    checked(bot, 41, 42, 43)
+    first, second, _ = merges(bot, 41, 42, 43)
+    await bot.poll()
+    assert await posts(bot, "C1") == [(first.id, 2)]
+    bot.clock.advance(2)
+    assert await posts(bot, "C2") == [(second.id, 1)]
+
+
+async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -> None:
+    bot = Reading()
+    await bot.start("health")
+    await bot.add(make_subscription("merge", channel_id="C2", style=Style.THREAD))
+    await bot.add(make_subscription("enter", "merge", channel_id="C3", style=Style.THREAD))
+    for number in (41, 42):
+        bot.tell(number=number)
+    checked(bot, 41, 42)
+    first, second = merges(bot, 41, 42)
+    await bot.poll()
+
+    async with bot.store.begin() as transaction:
+        claimed = await transaction.outbox.claim(
+            now=bot.clock.now(),
+            claimed_until=bot.clock.now() + timedelta(seconds=1),
+            channels=10,
+            per_channel=100,
+        )
+    told = [(one.channel_id, one.subject.kind.value, one.folded) for one in claimed]
+    assert told == [
+        ("C2", "event", 1),
+        ("C3", "card", 0),
+        ("C3", "card", 0),
+        ("C3", "event", 0),
+        ("C3", "event", 0),
+    ]
+    assert first.id != second.id
 
 
 async def test_a_leave_without_a_code_is_judged_by_what_came_before_it() -> None:
