@@ -108,6 +108,7 @@ class JobScheduler:
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
         self._jobs: list[Job] = []
+        self._is_shut_down = False
 
     def every(self, seconds: float, job: Job) -> None:
         job.measures = self._measures
@@ -122,11 +123,15 @@ class JobScheduler:
             job.nudge()
 
     def stop_firing(self) -> None:
+        # Not shut down yet: that would cancel what has fired just now, and log it as an error.
         if self._scheduler.running:
-            self._scheduler.shutdown(wait=False)
+            self._scheduler.pause()
 
     async def drain(self) -> None:
         """Wait for the jobs under way: APScheduler itself would cancel them."""
+        if self._scheduler.running and not self._is_shut_down:
+            self._scheduler.shutdown(wait=False)
+            self._is_shut_down = True
         for job in self._jobs:
             await job.drain()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -161,6 +162,23 @@ async def test_stopping_waits_for_what_runs_and_starts_nothing_more() -> None:
     await draining
 
     assert (work.runs, work.under_way) == (1, 0)
+
+
+async def test_a_job_that_fires_in_the_last_instant_is_no_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    scheduler = JobScheduler()
+    scheduler.every(0.01, Job("poll", Work().run))
+    scheduler.start()
+    await asyncio.sleep(0)
+    time.sleep(0.02)  # noqa: ASYNC251 - it is due while the loop is busy
+    scheduler._scheduler.wakeup()
+    scheduler.stop_firing()
+    for _ in range(2):
+        await scheduler.drain()
+    await asyncio.sleep(0)
+
+    assert caplog.records == []
 
 
 async def test_a_scheduler_that_never_started_can_be_stopped() -> None:
