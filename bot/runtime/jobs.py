@@ -68,7 +68,7 @@ class Jobs:
         self.share = ShareRepositories(
             ports.store, ports.clock, self.polls, settings.repositories, holder
         )
-        self._watches = self._watching(ports, holder)
+        self._watches = self._watching(ports)
         self._watch = Job("watch pauses", self._watches.run)
         self._boards = self._refreshing(ports)
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
@@ -111,15 +111,15 @@ class Jobs:
             jitter=SystemRandom().random,
         )
 
-    def _watching(self, ports: Ports, holder: str) -> WatchPauses:
+    def _watching(self, ports: Ports) -> WatchPauses:
         return WatchPauses(
             store=ports.store,
             merge_queue=ports.merge_queue,
             clock=ports.clock,
             nudge=self.nudge,
             repositories=self._settings.repositories,
+            followed=lambda: self.polls.followed,
             interval=timedelta(seconds=self._settings.poll_seconds),
-            holder=holder,
         )
 
     def _refreshing(self, ports: Ports) -> RefreshBoards:
@@ -209,6 +209,8 @@ class Jobs:
 
     async def drain(self) -> None:
         """Finish the polls and posts under way, and leave both to whoever comes next."""
+        self.polls.begin_no_more()
+        self._watches.begin_no_more()
         await self._scheduler.drain()
         await self.polls.drain()
         await self._watches.drain()
@@ -219,7 +221,6 @@ class Jobs:
             await self.share.leave()
             await self._posts.release()
             await self._edits.release()
-            await self._watches.release()
             if self._expiry is not None:
                 await self._expiry.release()
         except StoreUnavailable as error:

@@ -26,11 +26,11 @@ WAIT_SECONDS = 5
 COMMAND_SECONDS = 8
 """How long one statement may take before its server is taken for gone; PostgreSQL only."""
 
-IDLE_SECONDS = 15
+IDLE_SECONDS = 6
 """PostgreSQL ends a transaction whose process has been silent for so long.
 
-Shorter than a lease, so that a process that was stopped inside a transaction finds it ended and
-blocks nobody for longer.
+Shorter than the time after which others take over what a process does, so that one that was stopped
+inside a transaction finds it ended, and blocks nobody when they do.
 """
 
 _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+asyncpg"}

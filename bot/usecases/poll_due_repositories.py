@@ -15,6 +15,7 @@ from bot.domain.subscriptions import Subscription
 from bot.ports import Clock, Lease, Store
 from bot.ports.measures import UNMEASURED, Measures, PollOutcome
 from bot.ports.workers import POLL_LEASES
+from bot.usecases.gate import GateClosed
 from bot.usecases.look_at_health import LookAtHealth
 from bot.usecases.poll_event_log import LogReader, PollEventLog
 
@@ -162,6 +163,10 @@ class PollDueRepositories:
             if one.lease is not None and (at := one.polled_at or one.taken_on_at) is not None
         }
 
+    def begin_no_more(self) -> None:
+        """The process is about to end: polls that wait for their turn are left to others."""
+        self.poll.gate.close()
+
     async def drain(self) -> None:
         """Wait for the polls under way."""
         while self.tasks:
@@ -236,6 +241,8 @@ class PollDueRepositories:
             logger.warning("lease lost", extra={"action": "lease_lost", "repository": name})
             schedule.reader = None
             self.measures.poll_ended(PollOutcome.LEASE_LOST)
+        except GateClosed:
+            return
         except BotError as error:
             self._failed(name, schedule, error)
             return

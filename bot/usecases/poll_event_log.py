@@ -1,6 +1,5 @@
 """Advance one repository's position by one walk of its event log."""
 
-import asyncio
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,6 +35,7 @@ from bot.domain.settling import Settling
 from bot.domain.stays import DECISIVE
 from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
+from bot.usecases.gate import Gate
 from bot.usecases.route_events import route_events
 
 logger = logging.getLogger(__name__)
@@ -43,11 +43,7 @@ logger = logging.getLogger(__name__)
 ENTER = "action.queue.enter"
 TELLS_OF_PAUSE = {EventKind.PAUSE, EventKind.PAUSE_UPDATE}
 PAGES_AT_ONCE = 6
-"""Of the 8 requests that the client lets be in flight: the rest is for what people ask.
-
-Who waits here waits without a limit of time. At the client's own gate the limit of the request
-runs meanwhile, and of thousands that are due at once the last would be given up unasked.
-"""
+"""Of the 8 requests that the client lets be in flight: the rest is for what people ask."""
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -101,10 +97,10 @@ class PollEventLog:
     next_digest: NextDigest
     overlap: timedelta
     backfill: timedelta = timedelta()
-    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PAGES_AT_ONCE))
+    gate: Gate = field(default_factory=lambda: Gate(PAGES_AT_ONCE))
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
-        """Raises MergeQueueError or StoreError; what was read until then is kept."""
+        """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
         if reader.position is None:
             await self._begin(repository, lease, reader)
             return
@@ -190,7 +186,7 @@ class PollEventLog:
                     raise
 
     async def _ask(self, repository: RepositoryName, walk: Walk, reader: LogReader) -> EventPage:
-        async with self.gate:
+        async with self.gate.entered():
             page = await self.merge_queue.event_page(
                 repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
             )

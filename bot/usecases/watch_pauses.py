@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -15,17 +15,26 @@ from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import queued_in
 from bot.ports import Clock, MergeQueue, Nudge, Store, Transaction
+from bot.usecases.gate import Gate, GateClosed
 from bot.usecases.pause_cards import LOOKED_BACK, touch_pause
-from bot.usecases.pause_history import end_pause, hearing_pauses, see_pause, tell_end
+from bot.usecases.pause_history import (
+    end_pause,
+    hearing_pauses,
+    see_pause,
+    tell_end,
+    tell_replaced,
+)
 from bot.usecases.tell_acts import told_together
 
 logger = logging.getLogger(__name__)
 
-LEASE_NAME = "watch pauses"
-LEASE = timedelta(seconds=60)
 SELDOM = 6
 """Of so many intervals one look, where no pause is known: the event log tells of new ones. The
 depth of a paused queue is read as seldom."""
+
+LOOKS_AT_ONCE = 1
+"""Of the 8 requests that the client lets be in flight one for each kind, for 6 of the polls: looks
+where no pause is known are a sixth of the polls, and never keep those waiting that matter more."""
 
 UNTOLD = timedelta(seconds=30)
 """How long the end of a pause waits to be told by the event that names who lifted it."""
@@ -43,53 +52,48 @@ class _Schedule:
 
 @dataclass(frozen=True, slots=True)
 class WatchPauses:
-    """One process watches. An answer that tells nothing new costs one request, no transaction."""
+    """Each process watches its share. An answer that tells nothing new costs one request alone.
+
+    Two may look at one repository while it changes hands: what they tell is made one by holding
+    its pauses.
+    """
 
     store: Store
     merge_queue: MergeQueue
     clock: Clock
     nudge: Nudge
     repositories: Sequence[RepositoryName]
+    followed: Callable[[], Collection[RepositoryName]]
     interval: timedelta
-    holder: str
     schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
+    gate: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
+    gate_of_paused: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self) -> None:
         """Start the looks that are due; they end on their own. Raises StoreError."""
         now = self.clock.now()
+        followed = self.followed()
         async with self.store.begin() as transaction:
-            known = {
-                one.repository: one for one in await transaction.pauses.open(self.repositories)
-            }
-            due = [name for name in self.repositories if self._is_due(name, known.get(name), now)]
+            known = {one.repository: one for one in await transaction.pauses.open(followed)}
             untold = await transaction.pauses.untold_ends(now - UNTOLD)
-            if not due and not untold:
-                return
-            leases = await transaction.leases.claim(
-                [LEASE_NAME], holder=self.holder, now=now, lifetime=LEASE
-            )
-            if not leases:
-                self._leave(due, now)
-                return
+        others = set(self.repositories).difference(followed) if untold else set()
         for one in untold:
-            await self._tell_untold(one, now)
-        for name in due:
-            self._start(name, known.get(name))
+            if one.repository not in others:
+                await self._tell_untold(one, now)
+        for name in followed:
+            if self._is_due(name, known.get(name), now):
+                self._start(name, known.get(name))
+
+    def begin_no_more(self) -> None:
+        """The process is about to end: looks that wait for their turn are left to others."""
+        self.gate.close()
+        self.gate_of_paused.close()
 
     async def drain(self) -> None:
         """Wait for the looks under way."""
         while self.tasks:
             await asyncio.wait(self.tasks)
-
-    async def release(self) -> None:
-        """Give the lease back, if it is ours."""
-        now = self.clock.now()
-        async with self.store.begin() as transaction:
-            held = await transaction.leases.claim(
-                [LEASE_NAME], holder=self.holder, now=now, lifetime=LEASE
-            )
-            await transaction.leases.release(list(held.values()))
 
     def _is_due(self, name: RepositoryName, known: PauseRecord | None, now: datetime) -> bool:
         schedule = self.schedules.setdefault(name, _Schedule(now, now))
@@ -99,11 +103,6 @@ class WatchPauses:
         if known is not None and schedule.due_at > now + self.interval:
             schedule.due_at = now + self.interval
         return schedule.due_at <= now or is_new
-
-    def _leave(self, due: Sequence[RepositoryName], now: datetime) -> None:
-        """Another process watches; it may stop, so it is asked for the lease again."""
-        for name in due:
-            self.schedules[name] = _Schedule(now + self.interval, now)
 
     def _start(self, name: RepositoryName, known: PauseRecord | None) -> None:
         schedule = self.schedules[name]
@@ -117,10 +116,14 @@ class WatchPauses:
     async def _look(
         self, name: RepositoryName, known: PauseRecord | None, schedule: _Schedule
     ) -> None:
-        started_at = self.clock.now()
+        gate = self.gate if known is None else self.gate_of_paused
         try:
-            with about(name):
-                await self._compare(name, known, schedule)
+            async with gate.entered():
+                started_at = self.clock.now()
+                with about(name):
+                    await self._compare(name, known, schedule)
+        except GateClosed:
+            return
         except BotError as error:
             self._failed(name, schedule, error)
             return
@@ -166,7 +169,9 @@ class WatchPauses:
             channels = await hearing_pauses(transaction, name)
             if act is not None:
                 channels.difference_update(await told_together(transaction, act))
-            await see_pause(transaction, name, sighting, channels, now)
+            seen = await see_pause(transaction, name, sighting, channels, now)
+            if act is not None:
+                await tell_replaced(transaction, seen, act.record_id, now)
         self.nudge()
 
     async def _over(self, known: PauseRecord) -> None:

@@ -1,130 +1,114 @@
-"""One worker, two, four and one of them killed: every event is told once.
+"""Real workers on PostgreSQL: more of them poll more, and what one leaves behind others take over.
 
-How fast, tests/unit/usecases/test_throughput_of_workers.py shows, in time that nothing else takes.
+In time that nothing else takes, tests/unit/usecases/test_throughput_of_workers.py has the figures.
 """
 
 import asyncio
-import re
-from collections import Counter
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from bot.sandbox.merge_queue.controls import SeenRequest
-from bot.sandbox.slack.workspace import Change
-from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
-from tests.support.several_processes import RunningProcess, SeveralProcesses
-from tests.support.waiting import until
+from tests import scaling
+from tests.support.fleet import Entries, Fleet, Leases
+from tests.support.polls_seen import PollsSeen
+from tests.support.several_processes import RunningProcess
+from tests.support.waiting import until, until_true
 
-REPOSITORIES = [f"acme/r{number:03}" for number in range(60)]
-CHANNELS = (RELEASES, GENERAL, MERGE_QUEUE)
-ANSWER_SECONDS = 0.1
-POLLS = 150
-"""So many pass with each number of workers."""
+TAKEN_OVER_SECONDS = 15.0
+"""What docs/scaling.md promises."""
 
-ENTER_SECONDS = 1.5
-
-
-def channel_of(repository: str) -> str:
-    return CHANNELS[REPOSITORIES.index(repository) % len(CHANNELS)]
+GROWTH = 1.3
+"""Twice the workers poll nearly twice as often where they only wait; here they share two cores with
+the service, Slack and the database."""
 
 
-class Entries:
-    """Pull requests that enter in one repository after the other, until told to stop."""
-
-    def __init__(self, bot: SeveralProcesses) -> None:
-        self.entered: list[tuple[str, str, int]] = []
-        self._bot = bot
-        self._stop = asyncio.Event()
-
-    async def run(self) -> None:
-        for number in range(100_000):
-            repository = REPOSITORIES[number * 7 % len(REPOSITORIES)]
-            pull_request = self._bot.enqueue(repository)
-            self.entered.append((channel_of(repository), repository, pull_request))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(ENTER_SECONDS):
-                    await self._stop.wait()
-                    return
-
-    def stop(self) -> None:
-        self._stop.set()
-
-
-class Watched:
-    """What the services saw, counted as it happens: looking again at all of it costs too much."""
-
-    def __init__(self, bot: SeveralProcesses) -> None:
-        self.polls = 0
-        self.told: Counter[tuple[str, str, int]] = Counter()
-        self._count = bot.merge_queue.count_request
-        bot.merge_queue.count_request = self._on_request  # type: ignore[method-assign]  # the one place that all requests pass
-        bot.slack.installation.workspace.on_change(self._on_change)
-
-    def _on_request(self, seen: SeenRequest) -> None:
-        self._count(seen)
-        self.polls += "/logs" in seen.path
-
-    def _on_change(self, change: Change) -> None:
-        post = change.message
-        if change.kind == "message" and post is not None and post.ephemeral_to is None:
-            for number, repository in re.findall(
-                r"#(\d+)\b.*?\((acme/\w+)\)", post.text, re.DOTALL
-            ):
-                self.told[post.channel, repository, int(number)] += 1
-
-    async def goes_on(self) -> None:
-        before = self.polls
-        await until(lambda: self.polls >= before + POLLS, f"{POLLS} polls", 120)
-
-
-async def shared_out(workers: list[RunningProcess]) -> None:
-    """Wait until each knows of all the others."""
-
-    def settled() -> bool:
-        said = [
-            [one for one in each.log() if one.get("action") == "shared_out"] for each in workers
-        ]
-        return all(each and each[-1]["workers"] == len(workers) for each in said)
-
-    await until(settled, f"{len(workers)} workers that know of each other", 60)
+@asynccontextmanager
+async def entering(fleet: Fleet) -> AsyncIterator[Entries]:
+    """Pull requests enter meanwhile, and in the end each has been told once."""
+    entries = Entries(fleet)
+    running = asyncio.create_task(entries.run())
+    yield entries
+    entries.stop()
+    await running
+    fleet.mend_service()
+    await entries.all_told_once()
 
 
 @pytest.mark.postgres
-@pytest.mark.timeout(600)
-async def test_nothing_is_lost_or_doubled_while_workers_come_and_one_is_killed(
+@pytest.mark.timeout(400)
+async def test_throughput_grows_with_the_workers_and_nothing_is_doubled(
     postgres_url: str, tmp_path: Path
 ) -> None:
-    bot = SeveralProcesses(
-        postgres_url,
-        repositories=dict.fromkeys(REPOSITORIES, "quiet"),
-        folder=tmp_path,
-        mode="http",
-        webs=1,
-        workers=1,
-        channels=";".join(f"{name}={channel_of(name)}:enter" for name in REPOSITORIES),
-        environment={"SLACK_APP_TOKEN": ""},
-    )
-    async with bot:
-        bot.break_service("slow", seconds=ANSWER_SECONDS)
-        entries = Entries(bot)
-        watched = Watched(bot)
-        running = asyncio.create_task(entries.run())
-        await watched.goes_on()
-        for number in (2, 4):
-            while len(bot.running("worker")) < number:
-                await bot.is_ready(await bot.begin("worker"))
-            await shared_out(bot.running("worker"))
-            await watched.goes_on()
-        killed = bot.running("worker")[1]
-        await killed.process.kill()
-        await shared_out(bot.running("worker"))
-        await watched.goes_on()
-        entries.stop()
-        await running
-        bot.mend_service()
-        await until(lambda: set(watched.told) >= set(entries.entered), "every event told", 120)
-        assert watched.told == Counter(entries.entered)
-        for channel in CHANNELS:
-            bot.posts(channel)
+    fleet = Fleet.of(postgres_url, tmp_path, repositories=scaling.REPOSITORIES, workers=1)
+    async with fleet:
+        seen = await fleet.begin_to_answer_slowly()
+        async with entering(fleet):
+            fastest = await scaling.measure(fleet, seen)
+            for number in (2, 4):
+                await fleet.grow(number)
+                wanted, fastest = fastest * GROWTH, 0.0
+
+                async def is_faster(wanted: float = wanted) -> bool:
+                    nonlocal fastest
+                    fastest = max(fastest, await scaling.measure(fleet, seen))
+                    return fastest >= wanted
+
+                await until_true(is_faster, f"{wanted:.0f} polls a second of {number} workers", 60)
+        assert seen.doubled == []
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(400)
+async def test_what_a_killed_and_a_hanging_worker_polled_is_taken_over_in_15_seconds(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    fleet = Fleet.of(postgres_url, tmp_path, repositories=60, workers=4)
+    async with Leases(postgres_url) as leases, fleet:
+        seen = await fleet.begin_to_answer_slowly()
+        await fleet.shared_out()
+        await every_share_is(15, fleet, leases)
+        async with entering(fleet) as entries:
+            hanging = await leases.holder("post", fleet.running("worker"))
+            assert hanging is not None
+            killed = next(one for one in fleet.running("worker") if one is not hanging)
+            orphans = await leases.repositories_of(killed) | await leases.repositories_of(hanging)
+            await hang_with_an_answer_unread(hanging, seen, entries, leases)
+            await killed.process.kill()
+            await seen.all_again(orphans, TAKEN_OVER_SECONDS)
+            # What it has read, or was about to do, it may not write any more.
+            hanging.go_on()
+            await every_share_is(20, fleet, leases)
+            comes = await fleet.begin("worker")
+            await fleet.is_ready(comes)
+            await every_share_is(15, fleet, leases)
+            await seen.all_again(await leases.repositories_of(comes), TAKEN_OVER_SECONDS)
+
+
+async def every_share_is(number: int, fleet: Fleet, leases: Leases) -> None:
+    async def shares() -> bool:
+        held = [await leases.repositories_of(one) for one in fleet.running("worker")]
+        return {len(one) for one in held} == {number}
+
+    await until_true(shares, f"{number} repositories for each", TAKEN_OVER_SECONDS)
+
+
+async def hang_with_an_answer_unread(
+    worker: RunningProcess, seen: PollsSeen, entries: Entries, leases: Leases
+) -> None:
+    """It stops while it waits for an answer, which has an event that nobody has read yet."""
+    repository = min(await leases.repositories_of(worker))
+    # Its next poll begins a second later: the window of that one ends after the event.
+    await seen.all_again([repository], 30)
+    entries.enter(repository)
+    stopped = asyncio.Event()
+
+    def stop(polled: str) -> None:
+        if polled == repository and not stopped.is_set():
+            worker.hang()
+            stopped.set()
+
+    seen.on_begun = stop
+    await until(stopped.is_set, f"a poll of {repository}", 30)
+    seen.on_begun = None

@@ -178,8 +178,8 @@ class Desk:
             clock=world.clock,
             nudge=_nobody,
             repositories=(SITE,),
+            followed=lambda: self.polls.followed,
             interval=INTERVAL,
-            holder=self.name,
         )
         self.posts = PostDeliveries(
             store=posting,

@@ -102,6 +102,10 @@ class PostgresServer:
     def thaw(self) -> None:
         self._signal(self._everyone(), signal.SIGCONT)
 
+    def processes(self) -> list[int]:
+        """The server's processes at present."""
+        return [one.pid for one in self._everyone()]
+
     def _everyone(self) -> list[Any]:
         # Each serving process has a process group of its own: they are found as children.
         parent = _psutil().Process(self._running().pid)

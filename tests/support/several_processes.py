@@ -1,6 +1,7 @@
 """BotTester with any number of `mqbot web` and `mqbot worker` processes on one database."""
 
 import json
+import signal
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,13 @@ class RunningProcess:
     @property
     def is_running(self) -> bool:
         return self.process.process.returncode is None
+
+    def hang(self) -> None:
+        """Stop it where it is; its connections stay open."""
+        self.process.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self.process.process.send_signal(signal.SIGCONT)
 
     def log(self) -> list[dict[str, Any]]:
         """All so far; only what is new is read, since tests look again and again."""
@@ -93,10 +101,14 @@ class SeveralProcesses(BotTester):
 
     @override
     async def stop_bot(self) -> None:
-        for one in self.processes:
-            if one.is_running:
-                await self.stop(one)
-        await self.balancer.__aexit__(None, None, None)
+        try:
+            for one in self.processes:
+                if one.is_running:
+                    await self.stop(one)
+        finally:
+            for one in self.processes:
+                await one.process.kill()
+            await self.balancer.__aexit__(None, None, None)
 
     @override
     def logged_actions(self) -> list[str]:

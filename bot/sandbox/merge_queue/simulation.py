@@ -31,13 +31,14 @@ def step(service: Service, elapsed: float, random: Random) -> list[Event]:
         due = {
             name: _next_moment(service, repository)
             for name, repository in service.repositories.items()
+            if _is_moving(repository)
         }
         moment = min(due.values(), default=end + 1)
         if moment > end:
             break
         service.now = moment
         for name, repository in service.repositories.items():
-            if due[name] == moment:
+            if due.get(name) == moment:
                 turn = Turn(service, repository, random)
                 _happen(turn)
                 events += turn.events
@@ -102,6 +103,16 @@ def _judge_head(turn: Turn, line: Line, batch: Batch) -> None:
         bisection.dismiss(turn, line, batch, list(batch.members), code)
     else:
         bisection.split(turn, line, batch)
+
+
+def _is_moving(repository: Repository) -> bool:
+    """Whether time alone can change anything: each request asks it of every repository."""
+    if repository.plans or repository.freezes or repository.next_arrival_at is not None:
+        return True
+    for line in repository.lines.values():  # noqa: SIM110 - a generator takes twice the time
+        if line.batches or line.gone:
+            return True
+    return False
 
 
 def _next_moment(service: Service, repository: Repository) -> Moment:

@@ -346,19 +346,33 @@ async def test_an_archived_channel_is_edited_when_it_is_open_again() -> None:
     assert desk.world.shown()[0].startswith("Was paused")
 
 
-async def test_only_one_process_edits_and_watches() -> None:
+async def test_only_one_process_edits() -> None:
     one = await begun()
     other = Desk(one.world, "other")
     await one.pause()
     await one.turns(3)
-    asked = len(one.world.service.called("current_pause"))
     await one.unpause()
     await one.edit()
     edits = len(one.world.poster.called("update"))
     await other.edit()
-    await other.watch()
 
     assert len(one.world.poster.called("update")) == edits
+
+
+async def test_only_whoever_follows_a_repository_watches_it() -> None:
+    one = await begun()
+    other = Desk(one.world, "other")
+    other.polls.follow(())
+    await one.pause()
+    await one.turns(3)
+    asked = len(one.world.service.called("current_pause"))
+    await other.watch()
+    assert len(one.world.service.called("current_pause")) == asked
+
+    one.polls.follow(())
+    other.polls.follow((SITE,))
+    await one.watch()
+    await other.watch()
     assert len(one.world.service.called("current_pause")) == asked + 1
 
 

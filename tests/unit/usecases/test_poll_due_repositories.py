@@ -267,3 +267,21 @@ async def test_polls_leave_requests_for_what_people_ask() -> None:
         held.set()
     await machine.use_case.drain()
     assert {one.polled_at for one in machine.use_case.schedules.values()} == {machine.clock.now()}
+
+
+async def test_polls_that_wait_for_their_turn_are_left_to_others_at_the_end() -> None:
+    names = tuple(RepositoryName(f"acme/r{number}") for number in range(3 * PAGES_AT_ONCE))
+    machine = Machine(repositories=names)
+    machine.merge_queue.held = {name: asyncio.Event() for name in names}
+    await machine.use_case.run()
+    await until(lambda: machine.merge_queue.waiting == PAGES_AT_ONCE, "polls under way")
+    machine.use_case.begin_no_more()
+    for let_go in machine.merge_queue.held.values():
+        let_go.set()
+    await machine.use_case.drain()
+
+    assert len(machine.polled()) == PAGES_AT_ONCE
+    await machine.use_case.release()
+    other = Machine("two", machine.clock, machine.database, names)
+    await other.tick()
+    assert len(other.polled()) == len(names)

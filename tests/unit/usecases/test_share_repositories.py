@@ -9,9 +9,10 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.repository import RepositoryName
 from bot.ports.workers import POLL_LEASES
 from bot.scheduler import next_digest
+from bot.storage.engine import IDLE_SECONDS
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
-from bot.usecases.share_repositories import ShareRepositories
+from bot.usecases.share_repositories import ALIVE, SHARE_SECONDS, ShareRepositories
 from tests.support.clock import FakeClock
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -172,3 +173,8 @@ async def test_what_is_given_up_during_a_tick_hurts_neither() -> None:
     await one.polls.drain()
     await one.polls.give_up()
     assert workers.held_by("one") == set()
+
+
+def test_what_is_locked_by_one_that_was_stopped_is_free_when_others_take_over() -> None:
+    assert ALIVE.total_seconds() - SHARE_SECONDS > IDLE_SECONDS
+    assert ALIVE.total_seconds() + 2 * SHARE_SECONDS < SOON_SECONDS

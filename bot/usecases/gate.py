@@ -1,0 +1,33 @@
+"""How many of one kind of request are under way at once, and no more of them at the end."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class GateClosed(Exception):
+    """Whoever waited is to leave its work as it stands: another process goes on with it."""
+
+
+class Gate:
+    """Lets `width` pass at once, in the order in which they came.
+
+    Who waits here waits without a limit of time. At the client's own gate the limit of the request
+    runs meanwhile, and of thousands that are due at once the last would be given up unasked.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._places = asyncio.Semaphore(width)
+        self._is_closed = False
+
+    @asynccontextmanager
+    async def entered(self) -> AsyncIterator[None]:
+        """Raises GateClosed."""
+        async with self._places:
+            if self._is_closed:
+                raise GateClosed
+            yield
+
+    def close(self) -> None:
+        """Who is inside finishes; who waits, and who comes, is sent away."""
+        self._is_closed = True

@@ -1,0 +1,152 @@
+"""Any number of workers on one PostgreSQL, for many repositories in which something happens."""
+
+import asyncio
+import re
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bot.ports.workers import POLL_LEASES
+from bot.sandbox.slack.workspace import Change
+from bot.storage.engine import create_engine
+from bot.storage.tables import leases
+from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
+from tests.support.polls_seen import PollsSeen
+from tests.support.several_processes import RunningProcess, SeveralProcesses
+from tests.support.waiting import until
+
+CHANNELS = (RELEASES, GENERAL, MERGE_QUEUE)
+ANSWER_SECONDS = 0.1
+ENTER_SECONDS = 1.5
+"""A channel takes one post a second: what is faster becomes a summary."""
+
+Entry = tuple[str, str, int]
+"""Channel, repository, and the number of a pull request that entered."""
+
+
+class Fleet(SeveralProcesses):
+    """One web process, and workers for repositories whose channels hear what enters."""
+
+    @classmethod
+    def of(cls, database_url: str, folder: Path, *, repositories: int, workers: int) -> "Fleet":
+        names = [f"acme/r{number:03}" for number in range(repositories)]
+        return cls(
+            database_url,
+            repositories=dict.fromkeys(names, "quiet"),
+            folder=folder,
+            mode="http",
+            webs=1,
+            workers=workers,
+            channels=";".join(f"{name}={_channel_of(name)}:enter" for name in names),
+            environment={"SLACK_APP_TOKEN": ""},
+            waits_for_begin=False,
+        )
+
+    async def begin_to_answer_slowly(self) -> PollsSeen:
+        """Each answer of the service takes 100 ms from here on; every log was looked at."""
+        seen = PollsSeen(self.merge_queue)
+        await seen.all_again(self.repositories, 60)
+        self.break_service("slow", seconds=ANSWER_SECONDS)
+        return seen
+
+    async def grow(self, workers: int) -> None:
+        """Start what is missing, and wait until each knows of all the others."""
+        begun = [await self.begin("worker") for _ in range(workers - len(self.running("worker")))]
+        for one in begun:
+            await self.is_ready(one)
+        await self.shared_out()
+
+    async def shared_out(self) -> None:
+        workers = self.running("worker")
+
+        def settled() -> bool:
+            said = [
+                [one for one in each.log() if one.get("action") == "shared_out"] for each in workers
+            ]
+            return all(each and each[-1]["workers"] == len(workers) for each in said)
+
+        await until(settled, f"{len(workers)} workers that know of each other", 60)
+
+
+class Entries:
+    """Pull requests that enter in one repository after the other, until told to stop."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.entered: list[Entry] = []
+        self.told: Counter[Entry] = Counter()
+        self._fleet = fleet
+        self._names = list(fleet.repositories)
+        self._stop = asyncio.Event()
+        fleet.slack.installation.workspace.on_change(self._on_change)
+
+    def enter(self, repository: str) -> None:
+        pull_request = self._fleet.enqueue(repository)
+        self.entered.append((_channel_of(repository), repository, pull_request))
+
+    async def run(self) -> None:
+        for number in range(100_000):
+            self.enter(self._names[number * 7 % len(self._names)])
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ENTER_SECONDS):
+                    await self._stop.wait()
+                    return
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    async def all_told_once(self) -> None:
+        await until(lambda: set(self.told) >= set(self.entered), "every event told", 120)
+        assert self.told == Counter(self.entered)
+        for channel in CHANNELS:
+            self._fleet.posts(channel)
+
+    def _on_change(self, change: Change) -> None:
+        post = change.message
+        if change.kind == "message" and post is not None and post.ephemeral_to is None:
+            for number, repository in re.findall(
+                r"#(\d+)\b.*?\((acme/\w+)\)", post.text, re.DOTALL
+            ):
+                self.told[post.channel, repository, int(number)] += 1
+
+
+class Leases:
+    """Who has which lease, from the database."""
+
+    def __init__(self, database_url: str) -> None:
+        self._engine: AsyncEngine = create_engine(database_url)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._engine.dispose()
+
+    async def repositories_of(self, worker: RunningProcess) -> frozenset[str]:
+        """Those that it polls."""
+        names = await self._names_of(worker)
+        polls = [name for name in names if name.startswith(POLL_LEASES)]
+        return frozenset(name.removeprefix(POLL_LEASES) for name in polls)
+
+    async def holder(self, name: str, workers: list[RunningProcess]) -> RunningProcess | None:
+        """The one of the workers that has it."""
+        having = [one for one in workers if name in await self._names_of(one)]
+        return having[0] if having else None
+
+    async def _names_of(self, worker: RunningProcess) -> frozenset[str]:
+        in_force = select(leases.c.name, leases.c.holder).where(
+            leases.c.expires_at > datetime.now(UTC)
+        )
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(in_force)).all()
+        # A holder is host:process:chance.
+        process = str(worker.process.process.pid)
+        return frozenset(row.name for row in rows if row.holder.split(":")[-2] == process)
+
+
+def _channel_of(repository: str) -> str:
+    return CHANNELS[int(repository[-3:]) % len(CHANNELS)]

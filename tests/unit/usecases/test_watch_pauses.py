@@ -1,0 +1,97 @@
+"""Looks at pauses leave the service, and the end of the process, to what matters more."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from typing_extensions import override
+
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.merge_queue.connection import GATE
+from bot.usecases.poll_event_log import PAGES_AT_ONCE
+from bot.usecases.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
+from tests.support.clock import FakeClock
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.store import InMemoryStore
+from tests.support.waiting import until
+
+REPOSITORIES = tuple(RepositoryName(f"acme/r{number:02}") for number in range(20))
+INTERVAL = timedelta(seconds=10)
+
+
+@dataclass
+class HeldMergeQueue(FakeMergeQueue):
+    """Tells of pauses only as often as it is let."""
+
+    asked: list[RepositoryName] = field(default_factory=list)
+    answers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        self.asked.append(repository)
+        async with self.answers:
+            return await super().current_pause(repository)
+
+
+def _no_nudge(after: float = 0) -> None:
+    del after
+
+
+class Watcher:
+    """One process that follows them all."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.service = HeldMergeQueue(REPOSITORIES, clock=self.clock)
+        self.followed = list(REPOSITORIES)
+        self.watches = WatchPauses(
+            store=InMemoryStore(),
+            merge_queue=self.service,
+            clock=self.clock,
+            nudge=_no_nudge,
+            repositories=REPOSITORIES,
+            followed=lambda: self.followed,
+            interval=INTERVAL,
+        )
+
+    async def let_all_end(self) -> None:
+        self.service.answers.release()
+        await self.watches.drain()
+        await self.service.answers.acquire()
+
+
+async def test_one_look_at_a_time_however_many_are_due() -> None:
+    watcher = Watcher()
+    await watcher.watches.run()
+    await until(lambda: watcher.service.asked, "the first look")
+    assert len(watcher.service.asked) == LOOKS_AT_ONCE
+    # Polls, looks, and looks at what is paused leave nothing waiting before the client's own gate.
+    assert PAGES_AT_ONCE + 2 * LOOKS_AT_ONCE <= GATE
+
+    await watcher.let_all_end()
+    assert sorted(watcher.service.asked) == sorted(REPOSITORIES)
+
+
+async def test_looks_that_wait_for_their_turn_are_left_to_others_at_the_end() -> None:
+    watcher = Watcher()
+    await watcher.watches.run()
+    await until(lambda: watcher.service.asked, "the first look")
+    watcher.watches.begin_no_more()
+    await watcher.let_all_end()
+
+    assert len(watcher.service.asked) == LOOKS_AT_ONCE
+
+
+async def test_only_what_this_process_follows_is_looked_at() -> None:
+    watcher = Watcher()
+    watcher.followed = list(REPOSITORIES[:5])
+    await watcher.watches.run()
+    await watcher.let_all_end()
+    assert sorted(watcher.service.asked) == list(REPOSITORIES[:5])
+
+    watcher.followed = list(REPOSITORIES[4:7])
+    watcher.clock.advance(SELDOM * INTERVAL.total_seconds() - 1)
+    await watcher.watches.run()
+    await watcher.let_all_end()
+    assert sorted(watcher.service.asked[5:]) == list(REPOSITORIES[5:7])
