@@ -1,6 +1,5 @@
 """Look at a queue's condition from time to time, and tell of what became bad or good again."""
 
-import asyncio
 import logging
 import uuid
 from collections.abc import Collection, Mapping, Sequence
@@ -16,6 +15,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic
 from bot.domain.surroundings import LONGEST_STAY
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
+from bot.usecases.gate import Gate
 
 logger = logging.getLogger(__name__)
 
@@ -37,20 +37,20 @@ class LookAtHealth:
     nudge: Nudge
     thresholds: Mapping[AlertKind, int]
     interval: timedelta
-    gate: asyncio.Semaphore
+    gate: Gate
     due_at: dict[RepositoryName, datetime] = field(default_factory=dict)
     forgotten: set[RepositoryName] = field(default_factory=set)
 
     async def run(
         self, repository: RepositoryName, lease: Lease, subscriptions: Sequence[Subscription]
     ) -> None:
-        """Raises StoreError; a status that cannot be read is logged, and read the next time."""
+        """Raises StoreError or GateClosed; a status that cannot be read is logged, only."""
         now = self.clock.now()
         due_at = self.due_at.get(repository, now)
         if not self.thresholds or not hears_of_health(subscriptions) or now < due_at:
             return
         try:
-            async with self.gate:
+            async with self.gate.entered():
                 status = await self.merge_queue.status(repository)
             await self._compare(repository, lease, status)
         except MergeQueueError as error:

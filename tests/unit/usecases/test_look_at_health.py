@@ -1,6 +1,5 @@
 """What channels that hear of a queue's health are told, and what it costs to know it."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -13,6 +12,7 @@ from bot.domain.errors import LeaseLost, MergeQueueUnavailable
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
+from bot.usecases.gate import Gate
 from bot.usecases.look_at_health import LookAtHealth
 from tests.support.make import CHANNEL, SITE, make_queued, make_status, make_subscription
 from tests.support.reading import Reading
@@ -46,7 +46,7 @@ class Watch:
             self.reading.nudge,
             self.limits,
             timedelta(seconds=10),
-            asyncio.Semaphore(6),
+            Gate(6),
         )
 
     async def hear(self, *subscriptions: Subscription) -> "Watch":
