@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
-    RowMapping,
+    Boolean,
     and_,
+    bindparam,
     case,
     delete,
     exists,
-    literal,
     or_,
     select,
     update,
@@ -22,7 +22,8 @@ from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.ports.kept_true import Cards
 from bot.storage.column_types import UtcTime
 from bot.storage.events import PRUNE_SLICE
-from bot.storage.statements import Statements, slices
+from bot.storage.prepared import Prepared, PreparedList
+from bot.storage.statements import ResultRow, Statements
 from bot.storage.tables import TO_EDIT, UNPOSTED, cards, deliveries
 
 
@@ -42,79 +43,36 @@ class SqlCards(Cards):
         generation: int = 1,
         closed: bool = False,
     ) -> int | None:
-        added = await self._statements.run(
-            self._statements.insert(cards)
-            .values(
-                kind=name.kind,
-                repository=name.repository,
-                key=name.key,
-                channel_id=channel_id,
-                generation=generation,
-                wanted=1,
-                shown=0,
-                due_at=now,
-                failures=0,
-                closed=closed,
-                is_lost=False,
-                created_at=now,
-                changed_at=now,
-            )
-            .on_conflict_do_nothing(
-                index_elements=["kind", "repository", "key", "channel_id", "generation"]
-            )
-            .returning(cards.c.card_id)
+        added = await self._statements.rows(
+            _ADD,
+            **_named(name),
+            channel_id=channel_id,
+            generation=generation,
+            now=now,
+            closed=closed,
         )
-        card_id: int | None = added.scalar_one_or_none()
-        return card_id
+        return added[0].card_id if added else None
 
     @override
     async def touch(self, name: CardName, *, due_at: datetime, closed: bool = False) -> int:
-        waits = cards.c.wanted > cards.c.shown
-        at = literal(due_at, UtcTime)
-        touched = await self._statements.run(
-            update(cards)
-            .where(_is(name))
-            .values(
-                wanted=cards.c.wanted + 1,
-                due_at=case((and_(waits, cards.c.due_at < at), cards.c.due_at), else_=at),
-                closed=or_(cards.c.closed, literal(closed)),
-                changed_at=due_at,
-            )
-        )
-        return touched.rowcount
+        return await self._statements.changed(_TOUCH, **_named(name), at=due_at, close=closed)
 
     @override
     async def get(self, card_ids: Collection[int]) -> Mapping[int, Card]:
-        found: dict[int, Card] = {}
-        for some in slices(sorted(set(card_ids))):
-            rows = await self._statements.run(select(cards).where(cards.c.card_id.in_(some)))
-            found |= {row["card_id"]: _card(row) for row in rows.mappings()}
-        return found
+        rows = await self._statements.rows_in(_GET, sorted(set(card_ids)))
+        return {row.card_id: _card(row) for row in rows}
 
     @override
     async def of(self, name: CardName) -> Sequence[Card]:
-        rows = await self._statements.run(
-            select(cards).where(_is(name)).order_by(cards.c.channel_id, cards.c.generation)
-        )
-        return [_card(row) for row in rows.mappings()]
+        return [_card(row) for row in await self._statements.rows(_OF, **_named(name))]
 
     @override
     async def posted(self, card_id: int, message_ts: str, shown: int) -> None:
-        await self._statements.run(
-            update(cards)
-            .where(cards.c.card_id == card_id)
-            .values(message_ts=message_ts, shown=shown, failures=0)
-        )
+        await self._statements.changed(_POSTED, of_card=card_id, message_ts=message_ts, shown=shown)
 
     @override
     async def due(self, now: datetime, limit: int) -> Sequence[Card]:
-        rows = await self._statements.run(
-            select(cards)
-            .where(TO_EDIT, cards.c.due_at <= now)
-            .order_by(cards.c.due_at, cards.c.card_id)
-            .limit(limit)
-        )
-        return [_card(row) for row in rows.mappings()]
+        return [_card(row) for row in await self._statements.rows(_DUE, now=now, most=limit)]
 
     @override
     async def showed(self, card_id: int, revision: int) -> None:
@@ -167,16 +125,87 @@ class SqlCards(Cards):
         return deleted.rowcount
 
 
-def _is(name: CardName) -> ColumnElement[bool]:
-    return and_(
-        cards.c.kind == name.kind,
-        cards.c.repository == name.repository,
-        cards.c.key == name.key,
+def _named(name: CardName) -> dict[str, Any]:
+    return {"of_kind": name.kind, "of_repository": name.repository, "of_key": name.key}
+
+
+_IS = and_(
+    cards.c.kind == bindparam("of_kind"),
+    cards.c.repository == bindparam("of_repository"),
+    cards.c.key == bindparam("of_key"),
+)
+
+_ADD = Prepared(
+    lambda insert: (
+        insert(cards)
+        .values(
+            kind=bindparam("of_kind"),
+            repository=bindparam("of_repository"),
+            key=bindparam("of_key"),
+            channel_id=bindparam("channel_id"),
+            generation=bindparam("generation"),
+            wanted=1,
+            shown=0,
+            due_at=bindparam("now"),
+            failures=0,
+            closed=bindparam("closed"),
+            is_lost=False,
+            created_at=bindparam("now"),
+            changed_at=bindparam("now"),
+        )
+        .on_conflict_do_nothing(
+            index_elements=["kind", "repository", "key", "channel_id", "generation"]
+        )
+        .returning(cards.c.card_id)
     )
+)
+
+_AT = bindparam("at", type_=UtcTime())
+
+_TOUCH = Prepared(
+    lambda _: (
+        update(cards)
+        .where(_IS)
+        .values(
+            wanted=cards.c.wanted + 1,
+            due_at=case(
+                (and_(cards.c.wanted > cards.c.shown, cards.c.due_at < _AT), cards.c.due_at),
+                else_=_AT,
+            ),
+            closed=or_(cards.c.closed, bindparam("close", type_=Boolean())),
+            changed_at=_AT,
+        )
+    )
+)
+
+_GET = PreparedList(
+    "card",
+    cards.c.card_id.type,
+    lambda _, card_ids: select(cards).where(cards.c.card_id.in_(card_ids)),
+)
+
+_OF = Prepared(lambda _: select(cards).where(_IS).order_by(cards.c.channel_id, cards.c.generation))
+
+_POSTED = Prepared(
+    lambda _: (
+        update(cards)
+        .where(cards.c.card_id == bindparam("of_card"))
+        .values(message_ts=bindparam("message_ts"), shown=bindparam("shown"), failures=0)
+    )
+)
+
+_DUE = Prepared(
+    lambda _: (
+        select(cards)
+        .where(TO_EDIT, cards.c.due_at <= bindparam("now"))
+        .order_by(cards.c.due_at, cards.c.card_id)
+        .limit(bindparam("most"))
+    )
+)
 
 
-def _card(row: RowMapping) -> Card:
-    values = dict(row)
+def _card(row: ResultRow) -> Card:
+    values = row._asdict()
     del values["changed_at"]
     name = CardName(values.pop("kind"), values.pop("repository"), values.pop("key"))
     return Card(name=name, **values)

@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, update
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.storage.destinations import DIGEST, URGENT, Destination
+from bot.storage.prepared import Prepared
 from bot.storage.statements import ResultRow
 from bot.storage.tables import deliveries
 
@@ -57,27 +58,29 @@ def is_urgent(line: str) -> bool:
     return line.startswith(URGENT)
 
 
-RECORD_OUTCOME = (
-    update(deliveries)
-    .where(
-        deliveries.c.delivery_id == bindparam("of_delivery"),
-        deliveries.c.attempts == bindparam("of_attempt"),
-        deliveries.c.state == DeliveryState.SENDING,
-    )
-    .values(
-        {
-            name: bindparam(name)
-            for name in (
-                "state",
-                "due_at",
-                "attempted_at",
-                "looks",
-                "message_ts",
-                "error",
-                "settled_at",
-                "failures",
-            )
-        }
+RECORD_OUTCOME = Prepared(
+    lambda _: (
+        update(deliveries)
+        .where(
+            deliveries.c.delivery_id == bindparam("of_delivery"),
+            deliveries.c.attempts == bindparam("of_attempt"),
+            deliveries.c.state == DeliveryState.SENDING,
+        )
+        .values(
+            {
+                name: bindparam(name)
+                for name in (
+                    "state",
+                    "due_at",
+                    "attempted_at",
+                    "looks",
+                    "message_ts",
+                    "error",
+                    "settled_at",
+                    "failures",
+                )
+            }
+        )
     )
 )
 

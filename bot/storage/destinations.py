@@ -6,7 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import and_, bindparam, select, update
 
-from bot.storage.statements import Statements, slices
+from bot.storage.prepared import Prepared, PreparedList
+from bot.storage.statements import Statements
 from bot.storage.tables import deliveries, destinations
 
 URGENT = "!"
@@ -24,14 +25,80 @@ _FIELDS = (
     destinations.c.retry_at,
 )
 
-_SAVE = (
-    update(destinations)
-    .where(destinations.c.line == bindparam("of_line"))
-    .values(
-        next_sequence=bindparam("next_sequence"),
-        head_sequence=bindparam("head_sequence"),
-        claimable_at=bindparam("claimable_at"),
+_SAVE = Prepared(
+    lambda _: (
+        update(destinations)
+        .where(destinations.c.line == bindparam("of_line"))
+        .values(
+            next_sequence=bindparam("next_sequence"),
+            head_sequence=bindparam("head_sequence"),
+            claimable_at=bindparam("claimable_at"),
+        )
     )
+)
+
+_ADD = Prepared(
+    lambda insert: (
+        insert(destinations)
+        .values(line=bindparam("line"), next_sequence=1, head_sequence=1)
+        .on_conflict_do_nothing(index_elements=[destinations.c.line])
+    )
+)
+
+_LOCK = PreparedList(
+    "line",
+    destinations.c.line.type,
+    lambda _, lines: (
+        select(*_FIELDS)
+        .where(destinations.c.line.in_(lines))
+        .order_by(destinations.c.line)
+        .with_for_update()
+    ),
+)
+
+_IS_CLAIMABLE = destinations.c.claimable_at <= bindparam("now")
+
+_LOCK_CLAIMABLE = Prepared(
+    lambda _: (
+        select(*_FIELDS)
+        .where(_IS_CLAIMABLE)
+        .order_by(destinations.c.claimable_at, destinations.c.line)
+        .limit(bindparam("most"))
+        .with_for_update(skip_locked=True)
+    )
+)
+
+_LENGTH = destinations.c.next_sequence - destinations.c.head_sequence
+
+_LOCK_LONGER = Prepared(
+    lambda _: (
+        select(destinations.c.line, destinations.c.head_sequence)
+        .where(
+            _IS_CLAIMABLE,
+            bindparam("longer_than") < _LENGTH,
+            destinations.c.line.not_like(f"{URGENT}%"),
+            destinations.c.line.not_like(f"{DIGEST}%"),
+        )
+        .order_by(destinations.c.line)
+        .with_for_update(skip_locked=True)
+    )
+)
+
+_LOCK_DIGESTS = Prepared(
+    lambda _: (
+        select(destinations.c.line, destinations.c.head_sequence)
+        .where(_IS_CLAIMABLE, _LENGTH > 1, destinations.c.line.like(f"{DIGEST}%"))
+        .order_by(destinations.c.line)
+        .with_for_update(skip_locked=True)
+    )
+)
+
+_PARKED = PreparedList(
+    "line",
+    destinations.c.line.type,
+    lambda _, lines: select(destinations.c.line).where(
+        destinations.c.line.in_(lines), destinations.c.parked_code.is_not(None)
+    ),
 )
 
 _LATER = deliveries.alias("later")
@@ -50,18 +117,21 @@ _FIRST_UNSETTLED = (
     .scalar_subquery()
 )
 
-_HEADS = (
-    # Built once: putting it together costs as much as running it, and it runs with each post.
-    select(*_FIELDS, deliveries.c.sequence, deliveries.c.due_at)
-    .outerjoin_from(
-        destinations,
-        deliveries,
-        and_(
-            deliveries.c.line == destinations.c.line,
-            deliveries.c.sequence == _FIRST_UNSETTLED,
-        ),
-    )
-    .where(destinations.c.line.in_(bindparam("lines", expanding=True)))
+_HEADS = PreparedList(
+    "line",
+    destinations.c.line.type,
+    lambda _, lines: (
+        select(*_FIELDS, deliveries.c.sequence, deliveries.c.due_at)
+        .outerjoin_from(
+            destinations,
+            deliveries,
+            and_(
+                deliveries.c.line == destinations.c.line,
+                deliveries.c.sequence == _FIRST_UNSETTLED,
+            ),
+        )
+        .where(destinations.c.line.in_(lines))
+    ),
 )
 
 
@@ -95,70 +165,32 @@ class Destinations:
         locked = await self.lock(wanted)
         missing = [line for line in wanted if line not in locked]
         if missing:
-            await self._statements.run(
-                self._statements.insert(destinations).on_conflict_do_nothing(
-                    index_elements=[destinations.c.line]
-                ),
-                [{"line": each, "next_sequence": 1, "head_sequence": 1} for each in missing],
-            )
+            await self._statements.rows_of_each(_ADD, [{"line": each} for each in missing])
             locked |= await self.lock(missing)
         return locked
 
     async def lock(self, lines: Iterable[str]) -> dict[str, Destination]:
-        locked: dict[str, Destination] = {}
-        for some in slices(sorted(set(lines))):
-            rows = await self._statements.run(
-                select(*_FIELDS)
-                .where(destinations.c.line.in_(some))
-                .order_by(destinations.c.line)
-                .with_for_update()
-            )
-            locked |= {row.line: Destination(*row) for row in rows}
-        return locked
+        rows = await self._statements.rows_in(_LOCK, sorted(set(lines)))
+        return {row.line: Destination(*row) for row in rows}
 
     async def lock_claimable(self, now: datetime, limit: int) -> list[Destination]:
         """The longest claimable first; one in another transaction's hands is passed over."""
-        rows = await self._statements.run(
-            select(*_FIELDS)
-            .where(destinations.c.claimable_at <= now)
-            .order_by(destinations.c.claimable_at, destinations.c.line)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-        )
+        rows = await self._statements.rows(_LOCK_CLAIMABLE, now=now, most=limit)
         return [Destination(*row) for row in rows]
 
     async def lock_longer(self, now: datetime, longer_than: int) -> list[tuple[str, int]]:
         """Ordinary claimable lines with more numbers handed out since their head than that."""
-        rows = await self._statements.run(
-            select(destinations.c.line, destinations.c.head_sequence)
-            .where(
-                destinations.c.claimable_at <= now,
-                destinations.c.next_sequence - destinations.c.head_sequence > longer_than,
-                destinations.c.line.not_like(f"{URGENT}%"),
-                destinations.c.line.not_like(f"{DIGEST}%"),
-            )
-            .order_by(destinations.c.line)
-            .with_for_update(skip_locked=True)
-        )
+        rows = await self._statements.rows(_LOCK_LONGER, now=now, longer_than=longer_than)
         return [(row.line, row.head_sequence) for row in rows]
 
     async def lock_digests(self, now: datetime) -> list[tuple[str, int]]:
         """Lines whose digest is due and may have more than one thing to tell."""
-        rows = await self._statements.run(
-            select(destinations.c.line, destinations.c.head_sequence)
-            .where(
-                destinations.c.claimable_at <= now,
-                destinations.c.next_sequence - destinations.c.head_sequence > 1,
-                destinations.c.line.like(f"{DIGEST}%"),
-            )
-            .order_by(destinations.c.line)
-            .with_for_update(skip_locked=True)
-        )
+        rows = await self._statements.rows(_LOCK_DIGESTS, now=now)
         return [(row.line, row.head_sequence) for row in rows]
 
     async def save(self, changed: Sequence[Destination]) -> None:
         if changed:
-            await self._statements.run(
+            await self._statements.rows_of_each(
                 _SAVE,
                 [
                     {
@@ -172,21 +204,16 @@ class Destinations:
             )
 
     async def any_parked(self, lines: Iterable[str]) -> bool:
-        parked = select(destinations.c.line).where(
-            destinations.c.line.in_(sorted(lines)), destinations.c.parked_code.is_not(None)
-        )
-        return (await self._statements.run(parked.limit(1))).first() is not None
+        return bool(await self._statements.rows_in(_PARKED, sorted(lines)))
 
     async def find_heads(self, lines: Iterable[str]) -> None:
         """Bring locked rows up to date with their deliveries."""
-        for some in slices(sorted(set(lines))):
-            rows = await self._statements.run(_HEADS.params(lines=list(some)))
-            found = []
-            for *fields, sequence, due_at in rows:
-                destination = Destination(*fields)
-                found.append(
-                    destination.without_head()
-                    if sequence is None
-                    else destination.with_head(sequence, due_at)
-                )
-            await self.save(found)
+        found = []
+        for *fields, sequence, due_at in await self._statements.rows_in(_HEADS, sorted(set(lines))):
+            destination = Destination(*fields)
+            found.append(
+                destination.without_head()
+                if sequence is None
+                else destination.with_head(sequence, due_at)
+            )
+        await self.save(found)

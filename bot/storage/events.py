@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import BigInteger, delete, exists, select, tuple_, type_coerce, update
+from sqlalchemy import BigInteger, bindparam, delete, exists, select, tuple_, type_coerce, update
 from typing_extensions import override
 
 from bot import ports
@@ -12,7 +12,8 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.storage.column_types import MICROSECOND
-from bot.storage.statements import ResultRow, Statements, slices
+from bot.storage.prepared import Prepared, PreparedList
+from bot.storage.statements import ResultRow, Statements
 from bot.storage.tables import deliveries, events, positions
 
 PRUNE_SLICE = 1000
@@ -36,35 +37,21 @@ class SqlEvents(ports.Events):
     async def add_new(self, records: Sequence[EventRecord]) -> int:
         if not records:
             return 0
-        added = await self._statements.run(
-            self._statements.insert(events)
-            .on_conflict_do_nothing(index_elements=[events.c.repository, events.c.event_id])
-            .returning(events.c.event_id),
-            [_values(record) for record in records],
-        )
-        return len(added.all())
+        values = [_values(record) for record in records]
+        return len(await self._statements.rows_of_each(_ADD, values))
 
     @override
     async def unrouted(
         self, repository: RepositoryName, limit: int | None = None
     ) -> Sequence[EventRecord]:
         """The first `limit` of them, all when it is None."""
-        rows = await self._statements.run(
-            select(events)
-            .where(events.c.repository == repository, ~events.c.routed)
-            .order_by(events.c.received_at, events.c.event_id)
-            .limit(limit)
-        )
+        most = 2**62 if limit is None else limit
+        rows = await self._statements.rows(_UNROUTED, of_repository=repository, most=most)
         return [_record(row) for row in rows]
 
     @override
     async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
-        for some in slices(event_ids):
-            await self._statements.run(
-                update(events)
-                .where(events.c.repository == repository, events.c.event_id.in_(some))
-                .values(routed=True)
-            )
+        await self._statements.rows_in(_MARK_ROUTED, event_ids, of_repository=repository)
 
     @override
     async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
@@ -75,15 +62,10 @@ class SqlEvents(ports.Events):
         found: dict[Subject, EventRecord] = {}
         # One repository at a time: SQLite reads the whole table for pairs in a list.
         for repository, event_ids in wanted.items():
-            for some in slices(sorted(event_ids)):
-                rows = await self._statements.run(
-                    select(events).where(
-                        events.c.repository == repository, events.c.event_id.in_(some)
-                    )
-                )
-                for row in rows:
-                    subject = Subject(SubjectKind.EVENT, repository, row.event_id)
-                    found[subject] = _record(row)
+            rows = await self._statements.rows_in(_GET, sorted(event_ids), of_repository=repository)
+            for row in rows:
+                subject = Subject(SubjectKind.EVENT, repository, row.event_id)
+                found[subject] = _record(row)
         return found
 
     @override
@@ -95,19 +77,14 @@ class SqlEvents(ports.Events):
         since: datetime,
         limit: int = 1000,
     ) -> Sequence[EventRecord]:
-        found: list[EventRecord] = []
-        for some in slices(sorted(set(numbers))):
-            rows = await self._statements.run(
-                select(events)
-                .where(
-                    events.c.repository == repository,
-                    events.c.pull_request.in_(some),
-                    events.c.received_at >= since,
-                )
-                .order_by(events.c.received_at.desc(), events.c.event_id.desc())
-                .limit(limit)
-            )
-            found += [_record(row) for row in rows]
+        rows = await self._statements.rows_in(
+            _OF_PULL_REQUESTS,
+            sorted(set(numbers)),
+            of_repository=repository,
+            since=since,
+            most=limit,
+        )
+        found = [_record(row) for row in rows]
         return sorted(found, key=lambda one: (one.received_at, one.event_id))[-limit:]
 
     @override
@@ -135,6 +112,70 @@ class SqlEvents(ports.Events):
             delete(events).where(tuple_(events.c.repository, events.c.event_id).in_(oldest))
         )
         return deleted.rowcount
+
+
+_OF_REPOSITORY = events.c.repository == bindparam("of_repository")
+
+_ADD = Prepared(
+    lambda insert: (
+        insert(events)
+        .values(
+            {
+                name: bindparam(name)
+                for name in (
+                    "repository",
+                    "event_id",
+                    "received_at",
+                    "type",
+                    "pull_request",
+                    "base_ref",
+                    "session_id",
+                    "details",
+                )
+            }
+        )
+        .on_conflict_do_nothing(index_elements=[events.c.repository, events.c.event_id])
+        .returning(events.c.event_id)
+    )
+)
+
+_UNROUTED = Prepared(
+    lambda _: (
+        select(events)
+        .where(_OF_REPOSITORY, ~events.c.routed)
+        .order_by(events.c.received_at, events.c.event_id)
+        .limit(bindparam("most"))
+    )
+)
+
+_MARK_ROUTED = PreparedList(
+    "event",
+    events.c.event_id.type,
+    lambda _, event_ids: (
+        update(events).where(_OF_REPOSITORY, events.c.event_id.in_(event_ids)).values(routed=True)
+    ),
+)
+
+_GET = PreparedList(
+    "event",
+    events.c.event_id.type,
+    lambda _, event_ids: select(events).where(_OF_REPOSITORY, events.c.event_id.in_(event_ids)),
+)
+
+_OF_PULL_REQUESTS = PreparedList(
+    "number",
+    events.c.pull_request.type,
+    lambda _, numbers: (
+        select(events)
+        .where(
+            _OF_REPOSITORY,
+            events.c.pull_request.in_(numbers),
+            events.c.received_at >= bindparam("since"),
+        )
+        .order_by(events.c.received_at.desc(), events.c.event_id.desc())
+        .limit(bindparam("most"))
+    ),
+)
 
 
 def _values(record: EventRecord) -> dict[str, object]:

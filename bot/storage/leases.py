@@ -10,6 +10,7 @@ from bot import ports
 from bot.domain.errors import LeaseLost
 from bot.ports import Lease
 from bot.storage.column_types import EPOCH
+from bot.storage.prepared import Prepared, PreparedList
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import leases
 
@@ -36,23 +37,8 @@ class SqlLeases(ports.Leases):
     async def _take(
         self, names: Sequence[str], holder: str, now: datetime, expires_at: datetime
     ) -> dict[str, Lease]:
-        ours = and_(leases.c.holder == holder, leases.c.expires_at > now)
-        # A row that another transaction has locked is in use: it is passed over, not waited for.
-        takeable = (
-            select(leases.c.name)
-            .where(leases.c.name.in_(names), or_(ours, leases.c.expires_at <= now))
-            .order_by(leases.c.name)
-            .with_for_update(skip_locked=True)
-        )
-        taken = await self._statements.run(
-            update(leases)
-            .where(leases.c.name.in_(takeable))
-            .values(
-                holder=holder,
-                token=case((ours, leases.c.token), else_=leases.c.token + 1),
-                expires_at=expires_at,
-            )
-            .returning(leases.c.name, leases.c.token)
+        taken = await self._statements.rows_in(
+            _TAKE, names, of_holder=holder, now=now, until=expires_at
         )
         return {row.name: Lease(row.name, holder, row.token, expires_at) for row in taken}
 
@@ -87,17 +73,10 @@ class SqlLeases(ports.Leases):
     @override
     async def require(self, lease: Lease, now: datetime) -> None:
         # The lock keeps the lease from changing hands until this transaction has ended.
-        found = await self._statements.run(
-            select(leases.c.name)
-            .where(
-                leases.c.name == lease.name,
-                leases.c.holder == lease.holder,
-                leases.c.token == lease.token,
-                leases.c.expires_at > now,
-            )
-            .with_for_update(read=True)
+        found = await self._statements.rows(
+            _REQUIRE, of_name=lease.name, of_holder=lease.holder, of_token=lease.token, now=now
         )
-        if found.first() is None:
+        if not found:
             raise LeaseLost(lease.name)
 
     @override
@@ -115,6 +94,48 @@ class SqlLeases(ports.Leases):
         """End the leases of whoever held them; the tokens stay, so that none comes back."""
         await self._statements.run(update(leases).values(expires_at=EPOCH))
 
+
+_OURS = and_(leases.c.holder == bindparam("of_holder"), leases.c.expires_at > bindparam("now"))
+
+_TAKE = PreparedList(
+    "name",
+    leases.c.name.type,
+    lambda _, names: (
+        update(leases)
+        .where(
+            leases.c.name.in_(
+                # A row that another transaction has locked is in use: it is passed over, not
+                # waited for.
+                select(leases.c.name)
+                .where(
+                    leases.c.name.in_(names),
+                    or_(_OURS, leases.c.expires_at <= bindparam("now")),
+                )
+                .order_by(leases.c.name)
+                .with_for_update(skip_locked=True)
+            )
+        )
+        .values(
+            holder=bindparam("of_holder"),
+            token=case((_OURS, leases.c.token), else_=leases.c.token + 1),
+            expires_at=bindparam("until"),
+        )
+        .returning(leases.c.name, leases.c.token)
+    ),
+)
+
+_REQUIRE = Prepared(
+    lambda _: (
+        select(leases.c.name)
+        .where(
+            leases.c.name == bindparam("of_name"),
+            leases.c.holder == bindparam("of_holder"),
+            leases.c.token == bindparam("of_token"),
+            leases.c.expires_at > bindparam("now"),
+        )
+        .with_for_update(read=True)
+    )
+)
 
 _EXPIRE = (
     update(leases)

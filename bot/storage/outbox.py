@@ -8,10 +8,9 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    case,
+    bindparam,
     delete,
     func,
-    literal,
     select,
     update,
 )
@@ -34,7 +33,8 @@ from bot.storage.delivery_rows import (
 )
 from bot.storage.destinations import DIGEST, URGENT, Destination, Destinations
 from bot.storage.events import PRUNE_SLICE
-from bot.storage.statements import Statements, slices
+from bot.storage.prepared import Prepared, PreparedList
+from bot.storage.statements import Statements
 from bot.storage.summaries import Summaries
 from bot.storage.tables import deliveries, destinations
 
@@ -69,14 +69,7 @@ class SqlOutbox(ports.Outbox):
 
     async def _insert(self, rows: Sequence[dict[str, Any]]) -> set[str]:
         """Insert those whose subject the channel does not have yet; return their delivery ids."""
-        added = await self._statements.run(
-            self._statements.insert(deliveries)
-            .on_conflict_do_nothing(
-                index_elements=["subject_kind", "repository", "subject_id", "channel_id"]
-            )
-            .returning(deliveries.c.delivery_id),
-            rows,
-        )
+        added = await self._statements.rows_of_each(_ADD, rows)
         return {row.delivery_id for row in added}
 
     @override
@@ -86,23 +79,8 @@ class SqlOutbox(ports.Outbox):
         if claimed_until <= now:
             raise ValueError("a claim ends after it begins")
         heads = await self._destinations.lock_claimable(now, channels)
-        due = [
-            delivery
-            for some in slices(sorted(heads, key=lambda head: head.line))
-            for delivery in await self._due_runs(some, now, per_channel)
-        ]
-        firsts = _first_of_each_line(due)
-        for claimed in slices(due):
-            await self._statements.run(
-                update(deliveries)
-                .where(deliveries.c.delivery_id.in_([each.delivery_id for each in claimed]))
-                .values(
-                    state=DeliveryState.SENDING,
-                    attempts=deliveries.c.attempts + 1,
-                    attempted_at=_attempted(claimed, firsts, now),
-                    due_at=claimed_until,
-                )
-            )
+        due = await self._due_runs(sorted(heads, key=lambda head: head.line), now, per_channel)
+        await self._claim(due, now, claimed_until)
         await self._destinations.save([replace(h, claimable_at=claimed_until) for h in heads])
         return [
             replace(
@@ -114,20 +92,19 @@ class SqlOutbox(ports.Outbox):
             for delivery in due
         ]
 
+    async def _claim(self, due: Sequence[Delivery], now: datetime, claimed_until: datetime) -> None:
+        """The time of the attempt for the first of each line: the others are not sent yet."""
+        firsts = _first_of_each_line(due)
+        others = [each.delivery_id for each in due if each.delivery_id not in firsts]
+        await self._statements.rows_in(_CLAIM_FIRST, sorted(firsts), now=now, until=claimed_until)
+        await self._statements.rows_in(_CLAIM, others, until=claimed_until)
+
     async def _due_runs(
         self, heads: Sequence[Destination], now: datetime, per_channel: int
     ) -> list[Delivery]:
         by_line: dict[str, list[Delivery]] = defaultdict(list)
-        rows = await self._statements.run(
-            select(*FIELDS)
-            .join_from(destinations, deliveries)
-            .where(
-                destinations.c.line.in_([head.line for head in heads]),
-                deliveries.c.sequence >= destinations.c.head_sequence,
-                deliveries.c.sequence < destinations.c.head_sequence + per_channel,
-                deliveries.c.settled_at.is_(None),
-            )
-            .order_by(deliveries.c.line, deliveries.c.sequence)
+        rows = await self._statements.rows_in(
+            _DUE_RUNS, [head.line for head in heads], per_channel=per_channel
         )
         for row in rows:
             by_line[row.line].append(delivery_of(row))
@@ -144,16 +121,10 @@ class SqlOutbox(ports.Outbox):
     async def attempt(self, delivery: Delivery, now: datetime) -> None:
         if delivery.attempted_at is not None:
             return
-        attempted = await self._statements.run(
-            update(deliveries)
-            .where(
-                deliveries.c.delivery_id == delivery.delivery_id,
-                deliveries.c.attempts == delivery.attempts,
-                deliveries.c.state == DeliveryState.SENDING,
-            )
-            .values(attempted_at=now)
+        attempted = await self._statements.changed(
+            _ATTEMPT, of_delivery=delivery.delivery_id, of_attempt=delivery.attempts, now=now
         )
-        if attempted.rowcount != 1:
+        if attempted != 1:
             raise LeaseLost(delivery.delivery_id)
 
     @override
@@ -175,17 +146,12 @@ class SqlOutbox(ports.Outbox):
             if _is_open(delivery, stored.get(delivery.delivery_id))
         ]
         if changes:
-            await self._statements.run(RECORD_OUTCOME, changes)
+            await self._statements.rows_of_each(RECORD_OUTCOME, changes)
             await self._destinations.find_heads(lines)
 
     async def _stored(self, delivery_ids: Sequence[str]) -> dict[str, Delivery]:
-        stored: dict[str, Delivery] = {}
-        for some in slices(delivery_ids):
-            rows = await self._statements.run(
-                select(*FIELDS).where(deliveries.c.delivery_id.in_(some))
-            )
-            stored |= {row.delivery_id: delivery_of(row) for row in rows}
-        return stored
+        rows = await self._statements.rows_in(_STORED, delivery_ids)
+        return {row.delivery_id: delivery_of(row) for row in rows}
 
     @override
     async def park(self, parked: ParkedChannel) -> None:
@@ -304,18 +270,92 @@ def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
     return frozenset(each.delivery_id for each in firsts.values())
 
 
-def _attempted(
-    claimed: Sequence[Delivery], firsts: frozenset[str], now: datetime
-) -> ColumnElement[datetime | None]:
-    """The time of the attempt for the first of each line alone: the others are not sent yet."""
-    first = [each.delivery_id for each in claimed if each.delivery_id in firsts]
-    return case(
-        (
-            deliveries.c.delivery_id.in_(first),
-            func.coalesce(deliveries.c.attempted_at, literal(now, UtcTime)),
-        ),
-        else_=deliveries.c.attempted_at,
+_ADDED = (
+    "delivery_id",
+    "channel_id",
+    "line",
+    "sequence",
+    "subject_kind",
+    "repository",
+    "subject_id",
+    "created_at",
+    "due_at",
+    "state",
+    "attempts",
+    "looks",
+    "failures",
+    "kind",
+    "folded",
+    "card_id",
+)
+
+_ADD = Prepared(
+    lambda insert: (
+        insert(deliveries)
+        .values({name: bindparam(name) for name in _ADDED})
+        .on_conflict_do_nothing(
+            index_elements=["subject_kind", "repository", "subject_id", "channel_id"]
+        )
+        .returning(deliveries.c.delivery_id)
     )
+)
+
+
+def _claiming(attempted_at: ColumnElement[datetime | None]) -> PreparedList:
+    return PreparedList(
+        "delivery",
+        deliveries.c.delivery_id.type,
+        lambda _, delivery_ids: (
+            update(deliveries)
+            .where(deliveries.c.delivery_id.in_(delivery_ids))
+            .values(
+                state=DeliveryState.SENDING,
+                attempts=deliveries.c.attempts + 1,
+                attempted_at=attempted_at,
+                due_at=bindparam("until"),
+            )
+        ),
+    )
+
+
+_CLAIM = _claiming(deliveries.c.attempted_at)
+_CLAIM_FIRST = _claiming(
+    func.coalesce(deliveries.c.attempted_at, bindparam("now", type_=UtcTime()))
+)
+
+_DUE_RUNS = PreparedList(
+    "line",
+    destinations.c.line.type,
+    lambda _, lines: (
+        select(*FIELDS)
+        .join_from(destinations, deliveries)
+        .where(
+            destinations.c.line.in_(lines),
+            deliveries.c.sequence >= destinations.c.head_sequence,
+            deliveries.c.sequence < destinations.c.head_sequence + bindparam("per_channel"),
+            deliveries.c.settled_at.is_(None),
+        )
+        .order_by(deliveries.c.line, deliveries.c.sequence)
+    ),
+)
+
+_ATTEMPT = Prepared(
+    lambda _: (
+        update(deliveries)
+        .where(
+            deliveries.c.delivery_id == bindparam("of_delivery"),
+            deliveries.c.attempts == bindparam("of_attempt"),
+            deliveries.c.state == DeliveryState.SENDING,
+        )
+        .values(attempted_at=bindparam("now"))
+    )
+)
+
+_STORED = PreparedList(
+    "delivery",
+    deliveries.c.delivery_id.type,
+    lambda _, delivery_ids: select(*FIELDS).where(deliveries.c.delivery_id.in_(delivery_ids)),
+)
 
 
 def _is_open(delivery: Delivery, stored: Delivery | None) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import RowMapping, String, cast, delete, exists, insert, or_, select, text, update
+from sqlalchemy import String, bindparam, cast, delete, exists, insert, or_, select, text, update
 from typing_extensions import override
 
 from bot.domain.cards import CardKind
@@ -12,6 +13,7 @@ from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.ports.kept_true import Pauses
 from bot.storage.events import PRUNE_SLICE
+from bot.storage.prepared import Prepared, PreparedList
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import cards, pauses, resume_watchers
 
@@ -42,26 +44,19 @@ class SqlPauses(Pauses):
             )
             .order_by(pauses.c.paused_at.desc())
         )
-        return [_pause(row) for row in rows.mappings()]
+        return [_pause(row._asdict()) for row in rows]
 
     @override
     async def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
-        found: list[PauseRecord] = []
-        for some in slices(sorted(set(repositories))):
-            rows = await self._statements.run(
-                select(pauses)
-                .where(pauses.c.repository.in_(some), pauses.c.ended_at.is_(None))
-                .order_by(pauses.c.repository, pauses.c.paused_at.desc())
-            )
-            found += [_pause(row) for row in rows.mappings()]
-        return found
+        rows = await self._statements.rows_in(_OPEN, sorted(set(repositories)))
+        return [_pause(row._asdict()) for row in rows]
 
     @override
     async def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]:
         found: dict[int, PauseRecord] = {}
         for some in slices(sorted(set(pause_ids))):
             rows = await self._statements.run(select(pauses).where(pauses.c.pause_id.in_(some)))
-            found |= {row["pause_id"]: _pause(row) for row in rows.mappings()}
+            found |= {row.pause_id: _pause(row._asdict()) for row in rows}
         return found
 
     @override
@@ -79,13 +74,8 @@ class SqlPauses(Pauses):
 
     @override
     async def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
-        rows = await self._statements.run(
-            select(pauses)
-            .where(~pauses.c.end_told, pauses.c.ended_at < ended_before)
-            .order_by(pauses.c.ended_at)
-            .limit(PRUNE_SLICE)
-        )
-        return [_pause(row) for row in rows.mappings()]
+        rows = await self._statements.rows(_UNTOLD_ENDS, ended_before=ended_before)
+        return [_pause(row._asdict()) for row in rows]
 
     @override
     async def delete_before(self, ended_before: datetime) -> int:
@@ -123,7 +113,27 @@ def _values(record: PauseRecord) -> dict[str, object]:
     }
 
 
-def _pause(row: RowMapping) -> PauseRecord:
+_OPEN = PreparedList(
+    "repository",
+    pauses.c.repository.type,
+    lambda _, names: (
+        select(pauses)
+        .where(pauses.c.repository.in_(names), pauses.c.ended_at.is_(None))
+        .order_by(pauses.c.repository, pauses.c.paused_at.desc())
+    ),
+)
+
+_UNTOLD_ENDS = Prepared(
+    lambda _: (
+        select(pauses)
+        .where(~pauses.c.end_told, pauses.c.ended_at < bindparam("ended_before"))
+        .order_by(pauses.c.ended_at)
+        .limit(PRUNE_SLICE)
+    )
+)
+
+
+def _pause(row: Mapping[str, Any]) -> PauseRecord:
     values = dict(row)
     return PauseRecord(
         by=_who(values.pop("by_name"), values.pop("by_id")),

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import select
+from sqlalchemy import Executable, bindparam, select
 from typing_extensions import override
 
 from bot import ports
 from bot.domain.event_log import Position, Walk, Window
 from bot.domain.repository import RepositoryName
+from bot.storage.prepared import Insertion, Prepared
 from bot.storage.statements import ResultRow, Statements, slices
 from bot.storage.tables import positions
 
@@ -35,14 +36,28 @@ class SqlPositions(ports.Positions):
 
     @override
     async def save(self, position: Position) -> None:
-        values = _values(position)
-        insert = self._statements.insert(positions).values(**values)
-        await self._statements.run(
-            insert.on_conflict_do_update(
-                index_elements=[positions.c.repository],
-                set_={name: value for name, value in values.items() if name != "repository"},
-            )
-        )
+        await self._statements.changed(_SAVE, **_values(position))
+
+
+_CHANGING = (
+    "origin",
+    "watermark",
+    "walk_received_from",
+    "walk_received_to",
+    "walk_cursor",
+    "walk_newest",
+)
+
+
+def _save(insert: Insertion) -> Executable:
+    added = insert(positions).values({name: bindparam(name) for name in ("repository", *_CHANGING)})
+    return added.on_conflict_do_update(
+        index_elements=[positions.c.repository],
+        set_={name: added.excluded[name] for name in _CHANGING},
+    )
+
+
+_SAVE = Prepared(_save)
 
 
 def _values(position: Position) -> dict[str, object]:

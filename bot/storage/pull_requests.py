@@ -1,17 +1,18 @@
 """Titles, addresses and authors of pull requests seen in a queue."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import Executable, bindparam, delete, select, tuple_
 from typing_extensions import override
 
 from bot import ports
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.repository import RepositoryName
 from bot.storage.events import PRUNE_SLICE
-from bot.storage.statements import Statements, slices
+from bot.storage.prepared import Insertion, Prepared, PreparedList
+from bot.storage.statements import Statements
 from bot.storage.tables import pull_requests
 
 
@@ -28,31 +29,18 @@ class SqlPullRequests(ports.PullRequests):
             latest[record.repository, record.number] = record
         if not latest:
             return
-        insert = self._statements.insert(pull_requests)
-        changed = {name: insert.excluded[name] for name in ("title", "url", "author", "seen_at")}
-        await self._statements.run(
-            insert.on_conflict_do_update(
-                index_elements=[pull_requests.c.repository, pull_requests.c.number],
-                set_=changed,
-                where=pull_requests.c.seen_at <= insert.excluded.seen_at,
-            ),
+        await self._statements.rows_of_each(
             # Sorted, so that two processes that save the same rows never wait in a circle.
-            [asdict(latest[key]) for key in sorted(latest)],
+            _SAVE,
+            [_values(latest[key]) for key in sorted(latest)],
         )
 
     @override
     async def get(
         self, repository: RepositoryName, numbers: Collection[int]
     ) -> Mapping[int, PullRequestRecord]:
-        found: dict[int, PullRequestRecord] = {}
-        for some in slices(sorted(set(numbers))):
-            rows = await self._statements.run(
-                select(pull_requests).where(
-                    pull_requests.c.repository == repository, pull_requests.c.number.in_(some)
-                )
-            )
-            found |= {row["number"]: PullRequestRecord(**row) for row in rows.mappings()}
-        return found
+        rows = await self._statements.rows_in(_GET, sorted(set(numbers)), of_repository=repository)
+        return {row.number: PullRequestRecord(**row._asdict()) for row in rows}
 
     @override
     async def delete_before(self, seen_before: datetime) -> int:
@@ -66,3 +54,37 @@ class SqlPullRequests(ports.PullRequests):
         )
         deleted = await self._statements.run(delete(pull_requests).where(tuple_(*key).in_(oldest)))
         return deleted.rowcount
+
+
+_FIELDS = [each.name for each in fields(PullRequestRecord)]
+
+
+def _values(record: PullRequestRecord) -> dict[str, object]:
+    """Not `asdict`, which copies each value."""
+    return {name: getattr(record, name) for name in _FIELDS}
+
+
+_CHANGING = ("title", "url", "author", "seen_at")
+
+
+def _save(insert: Insertion) -> Executable:
+    added = insert(pull_requests).values(
+        {column.name: bindparam(column.name) for column in pull_requests.columns}
+    )
+    return added.on_conflict_do_update(
+        index_elements=[pull_requests.c.repository, pull_requests.c.number],
+        set_={name: added.excluded[name] for name in _CHANGING},
+        where=pull_requests.c.seen_at <= added.excluded.seen_at,
+    )
+
+
+_SAVE = Prepared(_save)
+
+_GET = PreparedList(
+    "number",
+    pull_requests.c.number.type,
+    lambda _, numbers: select(pull_requests).where(
+        pull_requests.c.repository == bindparam("of_repository"),
+        pull_requests.c.number.in_(numbers),
+    ),
+)

@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 from typing_extensions import override
 
 from bot import ports
+from bot.storage.prepared import Prepared
 from bot.storage.statements import Statements
 from bot.storage.tables import seen_requests
 
@@ -20,22 +21,29 @@ class SqlSeenRequests(ports.SeenRequests):
 
     @override
     async def add(self, key: str, *, now: datetime, until: datetime) -> bool:
-        added = await self._statements.run(
-            self._statements.insert(seen_requests)
-            .values(request_key=key, until=until)
-            .on_conflict_do_nothing(index_elements=[seen_requests.c.request_key])
-            .returning(seen_requests.c.request_key)
-        )
-        is_new = added.first() is not None
-        # Rows that another transaction is forgetting are passed over, not waited for.
-        past = (
+        added = await self._statements.rows(_ADD, request_key=key, until=until)
+        await self._statements.changed(_FORGET, now=now)
+        return bool(added)
+
+
+_ADD = Prepared(
+    lambda insert: (
+        insert(seen_requests)
+        .values(request_key=bindparam("request_key"), until=bindparam("until"))
+        .on_conflict_do_nothing(index_elements=[seen_requests.c.request_key])
+        .returning(seen_requests.c.request_key)
+    )
+)
+
+_FORGET = Prepared(
+    lambda _: delete(seen_requests).where(
+        seen_requests.c.request_key.in_(
+            # Rows that another transaction is forgetting are passed over, not waited for.
             select(seen_requests.c.request_key)
-            .where(seen_requests.c.until < now)
+            .where(seen_requests.c.until < bindparam("now"))
             .order_by(seen_requests.c.until)
             .limit(FORGOTTEN_AT_ONCE)
             .with_for_update(skip_locked=True)
         )
-        await self._statements.run(
-            delete(seen_requests).where(seen_requests.c.request_key.in_(past))
-        )
-        return is_new
+    )
+)

@@ -119,10 +119,45 @@ class SqliteConnection(aiosqlite.Connection):
         """
         if sql == BEGIN:
             await self._begin(work)
-        elif self.opened.in_transaction and sql not in self._long:
+        elif self.may_run_here(sql):
             self._timed(sql, work)
         else:
             await self._in_thread(partial(self._timed, sql, work))
+
+    def may_run_here(self, sql: str) -> bool:
+        """Whether a statement is known to wait for nobody and to take no time."""
+        return self.opened.in_transaction and sql not in self._long
+
+    def run_here(
+        self, sql: str, sets: Sequence[Parameters], *, reads: bool
+    ) -> tuple[list[Any], int]:
+        """Run once for each of `sets`; all rows it reads, or how many it changed."""
+        rows: list[Any] = []
+        begun = time.perf_counter()
+        if reads:
+            for parameters in sets:
+                # To its end, which is where a statement that changes rows has changed all of them.
+                rows += self.opened.execute(sql, parameters).fetchall()
+            count = len(rows)
+        elif len(sets) == 1:
+            count = self.opened.execute(sql, sets[0]).rowcount
+        else:
+            count = self.opened.executemany(sql, sets).rowcount
+        self._note(sql, (time.perf_counter() - begun) / len(sets))
+        return rows, count
+
+    async def run(
+        self, sql: str, sets: Sequence[Parameters], *, reads: bool
+    ) -> tuple[list[Any], int]:
+        """As `run_here`, in the thread."""
+        found: tuple[list[Any], int] = ([], 0)
+
+        def all_of_it() -> None:
+            nonlocal found
+            found = self.run_here(sql, sets, reads=reads)
+
+        await self._in_thread(all_of_it)
+        return found
 
     async def _begin(self, work: Callable[[], None]) -> None:
         """Here if nobody has the file locked, else in the thread, which waits for it."""
@@ -148,15 +183,16 @@ class SqliteConnection(aiosqlite.Connection):
 
     def _timed(self, sql: str, work: Callable[[], None]) -> None:
         begun = time.perf_counter()
-        try:
-            work()
-        finally:
-            if time.perf_counter() - begun < self._long_seconds:
-                self._long.discard(sql)
-            else:
-                if len(self._long) >= MOST_LONG:
-                    self._long.clear()
-                self._long.add(sql)
+        work()
+        self._note(sql, time.perf_counter() - begun)
+
+    def _note(self, sql: str, seconds: float) -> None:
+        if seconds < self._long_seconds:
+            self._long.discard(sql)
+            return
+        if len(self._long) >= MOST_LONG:
+            self._long.clear()
+        self._long.add(sql)
 
     @override
     async def commit(self) -> None:

@@ -1,21 +1,30 @@
 """Running statements inside one transaction, with errors in our words."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sqlalchemy import CursorResult, Executable, Row, Table
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.storage.failures import as_store_errors
+from bot.storage.prepared import Prepared, PreparedList, insert_on
+from bot.storage.sqlite_connection import SqliteConnection
 from bot.storage.uncancelled import to_its_end, to_its_end_here
 
 if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql
+    from sqlalchemy import Connection
+
+    from bot.storage.prepared import Insert
 
 SLICE = 500
 """How many values one statement names; far below both databases' limit of 32,766."""
+
+MOST_HERE = 500
+"""Of more changes at once than that the connection's thread takes care."""
 
 _T = TypeVar("_T")
 
@@ -34,19 +43,80 @@ class Statements:
     async def run(
         self,
         statement: Executable,
-        parameters: Sequence[Mapping[str, object]] | None = None,
+        parameters: Sequence[Mapping[str, object]] | Mapping[str, object] | None = None,
     ) -> Result:
         """Execute; with `parameters`, once for each of them."""
         with as_store_errors():
             return await self._to_its_end(self._connection.execute(statement, parameters))
 
-    def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
+    def insert(self, table: Table) -> "Insert":
         """An INSERT that can say what to do with a row that exists."""
+        return insert_on(is_sqlite=self.is_sqlite)(table)
+
+    async def rows(self, prepared: Prepared, **values: object) -> Sequence[ResultRow]:
+        """What a prepared statement reads, or names in RETURNING."""
+        return (await self._run_each(prepared, [values])).rows
+
+    async def rows_of_each(
+        self, prepared: Prepared, values: Iterable[Mapping[str, object]]
+    ) -> Sequence[ResultRow]:
+        """Run once for each of `values`; what they name in RETURNING, all together."""
+        return (await self._run_each(prepared, values)).rows
+
+    async def rows_in(
+        self, prepared: PreparedList, listed: Iterable[object], **values: object
+    ) -> Sequence[ResultRow]:
+        """What a statement with a list reads; run for parts of the list when it is long."""
+        found: list[ResultRow] = []
+        for part, names in prepared.of(listed):
+            found += (await self._run_each(part, [{**values, **names}])).rows
+        return found
+
+    async def changed(self, prepared: Prepared, **values: object) -> int:
+        """How many rows a prepared statement changed."""
+        return (await self._run_each(prepared, [values])).count
+
+    async def _run_each(self, prepared: Prepared, values: Iterable[Mapping[str, object]]) -> "_Ran":
+        sets = list(values)
+        if not sets:
+            return _Ran([], 0)
         if self.is_sqlite:
-            return sqlite.insert(table)
-        # Its import brings all of PostgreSQL's drivers with it.
-        insert: postgresql.Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
-        return insert
+            return await self._run_on_sqlite(prepared, sets)
+        found = await self.run(prepared.of_postgresql, sets if len(sets) > 1 else sets[0])
+        return _Ran(found.all() if found.returns_rows else [], found.rowcount)
+
+    async def _run_on_sqlite(
+        self, prepared: Prepared, sets: Sequence[Mapping[str, object]]
+    ) -> "_Ran":
+        compiled = prepared.for_sqlite(self._connection.dialect)
+        parameters = [compiled.parameters(each) for each in sets]
+        reads = compiled.row is not None
+        driver = self._driver
+        with as_store_errors():
+            try:
+                found, count = (
+                    driver.run_here(compiled.sql, parameters, reads=reads)
+                    if driver.may_run_here(compiled.sql) and len(sets) <= MOST_HERE
+                    else await to_its_end_here(driver.run(compiled.sql, parameters, reads=reads))
+                )
+            except sqlite3.IntegrityError as error:
+                # As SQLAlchemy has it: a mistake of this program, not of the database.
+                raise IntegrityError(compiled.sql, None, error) from error
+        return _Ran(compiled.rows(found), count)
+
+    @cached_property
+    def _driver(self) -> SqliteConnection:
+        """That of an open transaction, as `create_engine` makes it."""
+        sync = cast("Connection", self._connection.sync_connection)
+        return cast("SqliteConnection", sync.connection.driver_connection)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What a statement read, and how many rows it changed."""
+
+    rows: Sequence[ResultRow]
+    count: int
 
 
 def slices(values: Sequence[_T], size: int = SLICE) -> Iterator[Sequence[_T]]:

@@ -1,17 +1,18 @@
 """Stays of pull requests in the queue, for the channels that are told in threads."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import Executable, bindparam, delete, select, tuple_
 from typing_extensions import override
 
 from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.stays import Stay
 from bot.storage.events import PRUNE_SLICE
-from bot.storage.statements import Statements, slices
+from bot.storage.prepared import Insertion, Prepared, PreparedList
+from bot.storage.statements import Statements
 from bot.storage.tables import stays
 
 _KEY = ("repository", "key")
@@ -25,44 +26,21 @@ class SqlStays(ports.Stays):
 
     @override
     async def save(self, changed: Sequence[Stay]) -> None:
-        if not changed:
-            return
-        insert = self._statements.insert(stays)
-        values = {
-            column.name: insert.excluded[column.name]
-            for column in stays.columns
-            if column.name not in _KEY
-        }
-        await self._statements.run(
-            insert.on_conflict_do_update(index_elements=_KEY, set_=values),
-            [asdict(one) for one in changed],
-        )
+        await self._statements.rows_of_each(_SAVE, [_values(one) for one in changed])
 
     @override
     async def of(
         self, repository: RepositoryName, numbers: Collection[int], since: datetime
     ) -> Sequence[Stay]:
-        found: list[Stay] = []
-        for some in slices(sorted(set(numbers))):
-            rows = await self._statements.run(
-                select(stays).where(
-                    stays.c.repository == repository,
-                    stays.c.pull_request.in_(some),
-                    stays.c.last_at >= since,
-                )
-            )
-            found += [Stay(**row) for row in rows.mappings()]
-        return found
+        rows = await self._statements.rows_in(
+            _OF, sorted(set(numbers)), of_repository=repository, since=since
+        )
+        return [Stay(**row._asdict()) for row in rows]
 
     @override
     async def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Stay]:
-        found: dict[str, Stay] = {}
-        for some in slices(sorted(set(keys))):
-            rows = await self._statements.run(
-                select(stays).where(stays.c.repository == repository, stays.c.key.in_(some))
-            )
-            found |= {row["key"]: Stay(**row) for row in rows.mappings()}
-        return found
+        rows = await self._statements.rows_in(_GET, sorted(set(keys)), of_repository=repository)
+        return {row.key: Stay(**row._asdict()) for row in rows}
 
     @override
     async def delete_before(self, last_before: datetime) -> int:
@@ -76,3 +54,40 @@ class SqlStays(ports.Stays):
         )
         deleted = await self._statements.run(delete(stays).where(tuple_(*key).in_(oldest)))
         return deleted.rowcount
+
+
+_FIELDS = [each.name for each in fields(Stay)]
+
+
+def _values(stay: Stay) -> dict[str, object]:
+    """Not `asdict`, which copies each value."""
+    return {name: getattr(stay, name) for name in _FIELDS}
+
+
+def _save(insert: Insertion) -> Executable:
+    added = insert(stays).values({column.name: bindparam(column.name) for column in stays.columns})
+    changing = [column.name for column in stays.columns if column.name not in _KEY]
+    return added.on_conflict_do_update(
+        index_elements=_KEY, set_={name: added.excluded[name] for name in changing}
+    )
+
+
+_SAVE = Prepared(_save)
+
+_OF = PreparedList(
+    "number",
+    stays.c.pull_request.type,
+    lambda _, numbers: select(stays).where(
+        stays.c.repository == bindparam("of_repository"),
+        stays.c.pull_request.in_(numbers),
+        stays.c.last_at >= bindparam("since"),
+    ),
+)
+
+_GET = PreparedList(
+    "key",
+    stays.c.key.type,
+    lambda _, keys: select(stays).where(
+        stays.c.repository == bindparam("of_repository"), stays.c.key.in_(keys)
+    ),
+)

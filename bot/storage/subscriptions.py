@@ -2,14 +2,16 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, delete, select, tuple_
+from sqlalchemy import ColumnElement, delete, select, tuple_
 from typing_extensions import override
 
 from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
-from bot.storage.statements import Statements, slices
+from bot.storage.prepared import PreparedList
+from bot.storage.statements import Statements
 from bot.storage.tables import subscriptions
 
 _KEY = ("channel_id", "repository", "source")
@@ -56,17 +58,20 @@ class SqlSubscriptions(ports.Subscriptions):
     @override
     async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
         """By channel, those from configuration after those by command."""
-        return await self._read(subscriptions.c.repository == repository)
+        return await self._read_of([repository])
 
     @override
     async def of_repositories(
         self, repositories: Collection[RepositoryName]
     ) -> Mapping[RepositoryName, Sequence[Subscription]]:
         found: dict[RepositoryName, list[Subscription]] = {}
-        for some in slices(sorted(set(repositories))):
-            for one in await self._read(subscriptions.c.repository.in_(some)):
-                found.setdefault(one.repository, []).append(one)
+        for one in await self._read_of(sorted(set(repositories))):
+            found.setdefault(one.repository, []).append(one)
         return found
+
+    async def _read_of(self, repositories: Sequence[RepositoryName]) -> Sequence[Subscription]:
+        rows = await self._statements.rows_in(_OF_REPOSITORIES, repositories)
+        return _in_order([_subscription(row._asdict()) for row in rows])
 
     @override
     async def all(self, limit: int) -> Sequence[Subscription]:
@@ -77,12 +82,11 @@ class SqlSubscriptions(ports.Subscriptions):
             )
             .limit(limit)
         )
-        return [_subscription(row) for row in rows.mappings()]
+        return [_subscription(row._asdict()) for row in rows]
 
     async def _read(self, condition: ColumnElement[bool]) -> Sequence[Subscription]:
         rows = await self._statements.run(select(subscriptions).where(condition))
-        read = [_subscription(row) for row in rows.mappings()]
-        return sorted(read, key=lambda s: (s.channel_id, s.repository, s.source))
+        return _in_order([_subscription(row._asdict()) for row in rows])
 
     @override
     async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
@@ -110,6 +114,17 @@ def _values(subscription: Subscription) -> dict[str, object]:
     return {**values, "branch": values.pop("branches")}
 
 
-def _subscription(row: RowMapping) -> Subscription:
+_OF_REPOSITORIES = PreparedList(
+    "repository",
+    subscriptions.c.repository.type,
+    lambda _, names: select(subscriptions).where(subscriptions.c.repository.in_(names)),
+)
+
+
+def _in_order(read: Sequence[Subscription]) -> Sequence[Subscription]:
+    return sorted(read, key=lambda one: (one.channel_id, one.repository, one.source))
+
+
+def _subscription(row: Mapping[str, Any]) -> Subscription:
     values = dict(row)
     return Subscription(branches=values.pop("branch"), **values)

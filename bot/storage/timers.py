@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import bindparam, delete, select, tuple_
 from typing_extensions import override
 
 from bot.domain.repository import RepositoryName
@@ -12,6 +12,7 @@ from bot.domain.snapshots import SAME_PAUSE
 from bot.domain.timers import Timer, TimerState
 from bot.ports.timers import Timers
 from bot.storage.events import PRUNE_SLICE
+from bot.storage.prepared import Prepared
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import pause_timers
 
@@ -50,13 +51,8 @@ class SqlTimers(Timers):
 
     @override
     async def due(self, now: datetime, limit: int) -> Sequence[Timer]:
-        rows = await self._statements.run(
-            select(pause_timers)
-            .where(pause_timers.c.state == TimerState.RUNNING, pause_timers.c.due_at <= now)
-            .order_by(pause_timers.c.due_at, pause_timers.c.repository)
-            .limit(limit)
-        )
-        return [Timer(**row) for row in rows.mappings()]
+        rows = await self._statements.rows(_DUE, now=now, most=limit)
+        return [Timer(**row._asdict()) for row in rows]
 
     @override
     async def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
@@ -83,3 +79,16 @@ class SqlTimers(Timers):
         key = tuple_(pause_timers.c.repository, pause_timers.c.paused_at)
         deleted = await self._statements.run(delete(pause_timers).where(key.in_(old)))
         return deleted.rowcount
+
+
+_DUE = Prepared(
+    lambda _: (
+        select(pause_timers)
+        .where(
+            pause_timers.c.state == TimerState.RUNNING,
+            pause_timers.c.due_at <= bindparam("now"),
+        )
+        .order_by(pause_timers.c.due_at, pause_timers.c.repository)
+        .limit(bindparam("most"))
+    )
+)

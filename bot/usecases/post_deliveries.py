@@ -103,7 +103,7 @@ class PostDeliveries:
         lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in lines]
         await asyncio.gather(*(self._channel(run, batch) for run in runs))
-        if claimed:
+        if _more_may_wait(runs):
             self.nudge()
 
     async def release(self) -> None:
@@ -260,6 +260,13 @@ class PostDeliveries:
                 await transaction.outbox.park(parked)
             elif after[0].state is DeliveryState.DELIVERED:
                 await transaction.outbox.unpark(after[0].channel_id)
+
+
+def _more_may_wait(runs: Sequence[Sequence[Delivery]]) -> bool:
+    """A claim is bounded, and what was tried before may have held back what stands behind it."""
+    return len(runs) >= CHANNELS_AT_ONCE or any(
+        len(run) >= PER_CHANNEL or run[0].attempts > 1 or run[0].folded for run in runs
+    )
 
 
 def _root(delivery: Delivery, batch: _Batch) -> str | None:

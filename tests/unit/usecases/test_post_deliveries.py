@@ -21,7 +21,7 @@ from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, 
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.messages.events import event
-from bot.usecases.post_deliveries import FOLD_OVER, PARKED_RETRY, PostDeliveries
+from bot.usecases.post_deliveries import CHANNELS_AT_ONCE, FOLD_OVER, PARKED_RETRY, PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.make import (
     SITE,
@@ -453,3 +453,29 @@ async def test_a_failure_does_not_wait_for_the_pace_and_overtakes_nothing() -> N
 
     told = [number for number in range(1, 8) if bot.delivery(number).state.is_settled]
     assert told == [1, 2, 3, 4, 5, 6]
+
+
+async def test_it_looks_again_at_once_only_when_more_may_wait() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    await bot.run()
+    assert bot.nudges == []
+
+    await bot.add(3, channel_id="C2")
+    bot.poster.fail_next(LOST)
+    await bot.run(1)
+    bot.nudges.clear()
+    # What was in doubt held back what stands behind it.
+    await bot.run(60)
+    assert bot.nudges == [0]
+
+
+async def test_it_looks_again_at_once_after_as_many_as_are_claimed_together() -> None:
+    bot = Posting()
+    for number in range(CHANNELS_AT_ONCE + 1):
+        await bot.add(number + 1, channel_id=f"C{number}")
+    await bot.run()
+    assert bot.nudges == [0]
+    bot.nudges.clear()
+    await bot.run()
+    assert bot.nudges == []

@@ -1,0 +1,21 @@
+"""Lists of any length go into prepared statements whole, each value once."""
+
+import pytest
+
+from bot.ports import Store
+from bot.storage.prepared import LARGEST_LIST
+from tests.support.stored import SITE, event_subject, make_event
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5, LARGEST_LIST, LARGEST_LIST + 1])
+async def test_a_list_of_any_length_is_taken_whole(store: Store, count: int) -> None:
+    records = [make_event(number) for number in range(count + 1)]
+    wanted = [event_subject(number) for number in range(count)]
+    async with store.begin() as transaction:
+        assert await transaction.events.add_new(records) == count + 1
+        assert await transaction.events.add_new(records) == 0
+        assert set(await transaction.events.get(wanted)) == set(wanted)
+        await transaction.events.mark_routed(SITE, [one.subject_id for one in wanted])
+    async with store.begin() as transaction:
+        left = await transaction.events.unrouted(SITE)
+    assert [one.event_id for one in left] == [count]
