@@ -136,22 +136,30 @@ class RecordingPoster(ChannelPoster):
             raise planned.error
         if channel_id in self.closed:
             raise PostRefused(self.closed[channel_id], Refusal.CHANNEL)
-        places = [place for place, one in enumerate(self.history) if one.ts == message_ts]
-        if not places or message_ts in self.deleted:
+        place = self._place(message_ts)
+        if place is None or message_ts in self.deleted:
             raise PostRefused("message_not_found", Refusal.EDIT)
         if message_ts in self.locked:
             raise PostRefused(self.locked[message_ts], Refusal.EDIT)
         refused = self.blocks_refused or message.blocks == self.refused_blocks
         if message.blocks and refused:
             raise PostRefused("invalid_blocks", Refusal.MESSAGE)
-        self.history[places[0]] = replace(self.history[places[0]], message=message)
+        self.history[place] = replace(self.history[place], message=message)
         if planned is not None:
             raise planned.error
 
     def _takes_replies(self, channel_id: str, ts: str) -> bool:
-        return ts not in self.deleted and any(
-            (one.channel_id, one.ts) == (channel_id, ts) for one in self.history
-        )
+        place = self._place(ts)
+        if place is None or ts in self.deleted:
+            return False
+        return self.history[place].channel_id == channel_id
+
+    def _place(self, ts: str) -> int | None:
+        """Where it stands in the history, whose posts are numbered."""
+        number = ts.rpartition(".")[2]
+        place = int(number) - 1 if number.isdecimal() else -1
+        is_there = 0 <= place < len(self.history) and self.history[place].ts == ts
+        return place if is_there else None
 
     def _first_shown(self, posts: Iterable[Posted]) -> str | None:
         shown = None

@@ -1,6 +1,6 @@
 """The Outbox port in dictionaries."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from bot import ports
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
+from bot.domain.deliveries import SETTLED, Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
 from bot.ports import Folded, OutboxSummary, ParkedChannel
 from tests.support.as_stored import as_stored
@@ -72,15 +72,16 @@ class InMemoryOutbox(ports.Outbox):
     ) -> Sequence[Delivery]:
         if claimed_until <= now:
             raise ValueError("a claim ends after it begins")
+        lines = self._unsettled()
         heads = sorted(
             (claimable_at, line)
-            for line in self._next_sequences
-            if (claimable_at := self._claimable_at(line)) is not None and claimable_at <= now
+            for line, unsettled in lines.items()
+            if (claimable_at := self._claimable_at(unsettled)) <= now
         )
         claimed = []
         for line in sorted((line for _, line in heads[:channels]), key=_name):
             limit = 1 if line[0] in self._parked else per_channel
-            for place, delivery in enumerate(self._unsettled(line)[:limit]):
+            for place, delivery in enumerate(lines[line][:limit]):
                 if delivery.due_at > now:
                     break
                 taken = replace(
@@ -107,39 +108,39 @@ class InMemoryOutbox(ports.Outbox):
             raise LeaseLost(delivery.delivery_id)
         self._deliveries[delivery.delivery_id] = replace(stored, attempted_at=now)
 
-    def _unsettled(self, line: Line) -> list[Delivery]:
-        found = (
-            delivery
-            for delivery in self._deliveries.values()
-            if (delivery.channel_id, delivery.urgent, delivery.digest) == line
-            and not delivery.state.is_settled
-        )
-        return sorted(found, key=lambda delivery: delivery.sequence)
+    def _unsettled(self) -> dict[Line, list[Delivery]]:
+        """Of each line that holds any, in its order."""
+        found: defaultdict[Line, list[Delivery]] = defaultdict(list)
+        for delivery in self._deliveries.values():
+            if delivery.state not in SETTLED:
+                line = (delivery.channel_id, delivery.urgent, delivery.digest)
+                found[line].append(delivery)
+        for unsettled in found.values():
+            unsettled.sort(key=lambda delivery: delivery.sequence)
+        return found
 
-    def _claimable_at(self, line: Line) -> datetime | None:
-        unsettled = self._unsettled(line)
-        if not unsettled:
-            return None
-        parked = self._parked.get(line[0])
-        return max(unsettled[0].due_at, parked.retry_at) if parked else unsettled[0].due_at
+    def _claimable_at(self, unsettled: Sequence[Delivery]) -> datetime:
+        head = unsettled[0]
+        parked = self._parked.get(head.channel_id)
+        return max(head.due_at, parked.retry_at) if parked else head.due_at
 
     @override
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
         folded = 0
-        for line, numbered in self._next_sequences.items():
-            unsettled = self._unsettled(line)
-            claimable_at = self._claimable_at(line)
-            if line[1] or claimable_at is None or claimable_at > now:
+        for line, unsettled in self._unsettled().items():
+            if line[1] or self._claimable_at(unsettled) > now:
                 continue
             if line[2]:
-                unsettled = [each for each in unsettled if each.due_at <= now]
-            elif numbered - unsettled[0].sequence <= longer_than:
+                due = [each for each in unsettled if each.due_at <= now]
+            elif self._next_sequences[line] - unsettled[0].sequence > longer_than:
+                due = unsettled
+            else:
                 continue
-            untried = [each for each in unsettled[:2] if each.is_untried(now)]
+            untried = [each for each in due[:2] if each.is_untried(now)]
             if not untried:
                 continue
             summary = untried[0]
-            behind = unsettled[unsettled.index(summary) + 1 :]
+            behind = due[due.index(summary) + 1 :]
             told = [
                 each
                 for each in takewhile(

@@ -1,0 +1,1 @@
+"""How much a busy week is heard of in each style."""

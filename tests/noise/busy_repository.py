@@ -1,0 +1,148 @@
+"""A working week of a busy repository, in the local merge queue service's own simulation."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from bot.domain.events import QueueEvent
+from bot.domain.queue import Pause, QueueStatus
+from bot.sandbox.merge_queue.controls import Controls
+from bot.sandbox.merge_queue.event_log import Event, Selection
+from bot.sandbox.merge_queue.moments import from_datetime
+from bot.sandbox.merge_queue.payloads import StatusWriter, event as written
+from bot.sandbox.merge_queue.state import CheckPlan, QueueRule, Tempo
+
+NAME = "acme/site"
+MONDAY = datetime(2026, 9, 7, tzinfo=UTC)
+WORKING_DAYS = 5
+PER_HOUR = {8: 13, 9: 20, 10: 26, 11: 26, 12: 12, 13: 20, 14: 26, 15: 26, 16: 23, 17: 12}
+"""How many pull requests enter in each hour of a working day (UTC), on average."""
+
+CHECKS = (
+    CheckPlan("lint", 60, 120),
+    CheckPlan("unit tests", 300, 600),
+    CheckPlan("end-to-end tests", 600, 1200),
+)
+TEMPO = Tempo(
+    arrival=None,
+    checks=CHECKS,
+    broken=0.08,
+    hanging=0.003,
+    conflicting=0.02,
+    flaky=0.02,
+    urgent=0.02,
+    regretted=0.02,
+    pushed=0.03,
+    fixed=0.7,
+    hiccups=0.005,
+    release=0.1,
+    queue_limit=1000,
+)
+RULES = (
+    QueueRule("hotfix", batch_size=1, batch_max_wait=0, checks_timeout=3600),
+    QueueRule("release", batch_size=1, batch_max_wait=0, checks_timeout=3600),
+    QueueRule("default", batch_size=5, batch_max_wait=30, checks_timeout=3600),
+)
+
+
+@dataclass(order=True, frozen=True, slots=True)
+class Happening:
+    """Something that is not left to chance."""
+
+    at: datetime
+    act: Callable[[], object] = field(compare=False)
+
+
+class BusyRepository:
+    """The service's side; its clock is moved with `advance_to`, and `seed` decides all chance."""
+
+    def __init__(self, seed: int) -> None:
+        self.controls = Controls(
+            repositories={NAME: "quiet"}, seed=seed, real_time=False, start_at=MONDAY
+        )
+        self.repository = self.controls.repository(NAME)
+        self.repository.tempo, self.repository.rules = TEMPO, RULES
+        self.now = MONDAY
+        self._happenings = sorted([*self._hours(), *self._incidents()])
+        self._last: Event | None = None
+
+    def advance_to(self, at: datetime) -> list[QueueEvent]:
+        """What the service has logged since the last time, oldest first."""
+        while self._happenings and self._happenings[0].at <= at:
+            happening = self._happenings.pop(0)
+            self._pass_time(happening.at)
+            happening.act()
+        self._pass_time(at)
+        return [
+            QueueEvent.model_validate(written(one, NAME, self.controls.speaks))
+            for one in self._new_events()
+        ]
+
+    def status(self) -> QueueStatus:
+        writer = StatusWriter(self.controls.service, self.repository, self.controls.speaks)
+        return QueueStatus.model_validate(writer.status(None))
+
+    def pause(self) -> Pause | None:
+        held = self.repository.pause
+        if held is None:
+            return None
+        paused_at = datetime.fromtimestamp(held.paused_at / 1_000_000, UTC)
+        return Pause(reason=held.reason, paused_at=paused_at)
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing happens before the next happening."""
+        return (
+            self.repository.next_arrival_at is None
+            and not self.repository.plans
+            and not any(True for line in self.repository.lines.values() for _ in line.queued())
+        )
+
+    def next_happening(self) -> datetime | None:
+        return self._happenings[0].at if self._happenings else None
+
+    def _pass_time(self, at: datetime) -> None:
+        self.controls.advance((at - self.now).total_seconds())
+        self.now = at
+
+    def _new_events(self) -> Iterator[Event]:
+        everything = Selection(-(2**62), 2**62)
+        after = self._last.key if self._last is not None else None
+        for one in self.repository.log.oldest_first(everything, after):
+            self._last = one
+            yield one
+
+    def _hours(self) -> Iterator[Happening]:
+        for day in range(WORKING_DAYS):
+            begin = MONDAY + timedelta(days=day)
+            for hour, count in PER_HOUR.items():
+                yield Happening(begin + timedelta(hours=hour), self._at_pace(count))
+            yield Happening(begin + timedelta(hours=max(PER_HOUR) + 1), self._at_pace(0))
+
+    def _at_pace(self, per_hour: int) -> Callable[[], None]:
+        def change() -> None:
+            arrival = 3600 / per_hour if per_hour else None
+            self.repository.tempo = replace(TEMPO, arrival=arrival)
+            if arrival is None:
+                self.repository.next_arrival_at = None
+            elif self.repository.next_arrival_at is None:
+                seconds = self.controls.random.expovariate(1 / arrival)
+                self.repository.next_arrival_at = from_datetime(
+                    self.now + timedelta(seconds=seconds)
+                )
+
+        return change
+
+    def _incidents(self) -> Iterator[Happening]:
+        """Two pauses on the dashboard, and two pushes past the queue."""
+
+        def at(day: int, hour: int, minute: int = 0) -> datetime:
+            return MONDAY + timedelta(days=day, hours=hour, minutes=minute)
+
+        controls = self.controls
+        yield Happening(at(0, 14, 30), lambda: controls.pause(NAME, "deploying 4.2"))
+        yield Happening(at(0, 14, 50), lambda: controls.unpause(NAME))
+        yield Happening(at(1, 11, 10), lambda: controls.push_to(NAME, "main"))
+        yield Happening(at(2, 10), lambda: controls.pause(NAME, "CI runners are down"))
+        yield Happening(at(2, 11, 15), lambda: controls.unpause(NAME))
+        yield Happening(at(4, 15, 20), lambda: controls.push_to(NAME, "main"))

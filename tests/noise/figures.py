@@ -1,0 +1,107 @@
+"""What is counted: what happened in the queue, and what each channel gets to see of it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+
+from bot.domain.classification import EventKind, classify
+from bot.domain.events import QueueEvent
+from bot.domain.keeping import keep
+from bot.domain.message import Message
+from bot.domain.surroundings import REEMBARKED
+from tests.noise.listening import SITE
+from tests.support.poster import Posted, RecordingPoster
+
+MENTION = "<@"
+PUT_BACK = "put back"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What one channel got. `broadcasts` are replies that the channel itself shows too."""
+
+    posts: int = 0
+    broadcasts: int = 0
+    replies: int = 0
+    edits: int = 0
+    mentions: int = 0
+
+    @property
+    def in_channel(self) -> int:
+        """The messages that everybody who reads the channel has to pass."""
+        return self.posts + self.broadcasts
+
+    def __add__(self, other: "Heard") -> "Heard":
+        mine, others = asdict(self), asdict(other)
+        return Heard(**{name: mine[name] + others[name] for name in mine})
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What happened, by kind, and what was heard of it, by channel."""
+
+    happened: Counter[str] = field(default_factory=Counter)
+    heard: dict[str, Heard] = field(default_factory=dict)
+
+
+def happened(events: Sequence[QueueEvent]) -> Counter[str]:
+    """Checks that were stopped to start again by themselves are counted apart."""
+    found: Counter[str] = Counter()
+    for one in events:
+        record = keep(one, SITE)
+        kind = classify(record)
+        is_put_back = record.details.get("abort_status") == REEMBARKED
+        found[PUT_BACK if is_put_back else kind.value] += 1
+    return found
+
+
+def together(days: Iterable[Day]) -> Day:
+    counted: Counter[str] = Counter()
+    heard: dict[str, Heard] = {}
+    for day in days:
+        counted.update(day.happened)
+        for channel, more in day.heard.items():
+            heard[channel] = heard.get(channel, Heard()) + more
+    return Day(counted, heard)
+
+
+@dataclass(slots=True)
+class Ear:
+    """Counts what came since it was asked the last time."""
+
+    poster: RecordingPoster
+    _posts: int = 0
+    _calls: int = 0
+
+    def heard(self) -> dict[str, Heard]:
+        found: dict[str, Heard] = {}
+        posts = self.poster.history[self._posts :]
+        calls = self.poster.calls[self._calls :]
+        self._posts += len(posts)
+        self._calls += len(calls)
+        for one in posts:
+            found[one.channel_id] = found.get(one.channel_id, Heard()) + _heard(one)
+        for call in calls:
+            if call.method == "update":
+                before = found.get(call.channel_id, Heard())
+                found[call.channel_id] = before + Heard(edits=1)
+        return found
+
+
+def _heard(one: Posted) -> Heard:
+    mentions = _mentions(one.message)
+    if one.thread is None:
+        return Heard(posts=1, mentions=mentions)
+    is_broadcast = int(one.thread.broadcast)
+    return Heard(broadcasts=is_broadcast, replies=1 - is_broadcast, mentions=mentions)
+
+
+def _mentions(message: Message) -> int:
+    """In what is shown: the text beside blocks says the same again."""
+    shown = json.dumps([dict(block) for block in message.blocks]) or message.text
+    return shown.count(MENTION)
+
+
+def merges(day: Day) -> int:
+    return day.happened[EventKind.MERGE.value]

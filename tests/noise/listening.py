@@ -1,0 +1,145 @@
+"""The bot that hears of it: the real use cases, and one channel for each way to be told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+
+from bot.domain.digests import DigestTime
+from bot.domain.events import QueueEvent
+from bot.domain.queue import Pause, QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, Topic
+from bot.scheduler import next_digest
+from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.post_deliveries import PostDeliveries
+from bot.usecases.prune_history import PruneHistory
+from bot.usecases.refresh_cards import RefreshCards
+from bot.usecases.remind_of_pauses import RemindOfPauses
+from bot.usecases.watch_pauses import WatchPauses
+from tests.noise.busy_repository import NAME
+from tests.support.clock import FakeClock
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.poster import RecordingPoster
+from tests.support.store import InMemoryStore
+
+SITE = RepositoryName(NAME)
+POLL = timedelta(seconds=10)
+TICK = 1.0
+SELDOM = timedelta(minutes=1)
+NEVER = datetime.max.replace(tzinfo=UTC)
+KEPT = timedelta(hours=3)
+"""How much of the log the service has at hand; what is read reaches back two minutes."""
+
+FIRST_REMINDER = timedelta(minutes=30)
+HOLDER = "the bot"
+DIGEST = DigestTime(time(9), "Europe/Paris")
+EVERYTHING = frozenset(topic.value for topic in Topic)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How one channel is told: its style, and of what."""
+
+    style: Style
+    topics: frozenset[str]
+
+    @property
+    def channel_id(self) -> str:
+        return f"C0{self.style.upper()}{len(self.topics)}"
+
+    def subscription(self) -> Subscription:
+        digest = DIGEST if self.style is Style.DIGEST else None
+        return Subscription(self.channel_id, SITE, self.topics, style=self.style, digest=digest)
+
+
+WAYS = tuple(Way(style, topics) for topics in (DEFAULT_TOPICS, EVERYTHING) for style in Style)
+
+
+class ListeningBot:
+    """One process. Its clock is moved by `live_until`; what it is to do next, nudges tell."""
+
+    def __init__(self, begin: datetime) -> None:
+        store = self.store = InMemoryStore()
+        self.clock = FakeClock(begin)
+        self.merge_queue = FakeMergeQueue((NAME,), clock=self.clock)
+        self.poster = RecordingPoster()
+        self._due_at = NEVER
+        self._seldom_at = begin
+        parts = (store, self.merge_queue, self.clock, self._nudge)
+        self._polls = PollDueRepositories(
+            PollEventLog(*parts, next_digest, timedelta(seconds=120)),
+            store,
+            self.clock,
+            (SITE,),
+            POLL,
+            HOLDER,
+        )
+        self._posts = PostDeliveries(
+            store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5
+        )
+        self._edits = RefreshCards(store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5)
+        self._watches = WatchPauses(*parts, (SITE,), POLL, HOLDER)
+        self._reminders = RemindOfPauses(store, self.clock, self._nudge, (SITE,), FIRST_REMINDER)
+
+    async def forget_the_past(self) -> None:
+        """Every night, of what is a day old."""
+        await PruneHistory(self.store, self.clock, timedelta(days=1)).run()
+
+    async def subscribe(self, ways: Sequence[Way]) -> None:
+        async with self.store.begin() as transaction:
+            for way in ways:
+                await transaction.subscriptions.save(way.subscription())
+
+    def serve(self, events: Sequence[QueueEvent], status: QueueStatus, pause: Pause | None) -> None:
+        """What the service answers from now on."""
+        log = self.merge_queue.logs[SITE]
+        if log and log[0].received_at < self.clock.now() - 2 * KEPT:
+            log[:] = [one for one in log if one.received_at >= self.clock.now() - KEPT]
+        log.extend(events)
+        self.merge_queue.statuses[SITE] = status
+        self.merge_queue.pauses = {NAME: pause} if pause is not None else {}
+        self.merge_queue.calls.clear()
+
+    async def live_until(self, end: datetime, *, is_news: bool) -> None:
+        """Poll if there is news, and post and edit until there is no more to do before `end`.
+
+        A poll that reads nothing new does nothing, so it is left out.
+        """
+        if is_news:
+            await self._polls.run()
+            await self._polls.drain()
+        if is_news or self._is_paused or self.clock.now() >= self._seldom_at:
+            self._seldom_at = self.clock.now() + SELDOM
+            await self._watches.run()
+            await self._watches.drain()
+            await self._reminders.run()
+            await self._forget_what_is_settled()
+            self._nudge()
+        while self._due_at <= end:
+            self.clock.advance(max((self._due_at - self.clock.now()).total_seconds(), 0))
+            self._due_at = NEVER
+            await self._posts.run()
+            await self._edits.run()
+            await self._look_again()
+        self.clock.advance((end - self.clock.now()).total_seconds())
+
+    @property
+    def _is_paused(self) -> bool:
+        return NAME in self.merge_queue.pauses
+
+    async def _look_again(self) -> None:
+        """Posts and edits are looked for each second; without any to come that is left out."""
+        async with self.store.begin() as transaction:
+            unsettled = await transaction.outbox.summary()
+            to_edit = await transaction.cards.due(self.clock.now() + POLL, 1)
+        if to_edit or unsettled.pending or unsettled.in_doubt or unsettled.sending:
+            self._nudge(TICK)
+
+    async def _forget_what_is_settled(self) -> None:
+        """The store in memory looks through all deliveries to find those to post."""
+        async with self.store.begin() as transaction:
+            await transaction.outbox.delete_settled_before(self.clock.now() - SELDOM)
+
+    def _nudge(self, after: float = 0.0) -> None:
+        self._due_at = min(self._due_at, self.clock.now() + timedelta(seconds=after))
