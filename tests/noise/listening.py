@@ -79,7 +79,7 @@ class ListeningBot:
             store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5
         )
         self._edits = RefreshCards(store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5)
-        self._watches = WatchPauses(*parts, (SITE,), POLL, HOLDER)
+        self._watches = WatchPauses(*parts, (SITE,), lambda: [SITE], POLL)
         self._reminders = RemindOfPauses(store, self.clock, self._nudge, (SITE,), FIRST_REMINDER)
 
     async def forget_the_past(self) -> None:

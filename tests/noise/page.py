@@ -112,14 +112,15 @@ def _assumptions(average: float) -> str:
 def _conclusion(week: Day) -> str:
     everything = next(way.topics for way in WAYS if way.topics != DEFAULT_TOPICS)
     entered, failed = (week.happened[one.value] for one in (EventKind.ENTER, EventKind.FAILURE))
+    each = _of(week, Way(Style.FEED, DEFAULT_TOPICS)).in_channel / entered
     return (
         f"With `all`, `style:feed` makes {ratio(week, everything):.1f} times as many messages in "
         f"the channel as `style:thread`; with the default topics "
         f"{ratio(week, DEFAULT_TOPICS):.1f} times. A channel that is told in threads gets one "
         f"message for each stay in the queue, {entered:,} here, and one for each failure, "
         f"{failed:,}, whatever topics are told in the threads. A feed gets one for each event of "
-        "its topics: with the default ones that is two for most stays, so nothing that has a "
-        "message for each stay can be five times quieter."
+        f"its topics, and one for what a batch merged: with the default ones that is {each:.1f} for "
+        "each stay, so nothing that has a message for each stay can be five times quieter."
     )
 
 
