@@ -119,8 +119,8 @@ def _conclusion(week: Day) -> str:
         f"{ratio(week, DEFAULT_TOPICS):.1f} times. A channel that is told in threads gets one "
         f"message for each stay in the queue, {entered:,} here, and one for each failure, "
         f"{failed:,}, whatever topics are told in the threads. A feed gets one for each event of "
-        f"its topics, and one for what a batch merged: with the default ones that is {each:.1f} for "
-        "each stay, so nothing that has a message for each stay can be five times quieter."
+        f"its topics, and one for what a batch merged: with the default ones that is {each:.1f} "
+        "for each stay, so nothing that has a message for each stay can be five times quieter."
     )
 
 
