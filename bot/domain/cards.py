@@ -14,13 +14,14 @@ class CardKind(StrEnum):
     """What a card shows.
 
     Its `key` names the one it shows: for a pause its `pause_id`, for a group of repositories the
-    act that paused it, under the name of its first repository, for a stay in the queue its key,
-    for a board its `board_id`.
+    act that paused it, under the name of its first repository, for a stay in the queue and for a
+    bisection its key, for a board its `board_id`.
     """
 
     PAUSE = "pause"
     GROUP = "group"
     STAY = "stay"
+    BISECTION = "bisection"
     BOARD = "board"
 
     @property

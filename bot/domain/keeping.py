@@ -136,7 +136,10 @@ def _(metadata: QueueChecksNotStarted) -> Mapping[str, JsonValue]:
 
 @_facts.register
 def _(metadata: BatchBisectionStart) -> Mapping[str, JsonValue]:
-    return {"pull_requests": _numbers(metadata.original_batch_pr_numbers)}
+    return {
+        "pull_requests": _numbers(metadata.original_batch_pr_numbers),
+        "batch": _batch(metadata),
+    }
 
 
 @_facts.register
@@ -146,6 +149,7 @@ def _(metadata: BatchBisectionEnd) -> Mapping[str, JsonValue]:
         "culprit_found": metadata.culprit_found,
         "culprits": _numbers(metadata.culprit_pr_numbers),
         "remaining": _numbers(metadata.remaining_pr_numbers),
+        "batch": _batch(metadata),
     }
 
 

@@ -77,8 +77,8 @@ def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord |
 
 
 def subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, str]:
-    """The pull request as a link, and the same as plain text."""
-    if record.pull_request is None:
+    """The pull request as a link, and the same as plain text; what is about several has none."""
+    if record.pull_request is None or _numbers(record, "pull_requests"):
         return "", ""
     if seen is None:
         return f"#{record.pull_request}", f"#{record.pull_request}"

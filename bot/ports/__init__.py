@@ -14,6 +14,7 @@ from bot.ports.kept_true import (
     Pauses,
     ResumeWatchers,
 )
+from bot.ports.log import Bisections, Events, PullRequests, Stays
 from bot.ports.outside import (
     ChannelDirectory,
     ChannelPoster,
@@ -26,7 +27,6 @@ from bot.ports.outside import (
 from bot.ports.store import (
     Accounts,
     ChannelDefaults,
-    Events,
     Folded,
     Lease,
     Leases,
@@ -35,10 +35,8 @@ from bot.ports.store import (
     ParkedChannel,
     Polls,
     Positions,
-    PullRequests,
     SeenRequests,
     Stalenesses,
-    Stays,
     Store,
     Subscriptions,
     Transaction,
@@ -47,6 +45,7 @@ from bot.ports.store import (
 __all__ = [
     "Accounts",
     "Audit",
+    "Bisections",
     "Boards",
     "Cards",
     "ChannelDefaults",

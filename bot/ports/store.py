@@ -8,15 +8,14 @@ from typing import Protocol
 
 from bot.domain.deliveries import Delivery, NewDelivery, Subject
 from bot.domain.event_log import Position
-from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
-from bot.domain.stays import Stay
 from bot.domain.subscriptions import Subscription
 from bot.ports.audit import Audit
 from bot.ports.boards import Boards
 from bot.ports.groups import GroupActs
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
+from bot.ports.log import Bisections, Events, PullRequests, Stays
 from bot.ports.queue_health import QueueHealth
 from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
@@ -60,73 +59,6 @@ class Positions(Protocol):
     ) -> Mapping[RepositoryName, Position]: ...
 
     async def save(self, position: Position) -> None: ...
-
-
-class Events(Protocol):
-    """Events as kept, unique by (repository, event id)."""
-
-    async def add_new(self, records: Sequence[EventRecord]) -> int:
-        """Store those not stored yet, unrouted; return how many were new."""
-        ...
-
-    async def unrouted(
-        self, repository: RepositoryName, limit: int | None = None
-    ) -> Sequence[EventRecord]:
-        """Oldest first, by (received_at, event id); at most `limit`."""
-        ...
-
-    async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None: ...
-
-    async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]: ...
-
-    async def of_pull_requests(
-        self,
-        repository: RepositoryName,
-        numbers: Collection[int],
-        *,
-        since: datetime,
-        limit: int = 1000,
-    ) -> Sequence[EventRecord]:
-        """The newest `limit` events of these pull requests from `since` on, oldest first."""
-        ...
-
-    async def delete_before(self, received_before: datetime) -> int:
-        """Delete routed events that no unsettled delivery refers to; return how many."""
-        ...
-
-
-class Stays(Protocol):
-    """Stays of pull requests in the queue, unique by (repository, key)."""
-
-    async def save(self, changed: Sequence[Stay]) -> None:
-        """Insert, or replace those with the same key."""
-        ...
-
-    async def of(
-        self, repository: RepositoryName, numbers: Collection[int], since: datetime
-    ) -> Sequence[Stay]:
-        """Those of the pull requests that something happened in since."""
-        ...
-
-    async def get(
-        self, repository: RepositoryName, keys: Collection[str]
-    ) -> Mapping[str, Stay]: ...
-
-    async def delete_before(self, last_before: datetime) -> int: ...
-
-
-class PullRequests(Protocol):
-    """Titles, addresses and authors of pull requests seen in a queue."""
-
-    async def save(self, records: Sequence[PullRequestRecord]) -> None:
-        """Insert, or bring up to date."""
-        ...
-
-    async def get(
-        self, repository: RepositoryName, numbers: Collection[int]
-    ) -> Mapping[int, PullRequestRecord]: ...
-
-    async def delete_before(self, seen_before: datetime) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +277,8 @@ class Transaction(Protocol):
     def pull_requests(self) -> PullRequests: ...
     @property
     def stays(self) -> Stays: ...
+    @property
+    def bisections(self) -> Bisections: ...
     @property
     def outbox(self) -> Outbox: ...
     @property

@@ -11,6 +11,7 @@ from bot import ports
 from bot.domain.errors import StoreUnavailable
 from bot.storage.accounts import SqlAccounts
 from bot.storage.audit import SqlAudit
+from bot.storage.bisections import SqlBisections
 from bot.storage.boards import SqlBoards
 from bot.storage.cards import SqlCards
 from bot.storage.channel_defaults import SqlChannelDefaults
@@ -45,6 +46,7 @@ class SqlTransaction(ports.Transaction):
         self._events = SqlEvents(statements)
         self._pull_requests = SqlPullRequests(statements)
         self._stays = SqlStays(statements)
+        self._bisections = SqlBisections(statements)
         self._stalenesses = SqlStalenesses(statements)
         self._queue_health = SqlQueueHealth(statements)
         self._outbox = SqlOutbox(statements)
@@ -147,6 +149,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def stays(self) -> SqlStays:
         return self._stays
+
+    @property
+    @override
+    def bisections(self) -> SqlBisections:
+        return self._bisections
 
     @property
     @override

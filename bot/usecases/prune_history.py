@@ -27,6 +27,7 @@ class PruneHistory:
                 pauses = await transaction.pauses.delete_before(before)
                 groups = await transaction.group_acts.delete_before(before)
                 stays = await transaction.stays.delete_before(before)
+                await transaction.bisections.delete_before(before)
                 await transaction.boards.delete_before(before)
                 await transaction.stalenesses.delete_before(before)
                 await transaction.queue_health.delete_before(before)

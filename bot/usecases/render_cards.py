@@ -7,6 +7,7 @@ from bot.domain.message import Message
 from bot.messages import groups, pause_card
 from bot.messages.pause_card import PauseView
 from bot.ports import Transaction
+from bot.usecases.bisection_cards import load_bisection_cards
 from bot.usecases.board_cards import load_board_cards
 from bot.usecases.group_marks import load_group_acts
 from bot.usecases.group_pauses import ends_of, still_paused
@@ -19,10 +20,12 @@ async def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping
     of_groups = [card for card in cards if card.name.kind is CardKind.GROUP]
     boards = [card for card in cards if card.name.kind is CardKind.BOARD]
     stays = [card for card in cards if card.name.kind is CardKind.STAY]
+    bisections = [card for card in cards if card.name.kind is CardKind.BISECTION]
     return {
         **await _pause_cards(transaction, pauses),
         **await _group_cards(transaction, of_groups),
         **await load_stay_cards(transaction, stays),
+        **await load_bisection_cards(transaction, bisections),
         **await load_board_cards(transaction, boards),
     }
 

@@ -27,8 +27,9 @@ from bot.ports import Transaction
 from bot.usecases.count_failures import count_failures
 from bot.usecases.group_marks import group_act_of
 from bot.usecases.route_pauses import route_act, route_pause
-from bot.usecases.route_stays import BACKLOG, RouteStays
+from bot.usecases.route_threads import BACKLOG
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
+from bot.usecases.threaded import Threaded
 
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
@@ -71,10 +72,10 @@ async def route_events(
         batches = batches_of(judged, around)
         judged = settling.whole_batches(judged, batches, around, newest=newest, now=now)
         merged_together = together(batches, [one.event_id for one in judged])
-    stays = RouteStays(transaction, repository, is_backlog=len(judged) > BACKLOG)
-    threads = any(one.style is Style.THREAD for one in subscriptions)
-    if threads:
-        await stays.load(judged)
+    threaded = None
+    if any(one.style is Style.THREAD for one in subscriptions):
+        is_backlog = len(judged) > BACKLOG
+        threaded = await Threaded.load(transaction, repository, judged, is_backlog=is_backlog)
     routes = _Routes(
         transaction,
         repository,
@@ -82,14 +83,14 @@ async def route_events(
         kinds(judged, await surroundings(transaction, repository, judged)),
         await _seen(transaction, judged),
         observed,
-        stays if threads else None,
+        threaded,
         next_digest,
         merged_together,
     )
     routed, deliveries = await _route(routes, judged, now)
     added = await transaction.outbox.add(routes.in_one_post(deliveries))
-    if threads:
-        await stays.finish(now)
+    if threaded is not None:
+        await threaded.finish(now)
     if any(Topic.HEALTH in one.topics for one in subscriptions):
         told = [(record, routes.kinds[record.event_id]) for record in routed]
         await count_failures(transaction, repository, told)
@@ -172,7 +173,7 @@ class _Routes:
     kinds: Mapping[int, EventKind]
     seen: Mapping[int, PullRequestRecord]
     observed: Pause | None
-    stays: RouteStays | None
+    threaded: Threaded | None
     next_digest: NextDigest
     merged_together: Mapping[int, str]
 
@@ -188,14 +189,15 @@ class _Routes:
             await route_pause(self.transaction, record, channels, now, self.observed)
             return []
         kind = self.kinds[record.event_id]
-        stay = self.stays.place(record, kind) if self.stays is not None else None
-        if self.stays is None or stay is None:
+        name = self.threaded.place(record, kind) if self.threaded is not None else None
+        if self.threaded is None or name is None:
             return self._posts(record, kind, hearing, now)
+        threads = self.threaded.threads
         in_threads = {one.channel_id for one in hearing if one.style is Style.THREAD}
         if record.event_id in self.merged_together:
             # Where no thread tells of it, there is one post for the batch and no thread for each.
-            in_threads.intersection_update(await self.stays.shown_in(stay))
-        told = await self.stays.tell(stay, record, kind, sorted(in_threads), now)
+            in_threads.intersection_update(await threads.shown_in(name))
+        told = await threads.tell(name, record, kind, sorted(in_threads), now)
         others = [one for one in hearing if one.channel_id not in in_threads]
         return [*told, *self._posts(record, kind, others, now)]
 

@@ -122,3 +122,37 @@ async def test_feed_and_threads_stand_side_by_side(start_bot: StartBot) -> None:
     await bot.wait_for_post(f"*Queued* #{number}", RELEASES, by=BOB)
     await bot.wait_for_post(f"*Merged* #{number}", RELEASES, by=BOB)
     assert [len(bot.posts(channel)) for channel in (MERGE_QUEUE, RELEASES)] == [1, 2]
+
+
+async def test_a_bisection_is_one_message_with_its_history_and_names_the_culprit(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:batch")
+    batch = {"original_batch_pr_numbers": [41, 42, 43], "batch_id": "b-1"}
+    bot.emit("action.queue.batch_bisection_start", 41, metadata=batch)
+    root = await bot.wait_for_post("*Bisecting a batch*")
+    assert "*Bisecting a batch* #41, #42, #43 — looking for what broke it" in root
+    bot.emit("action.queue.batch_bisection_start", 41, metadata=batch)
+    await bot.wait_in_thread(root, "*Bisecting a batch*")
+
+    found = {"culprit_found": True, "culprit_pr_numbers": [42], "remaining_pr_numbers": [41, 43]}
+    bot.emit("action.queue.batch_bisection_end", 41, metadata={**batch, **found})
+
+    ended = await bot.wait_for_change(root, "#42 broke the batch; #41, #43 go on")
+    assert "*Bisection ended*" in ended
+    await bot.wait_in_thread(root, "#42 broke the batch")
+    assert len(bot.posts()) == 1
+
+
+async def test_bisections_of_two_batches_have_a_thread_each(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:batch", speed=40.0)
+    numbers = [bot.enqueue(broken_check="lint" if one == 1 else None) for one in range(3)]
+    root = await bot.wait_for_post("*Bisecting a batch*")
+    ended = await bot.wait_for_change(root, "*Bisection ended*")
+    assert f"#{numbers[1]} broke the batch" in ended
+    bot.emit(
+        "action.queue.batch_bisection_start", 7, metadata={"original_batch_pr_numbers": [7, 8]}
+    )
+    other = await bot.wait_for_post("#7, #8 — looking")
+    assert other.ts != root.ts
+    assert len(bot.posts()) == 2

@@ -11,6 +11,7 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.alerts import Alert
 from bot.domain.audit import AuditRecord
+from bot.domain.bisections import Bisection
 from bot.domain.boards import Board, Sight
 from bot.domain.cards import Card, CardKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
@@ -30,6 +31,7 @@ from bot.ports import Lease, ParkedChannel
 from tests.support.as_stored import as_stored
 from tests.support.store_asides import (
     InMemoryAccounts,
+    InMemoryBisections,
     InMemoryChannelDefaults,
     InMemoryPolls,
     InMemoryReminders,
@@ -77,6 +79,7 @@ class Contents:
     accounts: dict[str, str] = field(default_factory=dict)
     channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)
     stays: dict[tuple[str, str], Stay] = field(default_factory=dict)
+    bisections: dict[tuple[str, str], Bisection] = field(default_factory=dict)
     stalenesses: dict[int, Staleness] = field(default_factory=dict)
     alerts: dict[int, Alert] = field(default_factory=dict)
     failure_streaks: dict[RepositoryName, FailureStreak] = field(default_factory=dict)
@@ -369,6 +372,7 @@ class InMemoryTransaction(ports.Transaction):
         self._events = InMemoryEvents(contents)
         self._pull_requests = InMemoryPullRequests(contents)
         self._stays = InMemoryStays(contents.stays)
+        self._bisections = InMemoryBisections(contents.bisections)
         self._stalenesses = InMemoryStalenesses(contents.stalenesses)
         self._queue_health = InMemoryQueueHealth(contents.alerts, contents.failure_streaks)
         self._outbox = InMemoryOutbox(
@@ -475,6 +479,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def stays(self) -> InMemoryStays:
         return self._stays
+
+    @property
+    @override
+    def bisections(self) -> InMemoryBisections:
+        return self._bisections
 
     @property
     @override

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from typing_extensions import override
 
+from bot.domain.bisections import Bisection
 from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
@@ -13,7 +14,7 @@ from bot.domain.snapshots import SAME_PAUSE
 from bot.domain.staleness import Staleness
 from bot.domain.stays import Stay
 from bot.domain.timers import Timer, TimerState
-from bot.ports import Accounts, ChannelDefaults, Polls, Stalenesses, Stays
+from bot.ports import Accounts, Bisections, ChannelDefaults, Polls, Stalenesses, Stays
 from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
 from tests.support.as_stored import as_stored
@@ -119,6 +120,37 @@ class InMemoryStays(Stays):
         old = [key for key, one in self._stays.items() if one.last_at < last_before]
         for key in old:
             del self._stays[key]
+        return len(old)
+
+
+class InMemoryBisections(Bisections):
+    def __init__(self, bisections: dict[tuple[str, str], Bisection]) -> None:
+        self._bisections = bisections
+
+    @override
+    async def save(self, changed: Sequence[Bisection]) -> None:
+        self._bisections.update({(one.repository, one.key): as_stored(one) for one in changed})
+
+    @override
+    async def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:
+        return [
+            one
+            for one in self._bisections.values()
+            if one.repository == repository and one.last_at >= since
+        ]
+
+    @override
+    async def get(
+        self, repository: RepositoryName, keys: Collection[str]
+    ) -> Mapping[str, Bisection]:
+        found = {key: self._bisections.get((repository, key)) for key in keys}
+        return {key: one for key, one in found.items() if one is not None}
+
+    @override
+    async def delete_before(self, last_before: datetime) -> int:
+        old = [key for key, one in self._bisections.items() if one.last_at < last_before]
+        for key in old:
+            del self._bisections[key]
         return len(old)
 
 

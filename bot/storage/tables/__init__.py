@@ -2,7 +2,15 @@
 
 from bot.storage.tables.boards import KEPT, board_sights, boards
 from bot.storage.tables.coordination import TO_EDIT, UNPOSTED, cards, leases, workers
-from bot.storage.tables.log import events, polls, positions, pull_requests, stalenesses, stays
+from bot.storage.tables.log import (
+    bisections,
+    events,
+    polls,
+    positions,
+    pull_requests,
+    stalenesses,
+    stays,
+)
 from bot.storage.tables.outbox import deliveries, destinations
 from bot.storage.tables.pausing import (
     group_acts,
@@ -29,6 +37,7 @@ __all__ = [
     "accounts",
     "alerts",
     "audit",
+    "bisections",
     "board_sights",
     "boards",
     "cards",

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text, false
 
-from bot.storage.column_types import CompactJson, OutsideText, Repository, UtcTime
+from bot.storage.column_types import CompactJson, OutsideText, Repository, SortedNumbers, UtcTime
 from bot.storage.tables.schema import RowNumber, metadata
 
 positions = Table(
@@ -80,6 +80,20 @@ stays = Table(
     Column("ended_at", UtcTime),
     Index("ix_stays_pull_request", "repository", "pull_request"),
     Index("ix_stays_last_at", "last_at"),
+)
+
+bisections = Table(
+    "bisections",
+    metadata,
+    Column("repository", Repository, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("batch_id", OutsideText),
+    Column("pull_requests", SortedNumbers, nullable=False),
+    Column("last_at", UtcTime, nullable=False),
+    Column("latest_event_id", BigInteger, nullable=False),
+    Column("ended_at", UtcTime),
+    Index("ix_bisections_last_at", "last_at"),
+    Index("ix_bisections_of", "repository", "last_at"),
 )
 
 pull_requests = Table(

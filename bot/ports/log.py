@@ -1,0 +1,96 @@
+"""What the use cases need of the store for what event logs tell."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from bot.domain.bisections import Bisection
+from bot.domain.deliveries import Subject
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.repository import RepositoryName
+from bot.domain.stays import Stay
+
+
+class Events(Protocol):
+    """Events as kept, unique by (repository, event id)."""
+
+    async def add_new(self, records: Sequence[EventRecord]) -> int:
+        """Store those not stored yet, unrouted; return how many were new."""
+        ...
+
+    async def unrouted(
+        self, repository: RepositoryName, limit: int | None = None
+    ) -> Sequence[EventRecord]:
+        """Oldest first, by (received_at, event id); at most `limit`."""
+        ...
+
+    async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None: ...
+
+    async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]: ...
+
+    async def of_pull_requests(
+        self,
+        repository: RepositoryName,
+        numbers: Collection[int],
+        *,
+        since: datetime,
+        limit: int = 1000,
+    ) -> Sequence[EventRecord]:
+        """The newest `limit` events of these pull requests from `since` on, oldest first."""
+        ...
+
+    async def delete_before(self, received_before: datetime) -> int:
+        """Delete routed events that no unsettled delivery refers to; return how many."""
+        ...
+
+
+class Stays(Protocol):
+    """Stays of pull requests in the queue, unique by (repository, key)."""
+
+    async def save(self, changed: Sequence[Stay]) -> None:
+        """Insert, or replace those with the same key."""
+        ...
+
+    async def of(
+        self, repository: RepositoryName, numbers: Collection[int], since: datetime
+    ) -> Sequence[Stay]:
+        """Those of the pull requests that something happened in since."""
+        ...
+
+    async def get(
+        self, repository: RepositoryName, keys: Collection[str]
+    ) -> Mapping[str, Stay]: ...
+
+    async def delete_before(self, last_before: datetime) -> int: ...
+
+
+class Bisections(Protocol):
+    """Bisections of batches, unique by (repository, key)."""
+
+    async def save(self, changed: Sequence[Bisection]) -> None:
+        """Insert, or replace those with the same key."""
+        ...
+
+    async def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:
+        """Those of the repository whose last event is not older."""
+        ...
+
+    async def get(
+        self, repository: RepositoryName, keys: Collection[str]
+    ) -> Mapping[str, Bisection]: ...
+
+    async def delete_before(self, last_before: datetime) -> int: ...
+
+
+class PullRequests(Protocol):
+    """Titles, addresses and authors of pull requests seen in a queue."""
+
+    async def save(self, records: Sequence[PullRequestRecord]) -> None:
+        """Insert, or bring up to date."""
+        ...
+
+    async def get(
+        self, repository: RepositoryName, numbers: Collection[int]
+    ) -> Mapping[int, PullRequestRecord]: ...
+
+    async def delete_before(self, seen_before: datetime) -> int: ...

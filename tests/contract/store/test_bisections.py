@@ -1,0 +1,32 @@
+"""Bisections of batches."""
+
+from dataclasses import replace
+
+from bot.domain.bisections import Bisection
+from bot.ports import Store
+from tests.support.stored import NOW, SHOP, SITE, after
+
+ONE = Bisection(SITE, "7", "b-1", frozenset({41, 42}), NOW, 7)
+
+
+async def test_a_bisection_comes_back_as_it_was_last_saved(store: Store) -> None:
+    ended = replace(ONE, last_at=after(9), latest_event_id=9, ended_at=after(9))
+    other = replace(ONE, key="8", batch_id=None, pull_requests=frozenset())
+    async with store.begin() as transaction:
+        await transaction.bisections.save([ONE, other, replace(ONE, repository=SHOP)])
+        await transaction.bisections.save([ended])
+        await transaction.bisections.save([])
+    async with store.begin() as transaction:
+        bisections = transaction.bisections
+        assert await bisections.since(SITE, after(9)) == [ended]
+        assert {one.key for one in await bisections.since(SITE, NOW)} == {"7", "8"}
+        assert await bisections.since(SITE, after(10)) == []
+        assert await bisections.get(SITE, ["7", "8", "none"]) == {"7": ended, "8": other}
+
+
+async def test_old_bisections_are_deleted(store: Store) -> None:
+    later = replace(ONE, key="9", last_at=after(60))
+    async with store.begin() as transaction:
+        await transaction.bisections.save([ONE, later])
+        assert await transaction.bisections.delete_before(after(30)) == 1
+        assert list(await transaction.bisections.get(SITE, ["7", "9"])) == ["9"]

@@ -1,0 +1,70 @@
+"""Which bisection an event belongs to, and which of its events says how it is now."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.bisections import (
+    BISECTION_END,
+    BISECTION_START,
+    Bisection,
+    bisected_on,
+    bisection_of,
+    new_bisection,
+)
+from bot.domain.event_records import EventRecord
+from tests.support.clock import NOON
+from tests.support.make import make_event_record
+
+
+def event(
+    event_id: int, *numbers: int, batch: str | None = "b-1", ends: bool = False, at: float = 0
+) -> EventRecord:
+    return make_event_record(
+        BISECTION_END if ends else BISECTION_START,
+        event_id=event_id,
+        received_at=NOON + timedelta(seconds=at),
+        pull_requests=list(numbers),
+        batch=batch,
+    )
+
+
+BEGUN = new_bisection(event(1, 41, 42, 43))
+NAMELESS = replace(BEGUN, batch_id=None)
+ENDED = bisected_on(BEGUN, event(2, 41, 42, 43, ends=True, at=60))
+
+
+@pytest.mark.parametrize(
+    ("record", "known", "found"),
+    [
+        (event(2, 41, 42, 43), [BEGUN], BEGUN),
+        (event(2, 41), [BEGUN], BEGUN),
+        (event(2, 41, 42, 43, batch="b-2"), [BEGUN], None),
+        (event(2, 41, 42, batch=None), [BEGUN], BEGUN),
+        (event(2, 41, 42), [NAMELESS], NAMELESS),
+        (event(2, 41, 50), [NAMELESS], None),
+        (event(3, 41, 42, 43), [ENDED], ENDED),
+        (event(3, 41, batch=None), [replace(ENDED, batch_id=None)], None),
+        (event(2), [], None),
+    ],
+)
+def test_an_event_belongs_to_the_bisection_of_its_batch(
+    record: EventRecord, known: list[Bisection], found: Bisection | None
+) -> None:
+    assert bisection_of(record, known) == found
+
+
+def test_of_two_the_latest_is_meant() -> None:
+    later = replace(NAMELESS, key="5", last_at=NOON + timedelta(seconds=5))
+    assert bisection_of(event(6, 41), [NAMELESS, later]) == later
+
+
+def test_its_end_is_what_counts_whatever_is_heard_after_it() -> None:
+    split_again = bisected_on(BEGUN, event(2, 41, 42, at=30))
+    late = bisected_on(split_again, event(3, 41, 42, 43, at=10))
+    assert (split_again.latest_event_id, late.latest_event_id) == (2, 2)
+    over = bisected_on(late, event(4, 41, 42, 43, ends=True, at=60))
+    assert (over.latest_event_id, over.ended_at) == (4, NOON + timedelta(seconds=60))
+    assert bisected_on(over, event(5, 41, at=90)).latest_event_id == 4
+    assert BEGUN.ended_at is None
