@@ -18,6 +18,7 @@ from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
 from bot.ports.log import Bisections, Events, PullRequests, Stays
 from bot.ports.queue_health import QueueHealth
 from bot.ports.reminders import Reminders
+from bot.ports.slack_limits import SlackLimits
 from bot.ports.timers import Timers
 from bot.ports.workers import Workers
 
@@ -292,6 +293,8 @@ class Transaction(Protocol):
 
     @property
     def workers(self) -> Workers: ...
+    @property
+    def slack_limits(self) -> SlackLimits: ...
     @property
     def stalenesses(self) -> Stalenesses: ...
     @property

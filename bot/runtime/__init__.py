@@ -12,13 +12,14 @@ from bot.config import Settings
 from bot.domain.errors import ConfigurationError
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, open_ports, refused
-from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job
+from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
 from bot.runtime.listening import build_listeners, build_use_cases
 from bot.runtime.watching import Watching
 from bot.scheduler import JobScheduler
 from bot.slack.clients import TokenRefused
 from bot.slack.http import HttpServer
 from bot.slack.inbox import Inbox
+from bot.slack.limits import HEAR_SECONDS
 from bot.slack.once import Once
 from bot.slack.socket import SocketConnection
 from bot.usecases.end_stray_boards import end_stray_boards
@@ -88,6 +89,7 @@ async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIter
         once = Once(ports.clock, ports.store)
         listening = build_listeners(settings, ports, _leave_to_worker, inbox, once)
         scheduler = JobScheduler(ports.measures)
+        scheduler.every(HEAR_SECONDS, limits_job(ports.slack.limits))
         scheduler.every(HOME_SECONDS, home_job(listening.home))
         stack.push_async_callback(scheduler.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)

@@ -10,6 +10,7 @@ from bot.ports import Clock
 from bot.ports.measures import Measures
 from bot.slack.channels import SlackChannels
 from bot.slack.clients import Client, Identity, TokenRefused, identify, open_session, web_client
+from bot.slack.limits import SharedLimits
 from bot.slack.replies import Replies
 from bot.storage.engine import create_engine
 from bot.storage.presence import take_over
@@ -24,6 +25,7 @@ class SlackSide:
     identity: Identity
     channels: SlackChannels
     replies: Replies
+    limits: SharedLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +61,21 @@ async def open_ports(
         )
     )
     session = await stack.enter_async_context(open_session())
+    limits = SharedLimits(store, clock)
+    await limits.hear()
     client = web_client(
         session,
         token=settings.slack_bot_token,
         base_url=settings.slack_api_url,
         measures=measures,
+        limits=limits,
     )
     try:
         identity = await identify(client, clock)
     except TokenRefused as error:
         raise refused("SLACK_BOT_TOKEN", error) from None
     channels = SlackChannels(client, clock)
-    slack = SlackSide(client, identity, channels, Replies(session, channels))
+    slack = SlackSide(client, identity, channels, Replies(session, channels), limits)
     return Ports(clock, store, merge_queue, slack, measures)
 
 

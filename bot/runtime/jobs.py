@@ -13,6 +13,7 @@ from bot.domain.freshness import stale_after
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.home import HomeTab
+from bot.slack.limits import HEAR_SECONDS, SharedLimits
 from bot.slack.poster import SlackPoster
 from bot.usecases import UseCases
 from bot.usecases.expire_pauses import ExpirePauses
@@ -41,6 +42,11 @@ CHANNELS_SECONDS = 1800.0
 HOME_SECONDS = 10.0
 EXPIRY_SECONDS = 1.0
 REMINDER_SECONDS = 5.0
+
+
+def limits_job(limits: SharedLimits) -> Job:
+    """Hear what other processes met of Slack's limits."""
+    return Job("hear of Slack's limits", limits.hear)
 
 
 def home_job(home: HomeTab) -> Job:
@@ -73,6 +79,7 @@ class Jobs:
         self._boards = self._refreshing(ports)
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
         channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
+        self._scheduler.every(HEAR_SECONDS, limits_job(slack.limits))
         self._scheduler.every(POST_SECONDS, self._post)
         self._scheduler.every(POST_SECONDS, self._edit)
         self._scheduler.every(POST_SECONDS, self._watch)

@@ -13,7 +13,7 @@ from bot.domain.errors import BotError
 from bot.ports import Clock
 from bot.ports.measures import UNMEASURED, Measures
 from bot.slack.failures import CREDENTIAL_CODES, FAILURES, read_failure
-from bot.slack.limits import LimitedWebClient
+from bot.slack.limits import LimitedWebClient, Limits
 
 logger = logging.getLogger(__name__)
 
@@ -42,9 +42,16 @@ def open_session() -> ClientSession:
 
 
 def web_client(
-    session: ClientSession, *, token: SecretStr, base_url: str, measures: Measures = UNMEASURED
+    session: ClientSession,
+    *,
+    token: SecretStr,
+    base_url: str,
+    measures: Measures = UNMEASURED,
+    limits: Limits | None = None,
 ) -> AsyncWebClient:
     """A Web API client without retry handlers that keeps to Slack's rate limits.
+
+    Without `limits` it knows only of those that it has met itself.
 
     The SDK's default handler posts a message again when the connection is lost after Slack
     accepted it; trying again is decided where it can be known what happened.
@@ -58,6 +65,7 @@ def web_client(
         # the session is where a proxy belongs.
         trust_env_in_session=False,
         measures=measures,
+        limits=limits,
     )
 
 

@@ -28,6 +28,7 @@ from bot.storage.queue_health import SqlQueueHealth
 from bot.storage.reminders import SqlReminders
 from bot.storage.resume_watchers import SqlResumeWatchers
 from bot.storage.seen_requests import SqlSeenRequests
+from bot.storage.slack_limits import SqlSlackLimits
 from bot.storage.stalenesses import SqlStalenesses
 from bot.storage.statements import Statements
 from bot.storage.stays import SqlStays
@@ -59,6 +60,7 @@ class SqlTransaction(ports.Transaction):
         self._resume_watchers = SqlResumeWatchers(statements)
         self._polls = SqlPolls(statements)
         self._workers = SqlWorkers(statements)
+        self._slack_limits = SqlSlackLimits(statements)
         self._accounts = SqlAccounts(statements)
         self._channel_defaults = SqlChannelDefaults(statements)
         self._group_acts = SqlGroupActs(statements)
@@ -134,6 +136,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def workers(self) -> SqlWorkers:
         return self._workers
+
+    @property
+    @override
+    def slack_limits(self) -> SqlSlackLimits:
+        return self._slack_limits
 
     @property
     @override

@@ -1,16 +1,24 @@
 """A rate limit of Slack's is honoured by everybody, not only by the call that met it."""
 
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 
 import pytest
+from aiohttp import ClientSession
 from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from typing_extensions import override
 
 from bot.cli.manifest import manifest_path
+from bot.domain.errors import StoreUnavailable
+from bot.ports import Store, Transaction
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.clients import open_session, web_client
 from bot.slack.failures import read_failure
+from bot.slack.limits import SharedLimits
+from tests.support.clock import FakeClock
+from tests.support.databases import TestDatabase
 
 
 @pytest.fixture
@@ -25,6 +33,53 @@ async def slack() -> AsyncIterator[SlackSandbox]:
 async def client(slack: SlackSandbox) -> AsyncIterator[AsyncWebClient]:
     async with open_session() as session:
         yield web_client(session, token=SecretStr(slack.bot_token), base_url=slack.api_url)
+
+
+@pytest.fixture
+async def processes(
+    slack: SlackSandbox, database: TestDatabase
+) -> AsyncIterator[tuple["Caller", "Caller"]]:
+    """Two processes' clients on one database."""
+    async with open_session() as session:
+        yield Caller(slack, database, session), Caller(slack, database, session)
+
+
+class SometimesAway(Store):
+    """A store that can be taken away, and counts what is asked of it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.is_away = False
+        self.transactions = 0
+
+    @override
+    def begin(self) -> AbstractAsyncContextManager[Transaction]:
+        if self.is_away:
+            raise StoreUnavailable("away")
+        self.transactions += 1
+        return self._store.begin()
+
+
+class Caller:
+    """What a process calls Slack with."""
+
+    def __init__(self, slack: SlackSandbox, database: TestDatabase, session: ClientSession) -> None:
+        self.clock = FakeClock()
+        self.store = SometimesAway(database.open_store())
+        self.limits = SharedLimits(self.store, self.clock)
+        self.client = web_client(
+            session,
+            token=SecretStr(slack.bot_token),
+            base_url=slack.api_url,
+            limits=self.limits,
+        )
+
+    async def is_refused(self) -> bool:
+        try:
+            await self.client.conversations_info(channel="C0MERGEQ")
+        except SlackApiError as error:
+            return read_failure(error).code == "ratelimited"
+        return False
 
 
 def calls_of(slack: SlackSandbox, method: str) -> int:
@@ -60,3 +115,60 @@ async def test_a_method_opens_again_when_its_time_has_passed(
 
     assert (await client.conversations_info(channel="C0MERGEQ"))["ok"]
     assert calls_of(slack, "conversations.info") == 2
+
+
+async def test_what_one_process_met_another_waits_for(
+    slack: SlackSandbox, processes: tuple[Caller, Caller]
+) -> None:
+    one, other = processes
+    slack.faults.arm(
+        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 60}
+    )
+    assert await one.is_refused()
+    await other.limits.hear()
+
+    assert await other.is_refused()
+    assert calls_of(slack, "conversations.info") == 1
+    assert 58 < other.limits.left("conversations.info") <= 60
+    assert (await other.client.auth_test())["ok"]
+
+
+async def test_what_is_over_closes_nothing_to_a_process_that_begins(
+    slack: SlackSandbox, processes: tuple[Caller, Caller]
+) -> None:
+    one, other = processes
+    slack.faults.arm(
+        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 60}
+    )
+    assert await one.is_refused()
+    other.clock.advance(60)
+    await other.limits.hear()
+
+    assert not await other.is_refused()
+
+
+async def test_a_call_asks_the_database_nothing(processes: tuple[Caller, Caller]) -> None:
+    caller, _ = processes
+    for _ in range(3):
+        assert not await caller.is_refused()
+    assert caller.store.transactions == 0
+
+
+async def test_what_is_met_while_the_database_is_away_is_told_later(
+    slack: SlackSandbox, processes: tuple[Caller, Caller]
+) -> None:
+    one, other = processes
+    slack.faults.arm(
+        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 60}
+    )
+    one.store.is_away = True
+    assert await one.is_refused()
+    with pytest.raises(StoreUnavailable):
+        await one.limits.hear()
+    assert await one.is_refused()
+
+    one.store.is_away = False
+    await one.limits.hear()
+    await other.limits.hear()
+    assert await other.is_refused()
+    assert calls_of(slack, "conversations.info") == 1

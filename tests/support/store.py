@@ -45,6 +45,7 @@ from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
 from tests.support.store_outbox import InMemoryOutbox, Line
 from tests.support.store_queue_health import InMemoryQueueHealth
+from tests.support.store_slack_limits import InMemorySlackLimits
 from tests.support.store_workers import InMemoryWorkers
 
 PRUNE_SLICE = 1000
@@ -76,6 +77,7 @@ class Contents:
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
     polls: dict[RepositoryName, datetime] = field(default_factory=dict)
     workers: dict[str, datetime] = field(default_factory=dict)
+    slack_limits: dict[str, datetime] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)
     channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)
     stays: dict[tuple[str, str], Stay] = field(default_factory=dict)
@@ -390,6 +392,7 @@ class InMemoryTransaction(ports.Transaction):
         )
         self._polls = InMemoryPolls(contents.polls)
         self._workers = InMemoryWorkers(contents.workers, contents.leases)
+        self._slack_limits = InMemorySlackLimits(contents.slack_limits)
         self._accounts = InMemoryAccounts(contents.accounts)
         self._channel_defaults = InMemoryChannelDefaults(contents.channel_defaults)
         self._timers = InMemoryTimers(contents.timers)
@@ -464,6 +467,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def workers(self) -> InMemoryWorkers:
         return self._workers
+
+    @property
+    @override
+    def slack_limits(self) -> InMemorySlackLimits:
+        return self._slack_limits
 
     @property
     @override

@@ -1,7 +1,7 @@
 """The tables, their named constraints and their indexes."""
 
 from bot.storage.tables.boards import KEPT, board_sights, boards
-from bot.storage.tables.coordination import TO_EDIT, UNPOSTED, cards, leases, workers
+from bot.storage.tables.coordination import TO_EDIT, UNPOSTED, cards, leases, slack_limits, workers
 from bot.storage.tables.log import (
     bisections,
     events,
@@ -58,6 +58,7 @@ __all__ = [
     "pull_requests",
     "resume_watchers",
     "seen_requests",
+    "slack_limits",
     "stalenesses",
     "stays",
     "subscriptions",

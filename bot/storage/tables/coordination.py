@@ -1,4 +1,4 @@
-"""What processes share: leases, and the messages they keep true."""
+"""What processes share: leases, and Slack's limits, and the messages they keep true."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, UniqueConstraint
 
@@ -23,6 +23,14 @@ workers = Table(
     Column("alive_until", UtcTime, nullable=False),
 )
 """The processes that share the repositories out."""
+
+slack_limits = Table(
+    "slack_limits",
+    metadata,
+    Column("method", Text, primary_key=True),
+    Column("closed_until", UtcTime, nullable=False),
+)
+"""Methods that Slack has closed to the app for its rate."""
 
 cards = Table(
     "cards",
