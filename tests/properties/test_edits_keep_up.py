@@ -1,0 +1,68 @@
+"""Slack's fifty edits a minute keep the threads of a repository true that merges 200 an hour."""
+
+from collections import deque
+from datetime import timedelta
+from random import Random
+
+from bot.domain.subscriptions import Style
+from tests.support.desk import Desk, World
+from tests.support.make import CHANNEL
+
+OTHER = "C0OTHER"
+GRANTED_A_MINUTE = 50
+"""Of chat.update in a workspace (https://docs.slack.dev/apis/web-api/rate-limits)."""
+
+MERGES_AN_HOUR = 200
+SECONDS = 900
+LATEST = timedelta(seconds=60)
+
+TOPICS = ("enter", "checks", "merge", "failure")
+
+STAY: tuple[tuple[int, str, dict[str, object]], ...] = (
+    (0, "enter", {}),
+    (20, "checks_start", {}),
+    (80, "checks_end", {"aborted": False}),
+    (82, "leave", {"merged": True, "dequeue_code": "PR_MERGED"}),
+    (82, "merged", {}),
+)
+"""What is told of each pull request, by the seconds since it entered."""
+
+
+def happening(random: Random) -> dict[int, list[tuple[str, int, dict[str, object]]]]:
+    found: dict[int, list[tuple[str, int, dict[str, object]]]] = {}
+    count = MERGES_AN_HOUR * SECONDS // 3600
+    for number in range(1, count + 1):
+        began = random.randrange(SECONDS - 100)
+        for after, what, details in STAY:
+            stay = {"session_id": f"s-{number}", **details}
+            found.setdefault(began + after, []).append((what, number, stay))
+    return found
+
+
+async def test_two_channels_stay_true_within_the_edits_that_slack_grants() -> None:
+    world = World()
+    desk = Desk(world)
+    await desk.subscribe(CHANNEL, OTHER, topics=TOPICS, style=Style.THREAD)
+    await desk.turns(2)
+    plan = happening(Random(7))
+    edits_before: deque[int] = deque(maxlen=60)
+    for second in range(SECONDS + int(LATEST.total_seconds())):
+        for what, number, details in plan.get(second, ()):
+            world.log(f"action.queue.{what}", number, **details)
+        await desk.turns(1)
+        edits = len(world.poster.called("update"))
+        edits_before.append(edits)
+        assert edits - edits_before[0] <= GRANTED_A_MINUTE, second
+        late = [
+            one
+            for one in world.database.contents.cards.values()
+            if one.wanted > one.shown and world.clock.now() - one.due_at > LATEST
+        ]
+        assert late == [], second
+
+    cards = world.database.contents.cards
+    assert len(cards) == 2 * MERGES_AN_HOUR * SECONDS // 3600
+    assert all(one.closed and one.wanted == one.shown for one in cards.values())
+    assert all(
+        one.message.text.startswith("Merged") for one in world.poster.history if not one.thread
+    )
