@@ -80,7 +80,7 @@ class Metrics(Measures):
         )
         self._lateness = self._histogram(
             "mqbot_poll_lateness_seconds",
-            "From the time a poll of an event log was due to its start",
+            "From the time a poll of an event log was due to its first request",
             LATENESS_SECONDS,
         )
         self._posts = self._histogram(

@@ -152,6 +152,7 @@ class Jobs:
             next_digest,
             overlap=timedelta(seconds=settings.overlap_seconds),
             backfill=timedelta(minutes=settings.backfill_minutes),
+            measures=ports.measures,
         )
         health = LookAtHealth(
             ports.store,

@@ -222,7 +222,7 @@ class PollDueRepositories:
         self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
     ) -> None:
         schedule.running = True
-        self.measures.poll_started(self.clock.now() - schedule.due_at)
+        reader.due_at = schedule.due_at
         # Even a defect must not have the repository polled at every tick.
         schedule.due_at = self.clock.now() + self.interval
         task = asyncio.create_task(self._poll(name, lease, schedule, reader), name=f"poll {name}")

@@ -35,6 +35,7 @@ from bot.domain.settling import Settling
 from bot.domain.stays import DECISIVE
 from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
+from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.gate import Gate
 from bot.usecases.route_events import route_events
 
@@ -55,7 +56,8 @@ class LogReader:
     `seen`: events of the overlap that are stored already. `waiting`: stored events that are not
     routed yet. `refused_types`: the service refused the type filter, so it is not sent again.
     `slice_length`: how much of a backlog the next walk reads. `ahead`: how far the service's clock
-    is ahead of ours, None while it has not told. `settling`: leaves that are waited for.
+    is ahead of ours, None while it has not told. `settling`: leaves that are waited for. `due_at`:
+    when the poll was due that has not asked anything yet.
     """
 
     position: Position | None
@@ -66,6 +68,7 @@ class LogReader:
     slice_length: timedelta = FIRST_SLICE
     ahead: timedelta | None = None
     settling: Settling = field(default_factory=Settling)
+    due_at: datetime | None = None
 
     def types(self) -> frozenset[str]:
         """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
@@ -98,6 +101,7 @@ class PollEventLog:
     overlap: timedelta
     backfill: timedelta = timedelta()
     gate: Gate = field(default_factory=lambda: Gate(PAGES_AT_ONCE))
+    measures: Measures = UNMEASURED
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
@@ -187,6 +191,9 @@ class PollEventLog:
 
     async def _ask(self, repository: RepositoryName, walk: Walk, reader: LogReader) -> EventPage:
         async with self.gate.entered():
+            if reader.due_at is not None:
+                self.measures.poll_started(self.clock.now() - reader.due_at)
+                reader.due_at = None
             page = await self.merge_queue.event_page(
                 repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
             )

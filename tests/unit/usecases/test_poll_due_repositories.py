@@ -13,6 +13,7 @@ from bot.domain.event_log import Window
 from bot.domain.events import EventPage
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.connection import GATE
+from bot.ports.measures import UNMEASURED, Measures, Unmeasured
 from bot.scheduler import next_digest
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PAGES_AT_ONCE, PollEventLog
@@ -57,6 +58,7 @@ class Machine:
     clock: FakeClock = field(default_factory=FakeClock)
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
     repositories: Sequence[RepositoryName] = (SITE, API)
+    measures: Measures = UNMEASURED
 
     def __post_init__(self) -> None:
         self.store = InMemoryStore(self.database)
@@ -68,6 +70,7 @@ class Machine:
             _no_nudge,
             next_digest,
             timedelta(seconds=120),
+            measures=self.measures,
         )
         self.use_case = PollDueRepositories(
             poll,
@@ -285,3 +288,29 @@ async def test_polls_that_wait_for_their_turn_are_left_to_others_at_the_end() ->
     other = Machine("two", machine.clock, machine.database, names)
     await other.tick()
     assert len(other.polled()) == len(names)
+
+
+class Lateness(Unmeasured):
+    """Keeps how late polls were, in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    @override
+    def poll_started(self, late: timedelta) -> None:
+        self.seconds.append(late.total_seconds())
+
+
+async def test_a_poll_is_late_until_it_asks_the_service_and_not_only_until_it_is_begun() -> None:
+    names = tuple(RepositoryName(f"acme/r{number}") for number in range(2 * PAGES_AT_ONCE))
+    measures = Lateness()
+    machine = Machine(repositories=names, measures=measures)
+    machine.merge_queue.held = {name: asyncio.Event() for name in names}
+    await machine.use_case.run()
+    await until(lambda: machine.merge_queue.waiting == PAGES_AT_ONCE, "polls under way")
+    machine.clock.advance(3)
+    for let_go in machine.merge_queue.held.values():
+        let_go.set()
+    await machine.use_case.drain()
+
+    assert measures.seconds == [0] * PAGES_AT_ONCE + [3] * PAGES_AT_ONCE

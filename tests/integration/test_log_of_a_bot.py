@@ -1,0 +1,58 @@
+"""The log of a whole bot: records that belong together carry one id, and the level is a setting."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
+
+from tests.support.bot_process import MqbotProcess, ProcessTester
+from tests.support.bot_tester import MERGE_QUEUE, RELEASES
+
+
+@asynccontextmanager
+async def running(url: str, folder: Path, **environment: str) -> AsyncIterator[ProcessTester]:
+    bot = ProcessTester(
+        url, folder=folder, channels=f"acme/site={RELEASES}:pause", environment=environment
+    )
+    async with bot:
+        yield bot
+
+
+def records(bot: ProcessTester, action: str) -> list[dict[str, Any]]:
+    return [one for one in bot.log_records() if one.get("action") == action]
+
+
+async def test_a_request_and_a_delivery_are_followed_by_their_ids(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    async with running(sqlite_url, tmp_path) as bot:
+        await bot.type("/mq pause CI runners are down")
+        for channel in (MERGE_QUEUE, RELEASES):
+            await bot.wait_for_post("Queue paused", channel)
+        await bot.type("/mq pause other words")
+        await bot.wait_for_reply()
+    decided = {one["request"] for one in records(bot, "decision")}
+    assert len(decided) == 2
+    posted = records(bot, "posted")
+    assert {one["channel"] for one in posted} == {MERGE_QUEUE, RELEASES}
+    assert len({one["delivery_id"] for one in posted}) == 2
+
+
+class QuietBot(ProcessTester):
+    """Says only what is wrong, and so not that it is ready."""
+
+    @override
+    async def _open_bot(self) -> None:
+        environ = {**self.settings_environment(), "MQBOT_LOG_LEVEL": "WARNING"}
+        self.running = await MqbotProcess.start("run", folder=self.folder, environ=environ)
+
+
+async def test_the_level_is_that_of_the_setting(sqlite_url: str, tmp_path: Path) -> None:
+    bot = QuietBot(sqlite_url, folder=tmp_path, channels=f"acme/site={RELEASES}:pause")
+    async with bot:
+        bot.break_service("error", path="/logs", status=503)
+        await bot.ask("/mq status")
+        await bot.logged("poll_failed")
+    assert {one["level"] for one in bot.log_records()} == {"warning"}
