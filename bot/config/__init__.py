@@ -120,6 +120,16 @@ class Settings(DatabaseSettings):
         validation_alias="MQBOT_POLL_SECONDS",
         description="seconds between two looks at a repository's event log; 1 to 3600",
     )
+    quiet_poll_seconds: float | None = Field(
+        default=None,
+        ge=1,
+        le=3600,
+        validation_alias="MQBOT_QUIET_POLL_SECONDS",
+        description=(
+            "how many seconds apart two looks at a quiet repository may come to be: a twentieth of "
+            "the time in which nothing happened, up to this; 1 to 3600, without it as busy ones"
+        ),
+    )
     reminder_minutes: float = Field(
         default=30.0,
         ge=0,
@@ -282,6 +292,11 @@ class Settings(DatabaseSettings):
             if port is not None:
                 return host, port
         return host, HTTP_PORT
+
+    @property
+    def longest_poll_seconds(self) -> float:
+        """Between two looks at any repository, at most."""
+        return max(self.poll_seconds, self.quiet_poll_seconds or 0.0)
 
     @property
     def health_thresholds(self) -> Mapping[AlertKind, int]:

@@ -90,7 +90,7 @@ class Jobs:
             ports.store,
             ports.clock,
             self.nudge,
-            stale_after(timedelta(seconds=settings.poll_seconds)),
+            stale_after(timedelta(seconds=settings.longest_poll_seconds)),
             self.polls.read_at,
         )
         self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
@@ -137,7 +137,7 @@ class Jobs:
             clock=ports.clock,
             nudge=self.nudge,
             interval=interval,
-            limit=stale_after(interval),
+            limit=stale_after(timedelta(seconds=self._settings.longest_poll_seconds)),
             polled=self.polls.read_at,
         )
 
@@ -172,6 +172,7 @@ class Jobs:
             holder=holder,
             measures=ports.measures,
             health=health,
+            longest=timedelta(seconds=settings.longest_poll_seconds),
         )
 
     def time_pauses(self, use_cases: UseCases) -> None:

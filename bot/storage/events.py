@@ -50,6 +50,13 @@ class SqlEvents(ports.Events):
         return [_record(row) for row in rows]
 
     @override
+    async def with_unrouted(
+        self, repositories: Collection[RepositoryName]
+    ) -> Collection[RepositoryName]:
+        rows = await self._statements.rows_in(_WITH_UNROUTED, sorted(set(repositories)))
+        return {row.repository for row in rows}
+
+    @override
     async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
         await self._statements.rows_in(_MARK_ROUTED, event_ids, of_repository=repository)
 
@@ -146,6 +153,16 @@ _UNROUTED = Prepared(
         .order_by(events.c.received_at, events.c.event_id)
         .limit(bindparam("most"))
     )
+)
+
+_WITH_UNROUTED = PreparedList(
+    "repository",
+    events.c.repository.type,
+    lambda _, names: (
+        select(events.c.repository)
+        .where(events.c.repository.in_(names), ~events.c.routed)
+        .distinct()
+    ),
 )
 
 _MARK_ROUTED = PreparedList(

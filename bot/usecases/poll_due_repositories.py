@@ -5,12 +5,14 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from zlib import crc32
 
 from bot.domain.backoff import retry_delay
 from bot.domain.errors import BotError, LeaseLost, MergeQueueUnavailable
 from bot.domain.event_log import Position
 from bot.domain.freshness import Freshness, freshness
 from bot.domain.repository import RepositoryName
+from bot.domain.rhythm import Rhythm
 from bot.domain.subscriptions import Subscription
 from bot.ports import Clock, Lease, Store
 from bot.ports.measures import UNMEASURED, Measures, PollOutcome
@@ -27,6 +29,16 @@ TOLD_EVERY = timedelta(seconds=15)
 
 HELD_ELSEWHERE = timedelta(seconds=1)
 """How soon a lease is asked for again that is another process's still."""
+
+MOST_A_TICK = 2000
+"""A tick's transaction keeps everybody else waiting: of more than so many the rest is left to the
+next tick, a quarter of a second later."""
+
+MANY = 200
+"""When more than these are taken on together, their next looks are spread over the time until them.
+
+Otherwise thousands would stay due at one instant for ever.
+"""
 
 LEASE_FLOOR = timedelta(seconds=15)
 """A lease outlives a few missed ticks, and a poll that takes its time."""
@@ -46,6 +58,8 @@ class _Schedule:
     polled_at: datetime | None = None
     told_at: datetime | None = None
     taken_on_at: datetime | None = None
+    share: float = 1.0
+    """Of the time until the next look, so much is waited for once."""
 
     def wears_out(self, now: datetime) -> bool:
         """Whether a poll goes on so long that its lease has to be renewed."""
@@ -54,11 +68,22 @@ class _Schedule:
 
 
 @dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What a tick read of those that are due, in one transaction."""
+
+    leases: Mapping[str, Lease]
+    positions: Mapping[RepositoryName, Position]
+    subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
+    all_routed: Collection[RepositoryName]
+
+
+@dataclass(frozen=True, slots=True)
 class PollDueRepositories:
     """The poll tick.
 
     Leases, positions and subscriptions of all that are due are taken in one transaction; polls
-    run side by side, one at a time per repository.
+    run side by side, one at a time per repository. `longest`: how far apart two looks at a quiet
+    repository may come to be; no further than the interval when it is None.
     """
 
     poll: PollEventLog
@@ -72,6 +97,7 @@ class PollDueRepositories:
     left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
     health: LookAtHealth | None = None
+    longest: timedelta | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self) -> None:
@@ -82,24 +108,26 @@ class PollDueRepositories:
 
     async def _tick(self) -> None:
         now = self.clock.now()
-        due = [name for name in self.followed if self._is_due(name, now)]
+        due = self._due(now)
         renewed = [name for name, schedule in self.schedules.items() if schedule.wears_out(now)]
         if not due and not renewed:
             return
-        leases, positions, subscriptions = await self._prepare(due, renewed, now)
+        prepared = await self._prepare(due, renewed, now)
         for name in renewed:
             self.schedules[name].leased_until = now + self._lifetime
         for name in due:
             schedule = self.schedules[name]
-            lease = leases.get(_lease_name(name))
+            lease = prepared.leases.get(_lease_name(name))
             if lease is None:
                 self.schedules[name] = _Schedule(due_at=now + min(self.interval, HELD_ELSEWHERE))
                 continue
             if schedule.token != lease.token or schedule.reader is None:
-                schedule.reader = LogReader(positions.get(name), ())
+                schedule.reader = LogReader(prepared.positions.get(name), ())
+                schedule.reader.waiting = int(name not in prepared.all_routed)
                 schedule.token = lease.token
                 schedule.taken_on_at = now
-            schedule.reader.subscriptions = subscriptions.get(name, ())
+                schedule.share = _share_of(name) if len(due) > MANY else 1.0
+            schedule.reader.subscriptions = prepared.subscriptions.get(name, ())
             schedule.lease, schedule.leased_until = lease, lease.expires_at
             self._start(name, lease, schedule, schedule.reader)
 
@@ -138,7 +166,11 @@ class PollDueRepositories:
 
     @property
     def _lifetime(self) -> timedelta:
-        return LEASE_INTERVALS * self.interval + LEASE_FLOOR
+        return LEASE_INTERVALS * self._rhythm.longest + LEASE_FLOOR
+
+    @property
+    def _rhythm(self) -> Rhythm:
+        return Rhythm(self.interval, max(self.interval, self.longest or self.interval))
 
     def freshness(self) -> Freshness:
         """Of the repositories whose leases this process has."""
@@ -148,7 +180,7 @@ class PollDueRepositories:
             if one.lease is not None
         ]
         known = [at for at in read_at if at is not None]
-        return freshness(known, self.clock.now(), self.interval)
+        return freshness(known, self.clock.now(), self._rhythm.longest)
 
     def read_at(self) -> Mapping[RepositoryName, datetime]:
         """When each log was last read, or taken on, of those whose leases this process has.
@@ -179,17 +211,18 @@ class PollDueRepositories:
             async with self.store.begin() as transaction:
                 await transaction.leases.release(held)
 
+    def _due(self, now: datetime) -> Sequence[RepositoryName]:
+        """The longest due first, as many as one transaction takes."""
+        due = [name for name in self.followed if self._is_due(name, now)]
+        return sorted(due, key=lambda name: self.schedules[name].due_at)[:MOST_A_TICK]
+
     def _is_due(self, name: RepositoryName, now: datetime) -> bool:
         schedule = self.schedules.setdefault(name, _Schedule(due_at=now))
         return schedule.due_at <= now and not schedule.running
 
     async def _prepare(
         self, due: Sequence[RepositoryName], renewed: Sequence[RepositoryName], now: datetime
-    ) -> tuple[
-        Mapping[str, Lease],
-        Mapping[RepositoryName, Position],
-        Mapping[RepositoryName, Sequence[Subscription]],
-    ]:
+    ) -> "_Prepared":
         async with self.store.begin() as transaction:
             leases = await transaction.leases.claim(
                 [_lease_name(name) for name in (*due, *renewed)],
@@ -198,6 +231,9 @@ class PollDueRepositories:
                 lifetime=self._lifetime,
             )
             positions = await transaction.positions.load(due)
+            # What is taken on, and has nothing left to route, needs no transaction of its own.
+            new = [name for name in due if self.schedules[name].reader is None]
+            all_routed = set(new).difference(await transaction.events.with_unrouted(new))
             polled = self._to_tell(due)
             await transaction.polls.save(polled)
             subscriptions = await transaction.subscriptions.of_repositories(due)
@@ -206,7 +242,7 @@ class PollDueRepositories:
                 await self.health.forget_unheard(transaction, ours, subscriptions, now)
         for name, polled_at in polled.items():
             self.schedules[name].told_at = polled_at
-        return leases, positions, subscriptions
+        return _Prepared(leases, positions, subscriptions, all_routed)
 
     def _to_tell(self, due: Sequence[RepositoryName]) -> dict[RepositoryName, datetime]:
         """The times of the last polls that are worth storing: not one write a poll."""
@@ -254,7 +290,12 @@ class PollDueRepositories:
         if schedule.reader is not None:
             schedule.polled_at = started_at
             self.measures.poll_ended(PollOutcome.READ)
-        schedule.due_at = max(started_at + self.interval, self.clock.now())
+        # From when the log was asked, not from when the poll began to wait for its turn: those
+        # that were due together are spread over the interval from then on.
+        asked_at = max(started_at, reader.asked_at or started_at)
+        wait = self._rhythm.wait(started_at - (reader.active_at or started_at))
+        schedule.due_at = max(asked_at + schedule.share * wait, self.clock.now())
+        schedule.share = 1.0
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
@@ -281,6 +322,11 @@ class PollDueRepositories:
                 "failures": schedule.failures,
             },
         )
+
+
+def _share_of(name: RepositoryName) -> float:
+    """From 0 to 1, evenly among names, and the same each time."""
+    return crc32(name.encode()) / 2**32
 
 
 def _lease_name(name: RepositoryName) -> str:

@@ -57,7 +57,8 @@ class LogReader:
     routed yet. `refused_types`: the service refused the type filter, so it is not sent again.
     `slice_length`: how much of a backlog the next walk reads. `ahead`: how far the service's clock
     is ahead of ours, None while it has not told. `settling`: leaves that are waited for. `due_at`:
-    when the poll was due that has not asked anything yet.
+    when the poll was due that has not asked anything yet. `asked_at`: when it did. `active_at`:
+    when something new was last read, or reading began.
     """
 
     position: Position | None
@@ -69,6 +70,8 @@ class LogReader:
     ahead: timedelta | None = None
     settling: Settling = field(default_factory=Settling)
     due_at: datetime | None = None
+    active_at: datetime | None = None
+    asked_at: datetime | None = None
 
     def types(self) -> frozenset[str]:
         """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
@@ -105,6 +108,10 @@ class PollEventLog:
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
+        reader.asked_at = None
+        if reader.active_at is None:
+            known = reader.position
+            reader.active_at = known.watermark if known is not None else self.clock.now()
         if reader.position is None:
             await self._begin(repository, lease, reader)
             return
@@ -133,6 +140,8 @@ class PollEventLog:
                 for event in page.events
                 if event.id not in reader.seen and event.received_at >= position.origin
             ]
+            if records:
+                reader.active_at = self.clock.now()
             newest = max((event.received_at for event in page.events), default=None)
             if page.next_cursor is None:
                 finished = finish_walk(position, walk, newest, begun)
@@ -194,6 +203,7 @@ class PollEventLog:
             if reader.due_at is not None:
                 self.measures.poll_started(self.clock.now() - reader.due_at)
                 reader.due_at = None
+            reader.asked_at = reader.asked_at or self.clock.now()
             page = await self.merge_queue.event_page(
                 repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
             )
@@ -270,7 +280,8 @@ class PollEventLog:
         if not any(classify(record) in TELLS_OF_PAUSE for record in records):
             return None
         try:
-            return await self.merge_queue.current_pause(repository)
+            async with self.gate.entered():
+                return await self.merge_queue.current_pause(repository)
         except MergeQueueError as error:
             logger.info("pause not read", extra=_fields("pause_not_read", repository, error))
             return None
@@ -285,7 +296,8 @@ class PollEventLog:
     async def _queued(self, repository: RepositoryName) -> list[PullRequestRecord]:
         """A post without a title is better than none, so a failing status read stops nothing."""
         try:
-            status = await self.merge_queue.status(repository)
+            async with self.gate.entered():
+                status = await self.merge_queue.status(repository)
         except MergeQueueError as error:
             logger.info("titles not read", extra=_fields("titles_not_read", repository, error))
             return []

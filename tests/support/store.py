@@ -221,6 +221,14 @@ class InMemoryEvents(ports.Events):
         return sorted(found, key=lambda record: (record.received_at, record.event_id))[:limit]
 
     @override
+    async def with_unrouted(
+        self, repositories: Collection[RepositoryName]
+    ) -> Collection[RepositoryName]:
+        contents = self._contents
+        found = {one.repository for key, one in contents.events.items() if not contents.routed[key]}
+        return found & set(repositories)
+
+    @override
     async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
         for event_id in event_ids:
             subject = Subject(SubjectKind.EVENT, repository, event_id)

@@ -13,6 +13,7 @@ from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.ports import Clock
+from bot.ports.measures import UNMEASURED, Measures
 from bot.scheduler import next_digest
 from bot.storage import migrate
 from bot.storage.engine import create_engine
@@ -31,6 +32,7 @@ class Poller:
 
     store: SqlStore
     polls: PollDueRepositories
+    client: MergeQueueClient
 
 
 def repositories(count: int) -> Sequence[RepositoryName]:
@@ -45,7 +47,13 @@ async def begin(store: SqlStore, names: Sequence[RepositoryName], at: datetime) 
 
 
 @asynccontextmanager
-async def opened(names: Sequence[RepositoryName], clock: Clock) -> AsyncIterator[Poller]:
+async def opened(
+    names: Sequence[RepositoryName],
+    clock: Clock,
+    *,
+    measures: Measures = UNMEASURED,
+    longest: timedelta | None = None,
+) -> AsyncIterator[Poller]:
     """On a database of its own; the service is at BENCH_SERVICE."""
     url = f"sqlite:///{os.environ['MQBOT_BENCH_FOLDER']}/polls.sqlite3"
     await migrate.upgrade(url)
@@ -57,8 +65,10 @@ async def opened(names: Sequence[RepositoryName], clock: Clock) -> AsyncIterator
         trust=_trust(),
     ) as client:
         poll = PollEventLog(store, client, clock, _unheard, next_digest, OVERLAP)
-        polls = PollDueRepositories(poll, store, clock, names, INTERVAL, "bench")
-        yield Poller(store, polls)
+        polls = PollDueRepositories(
+            poll, store, clock, names, INTERVAL, "bench", measures=measures, longest=longest
+        )
+        yield Poller(store, polls, client)
         await polls.drain()
     await store.close()
 

@@ -153,3 +153,13 @@ async def test_the_newest_events_of_some_pull_requests_come_oldest_first(store: 
     assert [record.event_id for record in both] == [2, 4, 5, 7, 8]
     assert [record.event_id for record in newest] == [5, 7, 8]
     assert nobodys == []
+
+
+async def test_repositories_with_unrouted_events_are_known_at_once(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.events.add_new([make_event(1), make_event(2, repository=SHOP)])
+        assert set(await transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}
+        await transaction.events.mark_routed(SITE, [1])
+        assert set(await transaction.events.with_unrouted([SITE, SHOP])) == {SHOP}
+        assert set(await transaction.events.with_unrouted([SITE])) == set()
+        assert set(await transaction.events.with_unrouted([])) == set()

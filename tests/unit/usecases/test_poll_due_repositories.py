@@ -15,10 +15,10 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue.connection import GATE
 from bot.ports.measures import UNMEASURED, Measures, Unmeasured
 from bot.scheduler import next_digest
-from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.poll_due_repositories import MANY, MOST_A_TICK, PollDueRepositories
 from bot.usecases.poll_event_log import PAGES_AT_ONCE, PollEventLog
 from tests.support.clock import FakeClock
-from tests.support.make import API, SITE
+from tests.support.make import API, SITE, make_event
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.waiting import until
@@ -59,6 +59,7 @@ class Machine:
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
     repositories: Sequence[RepositoryName] = (SITE, API)
     measures: Measures = UNMEASURED
+    longest: timedelta | None = None
 
     def __post_init__(self) -> None:
         self.store = InMemoryStore(self.database)
@@ -79,6 +80,7 @@ class Machine:
             self.repositories,
             timedelta(seconds=INTERVAL),
             self.holder,
+            longest=self.longest,
         )
 
     async def tick(self, seconds: float = 0) -> None:
@@ -314,3 +316,62 @@ async def test_a_poll_is_late_until_it_asks_the_service_and_not_only_until_it_is
     await machine.use_case.drain()
 
     assert measures.seconds == [0] * PAGES_AT_ONCE + [3] * PAGES_AT_ONCE
+
+
+async def test_a_quiet_repository_is_polled_less_often_and_a_busy_one_at_the_interval() -> None:
+    machine = Machine(longest=timedelta(seconds=60))
+    for _ in range(150):
+        await machine.tick(INTERVAL)
+    machine.polled()
+    await machine.tick(60)
+    assert sorted(map(str, machine.polled())) == [API, SITE]
+
+    await machine.tick(50)
+    assert machine.polled() == []
+    machine.merge_queue.log(SITE, make_event(received_at=machine.clock.now()))
+    await machine.tick(10)
+    assert sorted(map(str, machine.polled())) == [API, SITE]
+    await machine.tick(INTERVAL)
+    # What happened was told within the bound, and from now on it is looked at often again.
+    assert machine.polled() == [SITE]
+
+
+async def test_thousands_that_are_due_together_are_not_for_ever() -> None:
+    names = [RepositoryName(f"acme/r{number}") for number in range(MANY + 1)]
+    machine = Machine(repositories=names)
+    await machine.tick()
+    machine.polled()
+    for _ in range(INTERVAL):
+        await machine.tick(1)
+        # Not all of them at once, and each once an interval at the latest.
+        assert len(machine.polled()) < MANY // 2
+    for _ in range(INTERVAL):
+        await machine.tick(1)
+    assert {str(name) for name in machine.polled()} == set(names)
+
+
+async def test_of_very_many_each_tick_takes_a_part_the_longest_due_first() -> None:
+    names = [RepositoryName(f"acme/r{number}") for number in range(MOST_A_TICK + 1)]
+    machine = Machine(repositories=names)
+    await machine.tick()
+    assert len(machine.polled()) == MOST_A_TICK
+    await machine.tick(0.25)
+    assert str(names[-1]) in machine.polled()
+
+
+async def test_by_itself_nothing_is_polled_less_often() -> None:
+    machine = Machine()
+    for _ in range(400):
+        await machine.tick(INTERVAL)
+    machine.polled()
+    await machine.tick(INTERVAL)
+    assert sorted(map(str, machine.polled())) == [API, SITE]
+
+
+async def test_a_quiet_repository_is_not_stale_for_being_looked_at_seldom() -> None:
+    machine = Machine(longest=timedelta(seconds=600))
+    for _ in range(30):
+        await machine.tick(600)
+    assert sorted(map(str, machine.polled()))[-2:] == [SITE, SITE]
+    machine.clock.advance(599)
+    assert machine.use_case.freshness().stale == 0

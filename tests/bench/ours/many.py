@@ -1,0 +1,105 @@
+"""Thousands of repositories in one process for a while, on the bot's own scheduler and clock."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from statistics import quantiles
+
+from typing_extensions import override
+
+from bot.clock import SystemClock
+from bot.domain.event_log import first_position
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock
+from bot.ports.measures import PollOutcome, Unmeasured
+from bot.runtime.jobs import POLL_TICK_SECONDS
+from bot.scheduler import Job, JobScheduler
+from tests.bench.contestant import attend
+from tests.bench.ours.poller import Poller, opened, repositories
+from tests.support.waiting import until
+
+LONGEST = timedelta(seconds=60)
+BUSY = 20
+"""One repository of so many had an event just now; in the others it was half an hour ago."""
+
+QUIET_FOR = timedelta(minutes=30)
+SECONDS = 20.0
+FIRST_SECONDS = 120.0
+COMMAND_SECONDS = 0.1
+
+
+@dataclass
+class Lateness(Unmeasured):
+    """How long after they were due polls began, in seconds."""
+
+    seconds: list[float] = field(default_factory=list)
+    ended: int = 0
+
+    @override
+    def poll_started(self, late: timedelta) -> None:
+        self.seconds.append(late.total_seconds())
+
+    @override
+    def poll_ended(self, outcome: PollOutcome) -> None:
+        self.ended += 1
+
+
+async def _begin(poller: Poller, names: Sequence[RepositoryName], clock: Clock) -> None:
+    now = clock.now()
+    async with poller.store.begin() as transaction:
+        for number, name in enumerate(names):
+            at = now if number % BUSY == 0 else now - QUIET_FOR
+            await transaction.positions.save(first_position(name, at))
+
+
+async def _commands(poller: Poller, name: RepositoryName, taken: list[float]) -> None:
+    """What people ask meanwhile, one thing after the other."""
+    while True:
+        begun = time.perf_counter()
+        await poller.client.status(name)
+        taken.append(time.perf_counter() - begun)
+        await asyncio.sleep(COMMAND_SECONDS)
+
+
+def _p99(seconds: Sequence[float]) -> float:
+    return quantiles(seconds, n=100)[98]
+
+
+async def main() -> None:
+    clock = SystemClock()
+
+    async def play(amount: int) -> Mapping[str, float]:
+        names, lateness = repositories(amount), Lateness()
+        async with opened(names, clock, measures=lateness, longest=LONGEST) as poller:
+            await _begin(poller, names, clock)
+            scheduler = JobScheduler()
+            scheduler.every(POLL_TICK_SECONDS, Job("poll", poller.polls.run))
+            begun = time.perf_counter()
+            scheduler.start()
+            await until(lambda: lateness.ended >= amount, "a look at each log", FIRST_SECONDS)
+            first = time.perf_counter() - begun
+            lateness.seconds.clear()
+            taken: list[float] = []
+            asking = asyncio.create_task(_commands(poller, names[0], taken))
+            before = time.process_time()
+            await asyncio.sleep(SECONDS)
+            cpu = time.process_time() - before
+            asking.cancel()
+            scheduler.stop_firing()
+            await scheduler.drain()
+            await poller.polls.drain()
+        return {
+            "first": first,
+            "lateness": _p99(lateness.seconds),
+            "command": _p99(taken),
+            "cpu": cpu / SECONDS,
+            "polls": len(lateness.seconds) / SECONDS,
+        }
+
+    await attend(play)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
