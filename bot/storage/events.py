@@ -128,17 +128,9 @@ _ADD = Prepared(
         insert(events)
         .values(
             {
-                name: bindparam(name)
-                for name in (
-                    "repository",
-                    "event_id",
-                    "received_at",
-                    "type",
-                    "pull_request",
-                    "base_ref",
-                    "session_id",
-                    "details",
-                )
+                column.name: bindparam(column.name)
+                for column in events.columns
+                if column is not events.c.routed
             }
         )
         .on_conflict_do_nothing(index_elements=[events.c.repository, events.c.event_id])

@@ -270,24 +270,8 @@ def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
     return frozenset(each.delivery_id for each in firsts.values())
 
 
-_ADDED = (
-    "delivery_id",
-    "channel_id",
-    "line",
-    "sequence",
-    "subject_kind",
-    "repository",
-    "subject_id",
-    "created_at",
-    "due_at",
-    "state",
-    "attempts",
-    "looks",
-    "failures",
-    "kind",
-    "folded",
-    "card_id",
-)
+_LATER = {"attempted_at", "message_ts", "error"}
+_ADDED = [column.name for column in deliveries.columns if column.name not in _LATER]
 
 _ADD = Prepared(
     lambda insert: (

@@ -101,6 +101,7 @@ class ForSqlite:
     """
 
     sql: str
+    names: frozenset[str]
     slots: Sequence[tuple[str, object, Process | None]]
     row: Callable[[Iterable[Any]], Any] | None
     from_driver: Sequence[tuple[int, Process]]
@@ -122,13 +123,16 @@ class ForSqlite:
         ]
         return cls(
             str(compiled),
+            frozenset(names),
             [(name, _processed(to_driver[name], given[name]), to_driver[name]) for name in names],
             _row_of([column.key for column in columns]) if columns else None,
             from_driver,
         )
 
     def parameters(self, values: Mapping[str, object]) -> tuple[object, ...]:
-        """KeyError for a name that the statement does not have is left to tests."""
+        """Raises KeyError for a value that the statement does not take."""
+        if not self.names.issuperset(values):
+            raise KeyError(*sorted(values.keys() - self.names))
         return tuple(
             [
                 given

@@ -15,7 +15,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
     of = f"{amount:,} repositories, one in 20 busy"
     late, command = found["lateness"], found["command"]
     return [
-        Row(f"{of}: lateness of polls, p99", "ms", late * 1000, None, late, 1),
-        Row(f"{of}: a status meanwhile, p99", "ms", command * 1000, None, command, 1),
+        Row(f"{of}: lateness of polls, p99", "s", late, None, late, 1),
+        Row(f"{of}: a status meanwhile, p99", "s", command, None, command, 1),
         Row(f"{of}: share of a core", "", found["cpu"], None, found["cpu"], 1),
     ]

@@ -1,10 +1,13 @@
 """Lists of any length go into prepared statements whole, each value once."""
 
+from dataclasses import replace
+
 import pytest
 
+from bot.domain.deliveries import DeliveryState
 from bot.ports import Store
 from bot.storage.prepared import LARGEST_LIST
-from tests.support.stored import SITE, event_subject, make_event
+from tests.support.stored import SITE, event_subject, make_event, make_new
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 5, LARGEST_LIST, LARGEST_LIST + 1])
@@ -19,3 +22,13 @@ async def test_a_list_of_any_length_is_taken_whole(store: Store, count: int) -> 
     async with store.begin() as transaction:
         left = await transaction.events.unrouted(SITE)
     assert [one.event_id for one in left] == [count]
+
+
+async def test_what_is_told_by_another_is_settled_from_the_beginning(store: Store) -> None:
+    first = make_new(1)
+    second = replace(make_new(2), told_by=first.delivery_id)
+    async with store.begin() as transaction:
+        assert await transaction.outbox.add([first, second]) == 2
+        found = await transaction.outbox.get(second.channel_id, second.subject)
+    assert found is not None
+    assert (found.state, found.settled_at) == (DeliveryState.FOLDED, second.due_at)
