@@ -64,7 +64,7 @@ async def opened(
         clock=clock,
         trust=_trust(),
     ) as client:
-        poll = PollEventLog(store, client, clock, _unheard, next_digest, OVERLAP)
+        poll = PollEventLog(store, client, clock, _unheard, next_digest, OVERLAP, measures=measures)
         polls = PollDueRepositories(
             poll, store, clock, names, INTERVAL, "bench", measures=measures, longest=longest
         )
