@@ -7,7 +7,7 @@ and poll runs often. On SQLite such a statement goes to the driver without anyth
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -84,7 +84,7 @@ class PreparedList:
             some += some[-1:] * (length - len(some))
             yield self._prepared(length), {f"{self._name}_{k}": one for k, one in enumerate(some)}
 
-    @lru_cache  # noqa: B019  # these are constants of modules
+    @cache  # noqa: B019  # these are constants of modules, and there are ten lengths
     def _prepared(self, length: int) -> Prepared:
         names = [f"{self._name}_{k}" for k in range(length)]
         return Prepared(

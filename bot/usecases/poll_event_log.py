@@ -46,6 +46,9 @@ TELLS_OF_PAUSE = {EventKind.PAUSE, EventKind.PAUSE_UPDATE}
 PAGES_AT_ONCE = 6
 """Of the 8 requests that the client lets be in flight: the rest is for what people ask."""
 
+SEEN = 200
+"""So many ids are remembered without a look at which of them are still needed."""
+
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -53,8 +56,9 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 class LogReader:
     """What is remembered of one repository between polls, as long as its lease is held.
 
-    `seen`: events of the overlap that are stored already. `waiting`: stored events that are not
-    routed yet. `refused_types`: the service refused the type filter, so it is not sent again.
+    `seen`: events of the overlap, at least, that are stored already. `waiting`: stored events
+    that are not routed yet. `refused_types`: the service refused the type filter, so it is not
+    sent again.
     `slice_length`: how much of a backlog the next walk reads. `ahead`: how far the service's clock
     is ahead of ours, None while it has not told. `settling`: leaves that are waited for. `due_at`:
     when the poll was due that has not asked anything yet. `asked_at`: when it did. `active_at`:
@@ -64,6 +68,7 @@ class LogReader:
     position: Position | None
     subscriptions: Sequence[Subscription]
     seen: dict[int, datetime] = field(default_factory=dict)
+    seen_at_most: int = 0
     waiting: int = 1
     refused_types: bool = False
     slice_length: timedelta = FIRST_SLICE
@@ -84,8 +89,12 @@ class LogReader:
     def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
         """Keep the ids that the next walk's overlap will show again."""
         self.seen.update((record.event_id, record.received_at) for record in records)
+        if len(self.seen) <= self.seen_at_most:
+            return
         kept_from = max(self.seen.values(), default=NEVER) - overlap
         self.seen = {key: at for key, at in self.seen.items() if at >= kept_from}
+        # Twice as many before the next look at all of them: a burst costs by its length.
+        self.seen_at_most = max(SEEN, 2 * len(self.seen))
 
 
 @dataclass(frozen=True, slots=True)

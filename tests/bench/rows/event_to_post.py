@@ -50,14 +50,14 @@ async def rows(extent: Extent) -> Sequence[Row]:
 
         async def one(program: Program) -> Figures:
             world = worlds[program.name]
-            taken = [await world.post_of_one_event() for _ in range(extent.scaled(6, 3))]
+            taken = [await world.post_of_one_event() for _ in range(extent.scaled(6, 2))]
             return {"seconds": median(taken) * 1000}
 
         latency = await by_turns(ours, floor, one, extent)
     async with both(REPOSITORIES) as (ours, floor, worlds):
 
         async def many(program: Program) -> Figures:
-            turns = extent.scaled(4, 2)
+            turns = extent.scaled(4, 1)
             before = (await program.play())["cpu"]
             for _ in range(turns):
                 await worlds[program.name].posts_of_an_event_each()

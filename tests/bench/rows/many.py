@@ -7,10 +7,10 @@ from tests.bench.program import running
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
-    amount = extent.scaled(8_000, 800)
+    amount, seconds = extent.scaled(8_000, 800), extent.scaled(20, 5)
     async with running("services.pages") as pages:
         environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
-        async with running("ours.many", environ=environ) as ours:
+        async with running("ours.many", str(seconds), environ=environ) as ours:
             found = await ours.play(amount)
     of = f"{amount:,} repositories, one in 20 busy"
     late, command = found["lateness"], found["command"]
