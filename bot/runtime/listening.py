@@ -160,7 +160,7 @@ def build_listeners(
             repositories,
             use_cases.snooze_reminders,
         ),
-        GroupActions(grouping, groups, use_cases.watch_resume),
+        GroupActions(grouping, groups),
         AuditActions(use_cases.show_audit, use_cases.check_permission, repositories),
         WatchActions(use_cases.watch_resume, repositories),
     )

@@ -1,11 +1,11 @@
 """Give all that is paused for a group one later end, or an end where it had none."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.audit import Action
-from bot.domain.durations import For, lifts_at, read_whole
+from bot.domain.audit import Action, Actor
+from bot.domain.durations import For, Lasting, lifts_at, read_whole
 from bot.domain.group_acts import (
     EVERY_ACT,
     GroupAct,
@@ -48,39 +48,44 @@ class ExtendGroup:
         await self.permit(request)
         lasting = read_whole(request.asked)
         left = await self._left(request.group)
-        if request.again is None:
-            end = await self._end(request, left)
-        else:
+        end: datetime | None = None
+        if request.again is not None:
             before = await self.work.act_to_go_on_with(request, EVERY_ACT)
             if isinstance(before, SinceThen):
                 return before
             left = {name: left[name] for name in before.left_to_try if name in left}
-            end = before.lifts_at or before.at
+            end = before.lifts_at
         if not left:
             return NothingHeld()
+        if end is None or end <= self.work.acts.clock.now():
+            # An end that has passed meanwhile would lift the rest at once.
+            end = await self._end(request.actor, lasting, left.values())
         asked = replace(request, lifts_at=end)
         act = await self.work.begin(asked, Action.EXTEND, list(left))
 
         async def extend(repository: RepositoryName) -> RepositoryResult:
-            part = ExtendRequest(
-                repository,
-                lasting,
-                request.actor,
-                request.origin,
-                request.channel_id,
-                expected=left[repository].paused_at,
-                part_of=act,
-            )
-            match await self.extend_pause.run(part):
-                case Extended():
-                    return RepositoryResult(repository, GroupOutcome.CHANGED)
-                case NotPaused():
-                    return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
-                case OtherPause(known=known):
-                    who = known.actor.name if known.actor is not None else None
-                    return RepositoryResult(repository, GroupOutcome.REPLACED, who)
+            return await self._one(act, lasting, left[repository])
 
         return await self.work.run(act, asked, extend, report)
+
+    async def _one(self, act: GroupAct, lasting: Lasting, pause: PauseRecord) -> RepositoryResult:
+        part = ExtendRequest(
+            pause.repository,
+            lasting,
+            act.actor,
+            act.origin,
+            act.channel_id,
+            expected=pause.paused_at,
+            part_of=act,
+        )
+        match await self.extend_pause.run(part):
+            case Extended():
+                return RepositoryResult(pause.repository, GroupOutcome.CHANGED)
+            case NotPaused():
+                return RepositoryResult(pause.repository, GroupOutcome.NOT_PAUSED)
+            case OtherPause(known=known):
+                who = known.actor.name if known.actor is not None else None
+                return RepositoryResult(pause.repository, GroupOutcome.REPLACED, who)
 
     async def _left(self, group: Group) -> dict[RepositoryName, PauseRecord]:
         """What was paused for the group and is in force, as far as the bot has heard."""
@@ -89,15 +94,12 @@ class ExtendGroup:
         in_order = dict.fromkeys([*group.repositories, *held])
         return {name: held[name] for name in in_order if name in held}
 
-    async def _end(
-        self, request: GroupRequest, left: Mapping[RepositoryName, PauseRecord]
-    ) -> datetime:
+    async def _end(self, actor: Actor, lasting: Lasting, left: Collection[PauseRecord]) -> datetime:
         """Later than the latest end there is; a time of day is that of the person."""
-        lasting = read_whole(request.asked)
         now = self.work.acts.clock.now()
         if not isinstance(lasting, For):
-            zone = await self.work.acts.check.zone(request.actor)
+            zone = await self.work.acts.check.zone(actor)
             return lifts_at(lasting, now, zone)
         async with self.work.acts.store.begin() as transaction:
-            ends = await ends_of(transaction, list(left.values()))
+            ends = await ends_of(transaction, left)
         return extended(max(ends, default=None), now, lasting.length)

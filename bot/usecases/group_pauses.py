@@ -1,6 +1,6 @@
 """The pauses made for groups that are in force still, and when they lift themselves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from bot.domain.group_acts import GroupAct, HeldPause
@@ -37,7 +37,7 @@ def _is_held(record: PauseRecord, held: HeldPause) -> bool:
     return held.is_in_force(Pause(reason=record.stored_reason, paused_at=record.paused_at))
 
 
-async def ends_of(transaction: Transaction, pauses: Sequence[PauseRecord]) -> list[datetime]:
+async def ends_of(transaction: Transaction, pauses: Collection[PauseRecord]) -> list[datetime]:
     """When those of the pauses lift themselves that do."""
     running = await transaction.timers.running({one.repository for one in pauses})
     return [

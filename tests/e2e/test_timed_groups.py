@@ -229,3 +229,26 @@ async def test_who_asked_hears_once_though_both_pauses_end_at_once(three: BotTes
     await three.wait_for_reply("@release: 2 of 2 queues unpaused")
     await three.wait_for_direct_message("All that was paused for @release goes on", by=BOB)
     assert len(three.direct_messages(by=BOB)) == 1
+
+
+async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
+    three: BotTester, clock: MovedClock
+) -> None:
+    await paused(three, "freeze")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)
+    await three.choose(post, "15 min more", menu="Extend…")
+    told = await three.wait_for_post("the pauses of 1 of 2 queues extended")
+    await three.wait_for_reply("the pauses of 1 of 2 queues extended")
+    three.mend_service()
+    clock.advance(16 * 60)
+    await three.wait_for_post("Queue unpaused* acme/site")
+
+    await three.click(told, "Try the rest again", by=BOB)
+
+    await three.wait_for_post("the pauses of 1 of 1 queue extended")
+    await three.wait_for_reply("the pauses of 1 of 1 queue extended", by=BOB)
+    await three.another_look("acme/api")
+    assert reasons(three) == [None, FREEZE, None]
+    clock.advance(16 * 60)
+    await three.wait_for_post("Queue unpaused* acme/api")

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.groups import Groups
-from bot.messages import actions, group_form, groups, timers
+from bot.messages import actions, group_form, timers
 from bot.slack.actions.click import Act
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
 from bot.usecases.group_work import GroupRequest
-from bot.usecases.watch_resume import Watching, WatchResume
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,6 @@ class GroupActions:
 
     answers: GroupAnswers
     groups: Groups
-    watch_resume: WatchResume
 
     def acts(self) -> Mapping[str, Act]:
         return {
@@ -29,7 +27,6 @@ class GroupActions:
             actions.AGAIN_UNPAUSE_GROUP: self._unpause,
             actions.EXTEND_GROUP: self._extend,
             actions.AGAIN_EXTEND_GROUP: self._extend_rest,
-            actions.WATCH_GROUP: self._watch,
         }
 
     async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
@@ -49,15 +46,6 @@ class GroupActions:
 
     async def _extend_rest(self, click: BlockActions, conversation: Conversation) -> None:
         await self.answers.extend(self._request(click, conversation), conversation)
-
-    async def _watch(self, click: BlockActions, conversation: Conversation) -> None:
-        group = actions.read_group_target(click.action.chosen).group
-        outcome = await self.watch_resume.of_group(group, conversation.actor)
-        if outcome is Watching.NOT_PAUSED:
-            await conversation.tell_actor(groups.nothing_held(group))
-        else:
-            is_new = outcome is Watching.BEGUN
-            await conversation.tell_actor(groups.will_tell(group, is_new=is_new))
 
     def _request(self, click: BlockActions, conversation: Conversation) -> GroupRequest:
         target = actions.read_group_target(click.action.chosen)
