@@ -8,7 +8,13 @@ from bot.domain.dequeue_codes import CodeClass, Turn, class_of, turn_of
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.subscriptions import Topic
-from bot.domain.surroundings import CHECKS_END, DEQUEUE_COMMAND, ENTER, in_surroundings
+from bot.domain.surroundings import (
+    CHECKS_END,
+    DEQUEUE_COMMAND,
+    ENTER,
+    in_surroundings,
+    says_too_little,
+)
 
 SETTLING = timedelta(seconds=60)
 """A leave that does not say whether it merged waits this long for its `action.queue.merged`."""
@@ -159,21 +165,25 @@ def is_silent(record: EventRecord) -> bool:
     return record.details.get("merged") is None and record.details.get("code") is None
 
 
-def is_undecided(record: EventRecord, following: Sequence[EventRecord]) -> bool:
-    """Whether it may still turn out that a leave was a merge.
+def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
+    """Where, by place among `records`, what makes each leave that says nothing a merge is.
 
-    Without metadata it is one when an `action.queue.merged` of the same pull request follows.
+    Without metadata a leave is a merge when an `action.queue.merged` of the same pull request
+    follows; None where none does, so that it may still turn out. `records` are oldest first.
     """
-    return record.type == LEAVE and is_silent(record) and not _merge_after(record, following)
-
-
-def _merge_after(leave: EventRecord, following: Sequence[EventRecord]) -> bool:
-    return any(
-        record.type == MERGED
-        and record.pull_request == leave.pull_request
-        and record.received_at - leave.received_at < SETTLING
-        for record in following
-    )
+    found: dict[int, int | None] = {}
+    merges: dict[int | None, int] = {}
+    for place in range(len(records) - 1, -1, -1):
+        record = records[place]
+        if record.type == MERGED:
+            merges[record.pull_request] = place
+        elif record.type == LEAVE and is_silent(record):
+            merge = merges.get(record.pull_request)
+            follows = merge is not None and (
+                records[merge].received_at - record.received_at < SETTLING
+            )
+            found[place] = merge if follows else None
+    return found
 
 
 def kinds(
@@ -183,10 +193,16 @@ def kinds(
 
     `records` and `around`, which may hold the same ones, are oldest first.
     """
-    found = {}
-    for index, record in enumerate(records):
-        if record.type == LEAVE and is_silent(record) and _merge_after(record, records[index:]):
-            found[record.event_id] = EventKind.OTHER
-        else:
-            found[record.event_id] = classify(in_surroundings(record, around or records))
+    found = {record.event_id: classify(record) for record in records}
+    laconic = [record for record in records if says_too_little(record)]
+    if laconic:
+        beside: dict[int | None, list[EventRecord]] = {}
+        for record in around or records:
+            beside.setdefault(record.pull_request, []).append(record)
+        for record in laconic:
+            own = beside.get(record.pull_request, ())
+            found[record.event_id] = classify(in_surroundings(record, own))
+        for place, merge in silent_leaves(records).items():
+            if merge is not None:
+                found[records[place].event_id] = EventKind.OTHER
     return found

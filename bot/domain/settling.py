@@ -5,8 +5,26 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.domain.batches import TOGETHER, MergedBatch, still_to_merge
-from bot.domain.classification import SETTLING, is_undecided
+from bot.domain.classification import SETTLING, silent_leaves
 from bot.domain.event_records import EventRecord
+
+
+def settled(records: Sequence[EventRecord], at_most: int) -> int:
+    """How many of `records` can be judged, whatever follows them and when they are looked at.
+
+    `records` are oldest first, a part of the log that goes on. What is left for the next part
+    begins before the first leave that says nothing and may be a merge by what is not among them.
+    """
+    whole = min(at_most, len(records))
+    # From the last on: what is left out may be what an earlier one is judged by.
+    for place, merge in silent_leaves(records).items():
+        if place < whole:
+            is_open = merge is None and (
+                records[-1].received_at - records[place].received_at < SETTLING
+            )
+            if is_open or (merge is not None and merge >= whole):
+                whole = place
+    return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +46,12 @@ class Settling:
         `newest` is the newest event known. Order per channel is kept, so everything behind an
         undecided leave waits with it.
         """
-        for index, record in enumerate(records):
-            if is_undecided(record, records[index:]):
-                waited = now - self.since.setdefault(record.event_id, now)
-                if max(waited, newest - record.received_at) < SETTLING:
-                    return records[:index]
+        undecided = [place for place, merge in silent_leaves(records).items() if merge is None]
+        for place in sorted(undecided):
+            record = records[place]
+            waited = now - self.since.setdefault(record.event_id, now)
+            if max(waited, newest - record.received_at) < SETTLING:
+                return records[:place]
         return records
 
     def whole_batches(

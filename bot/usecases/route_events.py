@@ -10,7 +10,6 @@ from bot.domain.audit import AuditRecord
 from bot.domain.batches import batches_of, together
 from bot.domain.classification import (
     PAUSE_TYPES,
-    SETTLING,
     EventKind,
     kinds,
     topic_of,
@@ -21,7 +20,7 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.settling import Settling
+from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.ports import Transaction
 from bot.usecases.count_failures import count_failures
@@ -121,20 +120,19 @@ async def _route(
 async def _slice(
     transaction: Transaction, repository: RepositoryName, now: datetime
 ) -> tuple[Sequence[EventRecord], int, datetime]:
-    """The oldest events, about SLICE of them, how many of those read follow, and the last's time.
+    """The oldest events, at most SLICE, how many of those read follow, and the last's time.
 
-    What follows a silent leave decides what it means, so the end of a full slice is left for
-    the next one; a burst that has no such end is read further.
+    What follows a silent leave decides what it means, so a full slice ends where nothing that
+    follows changes what it means; a burst that has no such end is read further.
     """
     limit = SLICE
     while True:
-        found = await transaction.events.unrouted(repository, limit)
-        if len(found) < limit:
+        found = await transaction.events.unrouted(repository, limit + 1)
+        if len(found) <= limit:
             return found, 0, found[-1].received_at if found else now
-        until = found[-1].received_at - SETTLING
-        whole = [record for record in found if record.received_at < until]
+        whole = settled(found, limit)
         if whole:
-            return whole, len(found) - len(whole), found[-1].received_at
+            return found[:whole], len(found) - whole, found[-1].received_at
         limit *= 4
 
 

@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from bot.domain.classification import kinds
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import LEAVE, MERGED
-from bot.domain.settling import Settling
+from bot.domain.settling import Settling, settled
 from tests.support.clock import NOON
 from tests.support.make import make_event_record
 
@@ -80,3 +81,25 @@ def test_what_is_judged_is_no_longer_remembered() -> None:
     settling.forget([7, 8])
 
     assert not settling.since
+
+
+@pytest.mark.parametrize(
+    ("records", "at_most", "whole"),
+    [
+        ([enter(1, 0), enter(2, 0), enter(3, 0)], 2, 2),
+        ([enter(1, 0), silent(2, 1), enter(3, 2)], 2, 1),
+        ([silent(2, 1), enter(3, 2)], 1, 0),
+        ([silent(1, 0), merged(), enter(9, 2)], 2, 2),
+        ([enter(7, 0), silent(1, 0), merged(), enter(9, 2)], 2, 1),
+        ([silent(1, 0), enter(9, 60)], 1, 1),
+        # The second is open; the first has its merge behind it.
+        ([silent(1, 0), event(LEAVE, 3, 30, 7), event(MERGED, 2, 59), enter(9, 80)], 3, 0),
+        ([silent(1, 0), event(MERGED, 2, 60), enter(9, 80)], 1, 1),
+    ],
+)
+def test_a_part_of_the_log_ends_where_nothing_that_follows_changes_what_it_means(
+    records: Sequence[EventRecord], at_most: int, whole: int
+) -> None:
+    assert settled(records, at_most) == whole
+    apart = kinds(records[:whole])
+    assert apart.items() <= kinds(records).items()
