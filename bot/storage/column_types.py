@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from pydantic import JsonValue
+from pydantic_core import PydanticSerializationError, from_json, to_json
 from sqlalchemy import BigInteger, Dialect, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from typing_extensions import override
@@ -39,9 +40,10 @@ class UtcTime(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
         if value is None:
             return None
-        if value.utcoffset() is None:
-            raise ValueError("a stored time is aware")
-        return (value - EPOCH) // MICROSECOND
+        try:
+            return (value - EPOCH) // MICROSECOND
+        except TypeError as error:
+            raise ValueError("a stored time is aware") from error
 
     @override
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
@@ -56,7 +58,10 @@ class OutsideText(TypeDecorator[str]):
 
     @override
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        return None if value is None else _NOT_STORABLE.sub("\ufffd", value)
+        # Nearly all of it: to look for characters that are not there takes longer.
+        if value is None or (value.isascii() and "\x00" not in value):
+            return value
+        return _NOT_STORABLE.sub("\ufffd", value)
 
 
 class CompactJson(TypeDecorator[JsonValue]):
@@ -67,11 +72,24 @@ class CompactJson(TypeDecorator[JsonValue]):
 
     @override
     def process_bind_param(self, value: JsonValue | Mapping[str, Any], dialect: Dialect) -> str:
+        try:
+            written = to_json(value)
+        except PydanticSerializationError:  # half of a surrogate pair
+            return json.dumps(value, separators=(",", ":"))
+        if written.isascii():
+            return written.decode("ascii")
         return json.dumps(value, separators=(",", ":"))
 
     @override
     def process_result_value(self, value: str | None, dialect: Dialect) -> JsonValue:
-        return None if value is None else json.loads(value)
+        if value is None:
+            return None
+        read: JsonValue
+        try:
+            read = from_json(value)
+        except ValueError:  # the escape of half of a surrogate pair
+            read = json.loads(value)
+        return read
 
 
 class SortedWords(TypeDecorator[frozenset[str]]):

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from sqlalchemy import BigInteger, bindparam, delete, exists, select, tuple_, type_coerce, update
 from typing_extensions import override
@@ -12,7 +14,7 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.storage.column_types import MICROSECOND
-from bot.storage.prepared import Prepared, PreparedList
+from bot.storage.prepared import Prepared, PreparedInsert, PreparedList
 from bot.storage.statements import ResultRow, Statements
 from bot.storage.tables import deliveries, events, positions
 
@@ -37,8 +39,8 @@ class SqlEvents(ports.Events):
     async def add_new(self, records: Sequence[EventRecord]) -> int:
         if not records:
             return 0
-        values = [_values(record) for record in records]
-        return len(await self._statements.rows_of_each(_ADD, values))
+        columns = {name: list(map(of, records)) for name, of in _COLUMNS.items()}
+        return await self._statements.add(_ADD, columns)
 
     @override
     async def unrouted(
@@ -121,26 +123,24 @@ class SqlEvents(ports.Events):
         return deleted.rowcount
 
 
+_COLUMNS = {each.name: attrgetter(each.name) for each in fields(EventRecord)}
+
+_READ = [events.c[name] for name in _COLUMNS]
+
 _OF_REPOSITORY = events.c.repository == bindparam("of_repository")
 
-_ADD = Prepared(
+_ADD = PreparedInsert(
     lambda insert: (
         insert(events)
-        .values(
-            {
-                column.name: bindparam(column.name)
-                for column in events.columns
-                if column is not events.c.routed
-            }
-        )
+        .values({name: bindparam(name) for name in _COLUMNS})
         .on_conflict_do_nothing(index_elements=[events.c.repository, events.c.event_id])
-        .returning(events.c.event_id)
-    )
+    ),
+    lambda: events.c.event_id,
 )
 
 _UNROUTED = Prepared(
     lambda _: (
-        select(events)
+        select(*_READ)
         .where(_OF_REPOSITORY, ~events.c.routed)
         .order_by(events.c.received_at, events.c.event_id)
         .limit(bindparam("most"))
@@ -168,14 +168,14 @@ _MARK_ROUTED = PreparedList(
 _GET = PreparedList(
     "event",
     events.c.event_id.type,
-    lambda _, event_ids: select(events).where(_OF_REPOSITORY, events.c.event_id.in_(event_ids)),
+    lambda _, event_ids: select(*_READ).where(_OF_REPOSITORY, events.c.event_id.in_(event_ids)),
 )
 
 _OF_PULL_REQUESTS = PreparedList(
     "number",
     events.c.pull_request.type,
     lambda _, numbers: (
-        select(events)
+        select(*_READ)
         .where(
             _OF_REPOSITORY,
             events.c.pull_request.in_(numbers),
@@ -187,27 +187,5 @@ _OF_PULL_REQUESTS = PreparedList(
 )
 
 
-def _values(record: EventRecord) -> dict[str, object]:
-    return {
-        "repository": record.repository,
-        "event_id": record.event_id,
-        "received_at": record.received_at,
-        "type": record.type,
-        "pull_request": record.pull_request,
-        "base_ref": record.base_ref,
-        "session_id": record.session_id,
-        "details": record.details,
-    }
-
-
 def _record(row: ResultRow) -> EventRecord:
-    return EventRecord(
-        repository=row.repository,
-        event_id=row.event_id,
-        received_at=row.received_at,
-        type=row.type,
-        pull_request=row.pull_request,
-        base_ref=row.base_ref,
-        session_id=row.session_id,
-        details=row.details,
-    )
+    return EventRecord(*row)

@@ -1,10 +1,9 @@
 """Deliveries: added in order, claimed from the head of each channel, settled once."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -23,17 +22,19 @@ from bot.ports import Folded, OutboxSummary, ParkedChannel
 from bot.storage.column_types import UtcTime
 from bot.storage.delivery_rows import (
     FIELDS,
+    NEW,
     RECORD_OUTCOME,
+    columns_of,
     delivery_of,
     line_for,
     line_of,
     line_with,
-    numbered,
+    numbers,
     outcome_values,
 )
 from bot.storage.destinations import DIGEST, URGENT, Destination, Destinations
 from bot.storage.events import PRUNE_SLICE
-from bot.storage.prepared import Prepared, PreparedList
+from bot.storage.prepared import Prepared, PreparedInsert, PreparedList
 from bot.storage.statements import Statements
 from bot.storage.summaries import Summaries
 from bot.storage.tables import deliveries, destinations
@@ -56,21 +57,18 @@ class SqlOutbox(ports.Outbox):
         """`created_at` becomes the given `due_at`, also of what waits for a digest."""
         if not deliveries:
             return 0
-        locked = await self._destinations.lock_or_add(line_for(new) for new in deliveries)
-        rows = numbered(deliveries, locked)
-        added = await self._insert(rows)
-        changed: dict[str, Destination] = {}
-        for row in rows:
-            if row["delivery_id"] in added:
-                line = row["line"]
-                changed[line] = _appended(changed.get(line, locked[line]), row)
-        await self._destinations.save([changed[line] for line in sorted(changed)])
-        return len(added)
-
-    async def _insert(self, rows: Sequence[dict[str, Any]]) -> set[str]:
-        """Insert those whose subject the channel does not have yet; return their delivery ids."""
-        added = await self._statements.rows_of_each(_ADD, rows)
-        return {row.delivery_id for row in added}
+        lines = [line_for(new) for new in deliveries]
+        locked = await self._destinations.lock_or_add(lines)
+        sequences = numbers(lines, locked)
+        columns = columns_of(deliveries, lines, sequences)
+        rows = list(zip(deliveries, lines, sequences, strict=True))
+        count = await self._statements.add(_ADD, columns, **NEW)
+        if count < len(rows):
+            ids = [new.delivery_id for new in deliveries]
+            added = {row.delivery_id for row in await self._statements.rows_in(_ADDED, ids)}
+            rows = [row for row in rows if row[0].delivery_id in added]
+        await self._destinations.save(_appended(locked, rows))
+        return count
 
     @override
     async def claim(
@@ -259,10 +257,23 @@ class SqlOutbox(ports.Outbox):
         return deleted.rowcount
 
 
-def _appended(destination: Destination, row: dict[str, Any]) -> Destination:
-    if destination.claimable_at is None and row["settled_at"] is None:
-        destination = destination.with_head(row["sequence"], row["due_at"])
-    return replace(destination, next_sequence=row["sequence"] + 1)
+def _appended(
+    locked: Mapping[str, Destination], rows: Sequence[tuple[NewDelivery, str, int]]
+) -> list[Destination]:
+    """The lines that these were added to, in the order of lines."""
+    last: dict[str, int] = {}
+    heads: dict[str, tuple[int, datetime]] = {}
+    for new, line, sequence in rows:
+        last[line] = sequence
+        if line not in heads and new.told_by is None:
+            heads[line] = (sequence, new.digest_at or new.due_at)
+    changed = []
+    for line in sorted(last):
+        destination = replace(locked[line], next_sequence=last[line] + 1)
+        if destination.claimable_at is None and line in heads:
+            destination = destination.with_head(*heads[line])
+        changed.append(destination)
+    return changed
 
 
 def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
@@ -271,17 +282,30 @@ def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
 
 
 _LATER = {"attempted_at", "message_ts", "error"}
-_ADDED = [column.name for column in deliveries.columns if column.name not in _LATER]
 
-_ADD = Prepared(
+_ADD = PreparedInsert(
     lambda insert: (
         insert(deliveries)
-        .values({name: bindparam(name) for name in _ADDED})
+        .values(
+            {
+                column.name: bindparam(column.name)
+                for column in deliveries.columns
+                if column.name not in _LATER
+            }
+        )
         .on_conflict_do_nothing(
             index_elements=["subject_kind", "repository", "subject_id", "channel_id"]
         )
-        .returning(deliveries.c.delivery_id)
-    )
+    ),
+    lambda: deliveries.c.delivery_id,
+)
+
+_ADDED = PreparedList(
+    "delivery",
+    deliveries.c.delivery_id.type,
+    lambda _, delivery_ids: select(deliveries.c.delivery_id).where(
+        deliveries.c.delivery_id.in_(delivery_ids)
+    ),
 )
 
 

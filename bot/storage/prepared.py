@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib import import_module
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from sqlalchemy import BindParameter, Dialect, Executable, Table, bindparam
+from sqlalchemy import BindParameter, ColumnElement, Dialect, Executable, Table, bindparam
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 Insertion = Callable[[Table], "Insert"]
 Process = Callable[[Any], Any]
+Columns = Mapping[str, Sequence[object]]
+"""Values for many rows by their names: as many for each name as there are rows."""
 
 LARGEST_LIST = 512
 """Values in one list; far below both databases' limit of 32,766."""
@@ -60,6 +63,19 @@ class Prepared:
     def _compile(self, dialect: Dialect) -> "ForSqlite":
         self._compiled = ForSqlite.of(self._of_sqlite, dialect)
         return self._compiled
+
+
+class PreparedInsert:
+    """An INSERT that passes over the rows that are there; `key` is a column that tells them apart.
+
+    SQLite counts what it inserts. PostgreSQL, given many rows at once, only tells their keys.
+    """
+
+    def __init__(
+        self, build: Callable[[Insertion], "Insert"], key: Callable[[], ColumnElement[Any]]
+    ) -> None:
+        self.counting = Prepared(build)
+        self.telling = Prepared(lambda insert: build(insert).returning(key()))
 
 
 class PreparedList:
@@ -144,19 +160,42 @@ class ForSqlite:
             ]
         )
 
-    def rows(self, found: Iterable[Sequence[Any]]) -> list[Any]:
+    def sets(self, columns: Columns, same: Mapping[str, object]) -> list[tuple[object, ...]]:
+        """The parameters for each row of `columns`; `same` is so in all of them.
+
+        Raises KeyError for a value that the statement does not take.
+        """
+        if not self.names.issuperset(columns) or not self.names.issuperset(same):
+            raise KeyError(*sorted((columns.keys() | same.keys()) - self.names))
+        length = len(next(iter(columns.values())))
+        made: list[Iterable[object]] = []
+        for name, given, process in self.slots:
+            if name not in columns:
+                value = _processed(process, same[name]) if name in same else given
+                made.append(repeat(value, length))
+            else:
+                made.append(_driven(columns[name], process))
+        return list(zip(*made, strict=True))
+
+    def rows(self, found: Sequence[Sequence[Any]]) -> list[Any]:
         make = self.row
-        if make is None:
+        if make is None or not found:
             return []
         if not self.from_driver:
             return [make(each) for each in found]
-        rows: list[Any] = []
-        for each in found:
-            changed = list(each)
-            for index, process in self.from_driver:
-                changed[index] = process(changed[index])
-            rows.append(make(changed))
-        return rows
+        columns: list[Iterable[Any]] = list(zip(*found, strict=True))
+        for index, process in self.from_driver:
+            columns[index] = map(process, columns[index])
+        return [make(each) for each in zip(*columns, strict=True)]
+
+
+def _driven(column: Sequence[object], process: Process | None) -> Iterable[object]:
+    """Values as the driver takes them; one that is so in each row is made so once."""
+    if process is None:
+        return column
+    if column[0] is column[-1] and column.count(column[0]) == len(column):
+        return repeat(process(column[0]), len(column))
+    return map(process, column)
 
 
 def _processed(process: Process | None, value: object) -> object:

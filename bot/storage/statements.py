@@ -11,7 +11,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.storage.failures import as_store_errors
-from bot.storage.prepared import Prepared, PreparedList, insert_on
+from bot.storage.prepared import (
+    Columns,
+    ForSqlite,
+    Prepared,
+    PreparedInsert,
+    PreparedList,
+    insert_on,
+)
 from bot.storage.sqlite_connection import SqliteConnection
 from bot.storage.uncancelled import to_its_end, to_its_end_here
 
@@ -76,6 +83,20 @@ class Statements:
         """How many rows a prepared statement changed."""
         return (await self._run_each(prepared, [values])).count
 
+    async def add(self, prepared: PreparedInsert, columns: Columns, **same: object) -> int:
+        """Insert a row for each value of the columns; how many were not there.
+
+        `same`: values that all of the rows have.
+        """
+        if not any(columns.values()):
+            return 0
+        if self.is_sqlite:
+            compiled = prepared.counting.for_sqlite(self._connection.dialect)
+            return (await self._drive(compiled, compiled.sets(columns, same))).count
+        rows = zip(*columns.values(), strict=True)
+        values = [{**same, **dict(zip(columns, row, strict=True))} for row in rows]
+        return len((await self._run_each(prepared.telling, values)).rows)
+
     async def _run_each(self, prepared: Prepared, values: Iterable[Mapping[str, object]]) -> "_Ran":
         sets = list(values)
         if not sets:
@@ -89,14 +110,16 @@ class Statements:
         self, prepared: Prepared, sets: Sequence[Mapping[str, object]]
     ) -> "_Ran":
         compiled = prepared.for_sqlite(self._connection.dialect)
-        parameters = [compiled.parameters(each) for each in sets]
+        return await self._drive(compiled, [compiled.parameters(each) for each in sets])
+
+    async def _drive(self, compiled: ForSqlite, parameters: Sequence[Sequence[object]]) -> "_Ran":
         reads = compiled.row is not None
         driver = self._driver
         with as_store_errors():
             try:
                 found, count = (
                     driver.run_here(compiled.sql, parameters, reads=reads)
-                    if driver.may_run_here(compiled.sql) and len(sets) <= MOST_HERE
+                    if driver.may_run_here(compiled.sql) and len(parameters) <= MOST_HERE
                     else await to_its_end_here(driver.run(compiled.sql, parameters, reads=reads))
                 )
             except sqlite3.IntegrityError as error:
