@@ -41,6 +41,7 @@ class DurationProblem(StrEnum):
     NO_SUCH_TIME = "no such time"
     SKIPPED = "skipped"
     """The clocks go forward over it that day."""
+    TWO_ENDS = "two ends"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,12 @@ def read_lasting(words: Sequence[str]) -> tuple[Lasting | None, int]:
         return None, 0
     if words[0].lower() == UNTIL:
         return _read_until(words[1:3])
-    return _read_length(words[0])
+    lasting, taken = _read_length(words[0])
+    if lasting is not None and words[1:2] and words[1].lower() == UNTIL:
+        another, more = _read_until(words[2:4])
+        if another is not None:
+            raise InvalidDuration(DurationProblem.TWO_ENDS, " ".join(words[: taken + more]))
+    return lasting, taken
 
 
 def read_whole(text: str) -> Lasting:

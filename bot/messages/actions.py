@@ -43,6 +43,7 @@ RULES_ON = "mq:rules_on"
 RULES_BACK = "mq:rules_back"
 BRANCHES_ON = "mq:branches_on"
 BRANCHES_BACK = "mq:branches_back"
+STATISTICS_SHARE = "mq:statistics_share"
 
 PAUSE_VIEW = "mq:pause_view"
 """Callback of the pause-reason modal."""
@@ -208,3 +209,20 @@ def read_pull_request_value(value: str, repositories: Repositories) -> tuple[Rep
     """Read `pull_request_value` back; raises RepositoryNotAllowed."""
     number, _, name = value.partition(" ")
     return repositories.allowed(name), int(number)
+
+
+def statistics_value(repository: RepositoryName, since: timedelta, branch: str | None) -> str:
+    """What *Share in channel* of a count carries: what was asked."""
+    return f"{int(since.total_seconds())} {repository} {branch or ''}".strip()
+
+
+def read_statistics_value(
+    value: str, repositories: Repositories
+) -> tuple[RepositoryName, timedelta, str | None]:
+    """Read `statistics_value` back; raises RepositoryNotAllowed."""
+    since, name, *branch = value.split(" ", 2)
+    return (
+        repositories.allowed(name),
+        timedelta(seconds=int(since)),
+        branch[0] if branch else None,
+    )

@@ -5,7 +5,7 @@ word, check only some limits, and cost an import that `mqbot --help` and the tes
 Sizes are those of https://docs.slack.dev/reference/block-kit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -25,6 +25,10 @@ MESSAGE_TEXT_LIMIT = 10_000
 OPTIONS_LIMIT = 100
 FALLBACK_LIMIT = 4000
 """chat.update refuses a longer `text`, so a longer post could never be edited."""
+
+CHART = "data_visualization"
+CHART_TITLE_LIMIT = 50
+CHART_LABEL_LIMIT = 20
 
 Element = dict[str, JsonValue]
 
@@ -128,6 +132,33 @@ def select(
     if initial is not None:
         element["initial_option"] = initial
     return element
+
+
+def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequence[int]]) -> Block:
+    """Bars side by side for each category: at most 20 of them and 6 series, uniquely named.
+
+    Not every client shows it, and a workspace may not have it yet: what it says stands beside it
+    in words (https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block).
+    """
+    labels = [cut(one, CHART_LABEL_LIMIT) for one in categories]
+    return {
+        "type": CHART,
+        "title": cut(title, CHART_TITLE_LIMIT),
+        "chart": {
+            "type": "bar",
+            "series": [
+                {
+                    "name": cut(name, CHART_LABEL_LIMIT),
+                    "data": [
+                        {"label": label, "value": value}
+                        for label, value in zip(labels, values, strict=True)
+                    ],
+                }
+                for name, values in series.items()
+            ],
+            "axis_config": {"categories": list[JsonValue](labels)},
+        },
+    }
 
 
 def has_controls(shown: Sequence[Block]) -> bool:

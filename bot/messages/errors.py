@@ -133,6 +133,7 @@ _DURATIONS = {
     DurationProblem.TOO_LONG: "A timed pause lasts at most 30 days; without a duration it stays.",
     DurationProblem.PAST: "That time has passed already.",
     DurationProblem.NO_SUCH_TIME: "There is no such time; write it like until 15:00.",
+    DurationProblem.TWO_ENDS: "That is two ends; say how long or until when, not both.",
     DurationProblem.SKIPPED: "The clocks go forward over that time on that day; take another.",
 }
 

@@ -11,14 +11,19 @@ from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
 from bot.slack.actions import ActionListeners
-from bot.slack.actions.asking import CommandActions, QuestionActions, StatusActions
+from bot.slack.actions.asking import (
+    CommandActions,
+    QuestionActions,
+    StatisticsActions,
+    StatusActions,
+)
 from bot.slack.actions.auditing import AuditActions
 from bot.slack.actions.click import ClickRoom
 from bot.slack.actions.grouping import GroupActions
 from bot.slack.actions.pausing import PauseActions
 from bot.slack.actions.watching import WatchActions
 from bot.slack.answers import Answers
-from bot.slack.answers.asking import QuestionAnswers, StatusAnswers
+from bot.slack.answers.asking import QuestionAnswers, StatisticsAnswers, StatusAnswers
 from bot.slack.answers.auditing import AuditAnswers
 from bot.slack.answers.boarding import BoardAnswers
 from bot.slack.answers.grouping import GroupAnswers
@@ -58,6 +63,7 @@ from bot.usecases.show_group import ShowGroup
 from bot.usecases.show_hearing import ShowHearing
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_rules import ShowRules
+from bot.usecases.show_statistics import ShowStatistics
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.snooze_reminders import SnoozeReminders
 from bot.usecases.unpause_group import UnpauseGroup
@@ -110,6 +116,7 @@ def build_listeners(
     rooms: tuple[Room, ...] = (
         StatusAnswers(use_cases.show_status),
         asking,
+        StatisticsAnswers(use_cases.show_statistics),
         pausing,
         subscribing,
         BoardAnswers(use_cases.manage_boards, slack.identity.name),
@@ -152,6 +159,7 @@ def build_listeners(
             answers,
             repositories,
         ),
+        StatisticsActions(use_cases.show_statistics, answers, repositories),
         CommandActions(answers),
         PauseActions(
             pausing,
@@ -237,4 +245,5 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         show_event_log=ShowEventLog(ports.merge_queue, ports.store, ports.clock),
         show_rules=ShowRules(ports.merge_queue),
         show_branches=ShowBranches(ports.merge_queue, ports.store, ports.clock),
+        show_statistics=ShowStatistics(ports.merge_queue, ports.store, ports.clock, check),
     )

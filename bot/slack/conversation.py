@@ -13,6 +13,7 @@ from bot.domain.message import Message, View
 from bot.messages import pause
 from bot.slack.failures import FAILURES, are_blocks_refused, blocks_refused, read_failure
 from bot.slack.payloads import ViewSubmission
+from bot.slack.plainer import plainer_and_plainer
 from bot.slack.replies import Replies
 
 logger = logging.getLogger(__name__)
@@ -111,13 +112,14 @@ class Conversation:
         self, method: str, send: Callable[[Message], Awaitable[None]], message: Message
     ) -> None:
         """People are told, always: when the blocks are refused, the text goes alone."""
-        try:
-            await send(message)
-        except SlackApiError as error:
-            if not message.blocks or not are_blocks_refused(error):
-                raise
-            blocks_refused(method, read_failure(error).code)
-            await send(Message(message.text))
+        for attempt in plainer_and_plainer(message):
+            try:
+                return await send(attempt)
+            except SlackApiError as error:
+                if not attempt.blocks or not are_blocks_refused(error):
+                    raise
+                blocks_refused(method, read_failure(error).code)
+        return None
 
     async def _show_in_modal(self, message: Message) -> None:
         view = pause.result_modal(message, self.channel_id)

@@ -10,6 +10,7 @@ from aiohttp import ClientError, ClientSession
 from bot.domain.message import Message
 from bot.ports import ChannelDirectory
 from bot.slack.failures import BLOCKS_CODES, blocks_refused
+from bot.slack.plainer import plainer_and_plainer
 from bot.slack.shared_channels import fit_for_channel
 
 logger = logging.getLogger(__name__)
@@ -52,15 +53,16 @@ class Replies:
         await self._post(response_url, {"delete_original": True})
 
     async def _send(self, response_url: str, message: Message, **how: str | bool) -> None:
-        body: dict[str, Any] = {"text": message.text, "unfurl_links": False, **how}
-        if message.blocks:
-            body["blocks"] = [dict(block) for block in message.blocks]
-        refusal = await self._post(response_url, body)
-        if refusal is not None and any(code in refusal for code in BLOCKS_CODES):
-            # People are told, always: when the blocks are refused, the text goes alone.
+        # People are told, always: when the blocks are refused, without what is new among them,
+        # and then the text alone.
+        for attempt in plainer_and_plainer(message):
+            body: dict[str, Any] = {"text": attempt.text, "unfurl_links": False, **how}
+            if attempt.blocks:
+                body["blocks"] = [dict(block) for block in attempt.blocks]
+            refusal = await self._post(response_url, body)
+            if refusal is None or not any(code in refusal for code in BLOCKS_CODES):
+                return
             blocks_refused("response_url", refusal)
-            body.pop("blocks", None)
-            await self._post(response_url, body)
 
     async def _post(self, response_url: str, body: dict[str, Any]) -> str | None:
         """None when Slack took it, else what Slack said. Never tried again: it might show twice."""

@@ -20,6 +20,7 @@ from bot.usecases.show_group import ShowGroup
 from bot.usecases.show_hearing import ShowHearing
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_rules import ShowRules
+from bot.usecases.show_statistics import ShowStatistics
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.snooze_reminders import SnoozeReminders
 from bot.usecases.unpause_group import UnpauseGroup
@@ -54,3 +55,4 @@ class UseCases:
     show_event_log: ShowEventLog
     show_rules: ShowRules
     show_branches: ShowBranches
+    show_statistics: ShowStatistics

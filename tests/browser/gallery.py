@@ -111,6 +111,22 @@ TABLE: Block = {
     ],
 }
 
+CHART: Block = {
+    "type": "data_visualization",
+    "title": "Merged and failed",
+    "chart": {
+        "type": "bar",
+        "series": [
+            {
+                "name": name,
+                "data": [{"label": "Mon 16", "value": a}, {"label": "Tue 17", "value": b}],
+            }
+            for name, a, b in (("Merged", 210, 192), ("Failed", 27, 0))
+        ],
+        "axis_config": {"categories": ["Mon 16", "Tue 17"]},
+    },
+}
+
 MARKDOWN = """## Heading
 Some **bold**, _italic_, ~~struck~~, `code` and [a link](https://example.com/).
 
@@ -156,6 +172,7 @@ MESSAGES: dict[str, list[Block]] = {
     ],
     "rich_text": [RICH_TEXT],
     "table": [TABLE],
+    "chart": [CHART],
     "markdown": [{"type": "markdown", "text": MARKDOWN}],
     "buttons": [
         actions(

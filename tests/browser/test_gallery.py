@@ -22,6 +22,7 @@ SHOWN = {
     "divider": ["above", "below"],
     "image": ["Merges", "Merges a day"],
     "rich_text": ["@Bob Okafor", "#releases", "@here", "2014-02-18", "quoted", "inner"],
+    "chart": ["Merged and failed", "Mon 16", "210", "27", "0"],
     "table": ["Pull request", "3 of 4 done", "12 min"],
     "markdown": ["Heading", "nested", "open", "quoted", "Depth", "as typed"],
     "buttons": ["Resume queue", "Remove", "Refresh"],

@@ -141,7 +141,33 @@ async def test_branches_with_activity_are_listed(bot: BotTester) -> None:
     assert "in the last 1 d" in answer
 
 
-@pytest.mark.parametrize("typed", ["why 41", "log", "rules", "branches"])
+async def test_statistics_tell_what_merged_and_failed_with_a_chart(bot: BotTester) -> None:
+    await bot.merge()
+    await bot.merge(base_ref="release/4.2")
+    broken = bot.enqueue(broken_check="unit tests")
+    await bot.happens("action.queue.leave", broken)
+    answer = await bot.ask("/mq stats")
+    assert "*acme/site*: 2 merges in 7 days" in answer
+    assert "Time in the queue: median " in answer
+    assert "Failed: 1 of 3 (33.3%)" in answer
+    assert "2 merged · 1 failed" in answer
+    assert [block["type"] for block in answer.blocks].count("data_visualization") == 1
+    of_branch = await bot.ask("/mq stats branch:release/4.2 since:30d")
+    assert "*acme/site* on `release/4.2`: 1 merge in 30 days" in of_branch
+    await bot.click(of_branch, "Share in channel")
+    shared = await bot.wait_for_post("on `release/4.2`: 1 merge in 30 days")
+    assert shared.labels == []
+
+
+async def test_statistics_of_a_quiet_queue(bot: BotTester) -> None:
+    answer = await bot.ask("/mq stats since:6h")
+    assert "*acme/site*: 0 merges in the last 6 h" in answer
+    refused = await bot.ask("/mq stats since:yesterday")
+    assert "since: " in refused
+    assert "Usage: `/mq stats [owner/name] [branch:NAME] [since:7d]`" in refused
+
+
+@pytest.mark.parametrize("typed", ["why 41", "log", "rules", "branches", "stats"])
 async def test_a_service_that_does_not_answer_is_never_an_empty_answer(
     start_bot: StartBot, typed: str
 ) -> None:

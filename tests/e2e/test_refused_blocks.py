@@ -26,6 +26,16 @@ async def test_an_answer_to_a_command(refusing: BotTester) -> None:
     await refusing.logged("blocks_refused")
 
 
+async def test_a_workspace_without_charts_gets_the_rest(refusing: BotTester) -> None:
+    await refusing.merge()
+    refuse(refusing, "response_url", "invalid_blocks")
+    answer = await refusing.ask("/mq stats")
+    assert "1 merge in 7 days" in answer
+    assert "data_visualization" not in [block["type"] for block in answer.blocks]
+    assert answer.labels == ["Share in channel"]
+    await refusing.logged("blocks_refused")
+
+
 async def test_the_post_of_a_pause(refusing: BotTester) -> None:
     refuse(refusing, "chat.postMessage", "invalid_blocks")
     await refusing.type("/mq pause CI runners are down", by=BOB)

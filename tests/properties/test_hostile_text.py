@@ -43,6 +43,7 @@ from bot.messages import (
     pause,
     people,
     rules,
+    statistics,
     status,
     subscriptions,
     why,
@@ -64,6 +65,7 @@ from tests.support.make import (
     make_pull_request_record,
     make_queued,
     make_snapshot,
+    make_statistics,
     make_status,
     make_subscription,
 )
@@ -247,6 +249,7 @@ MAKERS: list[Make] = [
     lambda outside: branches.branches(
         Branches(SITE, timedelta(days=7), (outside.text(), outside.text()))
     ),
+    lambda outside: statistics.statistics(make_statistics(branch=outside.text())),
     lambda outside: status.status(snapshot(outside)),
     lambda outside: board.board(
         Board(CHANNEL, SITE, outside.text(), NOON), seen_by_boards(None, snapshot(outside), None)

@@ -1,8 +1,10 @@
 """Values for tests: valid by default, keywords for what matters."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from pydantic import JsonValue
 
@@ -20,6 +22,7 @@ from bot.domain.queue import (
     QueuedPullRequest,
     QueueStatus,
 )
+from bot.domain.queue_statistics import QueueStatistics, TimeInQueue, count, span_back
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, Snapshot
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
@@ -247,3 +250,20 @@ def make_delivery(
         due_at=now,
         **fields,
     )
+
+
+def make_statistics(
+    repository: RepositoryName = SITE,
+    branch: str | None = None,
+    *,
+    days: float = 7,
+    each: tuple[int, int, int] = (206, 22, 9),
+) -> QueueStatistics:
+    """So many merged, failed and left otherwise each time but the last, when nothing happened."""
+    span = span_back(NOON, timedelta(days=days), ZoneInfo("Europe/Paris"))
+    merged, failed, left = each
+    tallies = [replace(one, merged=merged, failed=failed, left=left) for one in count([], span)[0]]
+    if len(tallies) > 1:
+        tallies[-1] = replace(tallies[-1], merged=0, failed=0, left=0)
+    length = TimeInQueue(timedelta(minutes=24), timedelta(hours=1, minutes=10))
+    return QueueStatistics(repository, branch, span, tuple(tallies), length if merged else None)

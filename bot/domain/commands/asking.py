@@ -10,6 +10,7 @@ from bot.domain.commands.values import (
     Command,
     LogCommand,
     RulesCommand,
+    StatsCommand,
     StatusCommand,
     WhyCommand,
 )
@@ -25,6 +26,7 @@ _ADDRESS = re.compile(
 """The page of a pull request at the usual code hosts: its repository and its number."""
 
 BRANCHES_SINCE = timedelta(days=7)
+STATS_SINCE = timedelta(days=7)
 
 
 def read_status(arguments: Arguments) -> Command:
@@ -99,3 +101,10 @@ def read_branches(arguments: Arguments) -> Command:
     repository, words = arguments.repository()
     since = Options(arguments, words, {"since"}).lookback("since")
     return BranchesCommand(repository, since or BRANCHES_SINCE)
+
+
+def read_stats(arguments: Arguments) -> Command:
+    repository, words = arguments.repository()
+    options = Options(arguments, words, {"branch", "since"})
+    since = options.lookback("since") or STATS_SINCE
+    return StatsCommand(repository, since, options.branch())

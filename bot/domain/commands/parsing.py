@@ -8,6 +8,7 @@ from bot.domain.commands.asking import (
     read_branches,
     read_log,
     read_rules,
+    read_stats,
     read_status,
     read_why,
 )
@@ -81,6 +82,7 @@ _READERS: dict[str, Callable[[Arguments], Command]] = {
     "log": read_log,
     "rules": read_rules,
     "branches": read_branches,
+    "stats": read_stats,
     "pause": read_pause,
     "unpause": read_unpause,
     "subscribe": read_subscribe,

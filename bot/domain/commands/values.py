@@ -65,6 +65,15 @@ class BranchesCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class StatsCommand:
+    """What merged, failed and how long it took since so long ago, for one base branch or all."""
+
+    repository: RepositoryName | None
+    since: timedelta
+    branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PauseCommand:
     """`reason` is None when none was typed: a modal asks for it. `lasting`: it lifts itself."""
 
@@ -180,6 +189,7 @@ RepositoryCommand = (
     | LogCommand
     | RulesCommand
     | BranchesCommand
+    | StatsCommand
     | PauseCommand
     | UnpauseCommand
     | SubscribeCommand

@@ -46,6 +46,12 @@ VERBS = (
         ("branches", "branches acme/site since:24h"),
     ),
     Verb(
+        "stats",
+        "stats [owner/name] [branch:NAME] [since:7d]",
+        "See merges a day, the time in the queue and how much fails, with a chart",
+        ("stats", "stats acme/site branch:main since:30d"),
+    ),
+    Verb(
         "pause",
         "pause [owner/name|@group|all] [45m|until 15:00] [reason]",
         "Pause the queue; without a reason a form asks for it",

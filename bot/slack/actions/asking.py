@@ -9,7 +9,7 @@ from bot.domain.denials import Right
 from bot.domain.log_pages import LONGEST_LOOKBACK
 from bot.domain.repositories import Repositories
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, branches, choice, event_log, rules, status, why
+from bot.messages import actions, branches, choice, event_log, rules, statistics, status, why
 from bot.slack.actions.click import Act
 from bot.slack.answers import Answers
 from bot.slack.conversation import Conversation
@@ -18,6 +18,7 @@ from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.show_branches import ShowBranches
 from bot.usecases.show_event_log import LogQuestion, ShowEventLog
 from bot.usecases.show_rules import ShowRules
+from bot.usecases.show_statistics import ShowStatistics, StatisticsQuestion
 from bot.usecases.show_status import ShowStatus
 
 
@@ -58,6 +59,26 @@ class StatusActions:
         name, _, branch = value.partition(" ")
         repository = self.repositories.allowed(name)
         return await self.show_status.run(repository, branch or None)
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsActions:
+    """*Share in channel* of a count, which is made anew."""
+
+    show_statistics: ShowStatistics
+    answers: Answers
+    repositories: Repositories
+
+    def acts(self) -> Mapping[str, Act]:
+        return {actions.STATISTICS_SHARE: self._share}
+
+    async def _share(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.answers.admit(conversation)
+        value = click.action.chosen
+        repository, since, branch = actions.read_statistics_value(value, self.repositories)
+        asked = StatisticsQuestion(since, branch)
+        found = await self.show_statistics.run(repository, asked, conversation.actor)
+        await conversation.tell_channel(statistics.shared(found))
 
 
 @dataclass(frozen=True, slots=True)

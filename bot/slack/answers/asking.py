@@ -8,17 +8,19 @@ from bot.domain.commands import (
     LogCommand,
     RepositoryCommand,
     RulesCommand,
+    StatsCommand,
     StatusCommand,
     WhyCommand,
 )
 from bot.domain.repository import RepositoryName
-from bot.messages import branches, event_log, rules, status, why
+from bot.messages import branches, event_log, rules, statistics, status, why
 from bot.slack.answers.room import RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.show_branches import ShowBranches
 from bot.usecases.show_event_log import LogQuestion, ShowEventLog
 from bot.usecases.show_rules import ShowRules
+from bot.usecases.show_statistics import ShowStatistics, StatisticsQuestion
 from bot.usecases.show_status import ShowStatus
 
 
@@ -36,6 +38,23 @@ class StatusAnswers:
     ) -> None:
         snapshot = await self.show_status.run(repository, command.branch)
         await conversation.tell_actor(status.status(snapshot))
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsAnswers:
+    """How the queue did lately, for the caller alone."""
+
+    show_statistics: ShowStatistics
+
+    def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]:
+        return {StatsCommand: self._statistics}
+
+    async def _statistics(
+        self, command: StatsCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        asked = StatisticsQuestion(command.since, command.branch)
+        found = await self.show_statistics.run(repository, asked, conversation.actor)
+        await conversation.tell_actor(statistics.statistics(found))
 
 
 @dataclass(frozen=True, slots=True)

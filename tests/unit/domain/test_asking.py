@@ -9,6 +9,7 @@ from bot.domain.commands import (
     Command,
     LogCommand,
     RulesCommand,
+    StatsCommand,
     WhyCommand,
     parse_command,
 )
@@ -47,6 +48,8 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
         ("rules api", RulesCommand(API)),
         ("branches", BranchesCommand(None, 7 * DAY)),
         ("branches api since:36h", BranchesCommand(API, 36 * HOUR)),
+        ("stats", StatsCommand(None, 7 * DAY)),
+        ("stats api branch:main since:6h", StatsCommand(API, 6 * HOUR, "main")),
     ],
 )
 def test_a_question_is_read_into_its_value(typed: str, command: Command) -> None:

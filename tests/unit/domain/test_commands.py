@@ -120,7 +120,8 @@ def test_repositories_are_found_whatever_their_case() -> None:
     [
         ("pasue", "pause"),
         ("unpuase", "unpause"),
-        ("stats", "status"),
+        ("statu", "status"),
+        ("statz", "stats"),
         ("SUBSCRIB acme/site", "subscribe"),
         ("resum", "resume"),
         ("./pause", "pause"),

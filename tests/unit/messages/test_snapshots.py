@@ -69,6 +69,7 @@ from bot.messages import (
     people,
     rules,
     staleness,
+    statistics,
     status,
     subscriptions,
     summary,
@@ -89,6 +90,7 @@ from tests.support.make import (
     make_pull_request_record,
     make_queued,
     make_snapshot,
+    make_statistics,
     make_status,
     make_subscription,
     make_timer,
@@ -248,6 +250,13 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         Branches(SITE, timedelta(days=7), tuple(f"release/{n}" for n in range(50))), 20
     ),
     "branches-none": lambda: branches.branches(Branches(SITE, timedelta(hours=24), ())),
+    "statistics": lambda: statistics.statistics(make_statistics()),
+    "statistics-of-weeks": lambda: statistics.shared(
+        make_statistics(branch="release/4.2", days=30)
+    ),
+    "statistics-cut": lambda: statistics.shared(replace(make_statistics(days=3), cut=True)),
+    "statistics-without-merges": lambda: statistics.shared(make_statistics(each=(0, 0, 0))),
+    "statistics-of-hours": lambda: statistics.shared(make_statistics(days=0.25)),
     "error-configuration": lambda: explain(
         InvalidConfiguration(422, "queue_rules: 'batch_size' must be at least 1")
     ),

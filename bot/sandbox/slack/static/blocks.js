@@ -1,5 +1,6 @@
 // Shows Block Kit blocks; a kind that is not known here is a labelled placeholder, never silence.
 
+import { renderChart } from "./charts.js";
 import { el, uniqueId } from "./dom.js";
 import { renderElement } from "./elements.js";
 import { renderMarkdown } from "./markdown.js";
@@ -31,6 +32,7 @@ const RENDERERS = {
   input: renderInput,
   rich_text: (block, surface) => el("div", { class: "block block-rich" }, renderRichText(block, surface.directory)),
   table: renderTable,
+  data_visualization: renderChart,
   markdown: (block) => el("div", { class: "block block-markdown" }, renderMarkdown(block.text)),
   alert: (block, surface) => el(
     "div",

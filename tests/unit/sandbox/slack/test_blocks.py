@@ -45,6 +45,22 @@ def table(rows: int, columns: int, text: str = "x") -> Json:
     return {"type": "table", "rows": [[cell] * columns for _ in range(rows)]}
 
 
+def chart(points: int = 2, series: int | list[Json] = 1, **fields: object) -> Json:
+    labels = [f"day {number}" for number in range(points)]
+    data = [{"label": label, "value": 1} for label in labels]
+    drawn = {
+        "type": "bar",
+        "series": (
+            [{"name": f"s{number}", "data": data} for number in range(series)]
+            if isinstance(series, int)
+            else series
+        ),
+        "axis_config": {"categories": labels},
+        **fields,
+    }
+    return {"type": "data_visualization", "title": "x" * 50, "chart": drawn}
+
+
 def sentences(*blocks: Json, surface: Any = "message") -> list[str]:
     return find_problems(list(blocks), surface).sentences()
 
@@ -82,6 +98,12 @@ ACCEPTED = [
         ],
     },
     table(100, 20),
+    chart(points=20, series=6),
+    {
+        "type": "data_visualization",
+        "title": "x",
+        "chart": {"type": "pie", "segments": [{"label": "x" * 20, "value": 0.5}]},
+    },
     {"type": "markdown", "text": "**x**"},
 ]
 
@@ -100,6 +122,17 @@ REFUSED = [
         "must be less than 2001 characters [json-pointer:/blocks/0/fields/0/text]",
     ),
     (section(fields=[mrkdwn("x")] * 11), "no more than 10 items allowed"),
+    (chart(points=21), "no more than 20 items allowed"),
+    (chart(series=7), "no more than 6 items allowed"),
+    (chart(type="radar"), "unsupported type: radar"),
+    (chart(axis_config={"categories": ["day 0", "day 9"]}), "must match axis_config.categories"),
+    (chart(axis_config={"categories": ["x" * 21]}), "must be less than 21 characters"),
+    (chart(axis_config=None), "missing required field: axis_config"),
+    (chart(series=0), "must have at least 1 item(s)"),
+    (
+        chart(series=[{"name": "a", "data": [{"label": "b", "value": "1"}]}]),
+        "must provide a number [json-pointer:/blocks/0/chart/series/0/data/0/value]",
+    ),
     ({"type": "header", "text": plain("x" * 151)}, "must be less than 151 characters"),
     ({"type": "header", "text": mrkdwn("x")}, "unsupported type: mrkdwn"),
     ({"type": "context", "elements": [mrkdwn("x")] * 11}, "no more than 10 items allowed"),
@@ -235,6 +268,16 @@ def test_one_block_id_stands_once_and_one_table_in_a_message() -> None:
         'block_id "a" already exists [json-pointer:/blocks/1/block_id]'
     ]
     assert sentences(table(1, 1), table(1, 1)) == ["only 1 table allowed [json-pointer:/blocks]"]
+
+
+def test_series_of_a_chart_have_names_of_their_own_and_two_charts_are_the_most() -> None:
+    point = {"label": "day 0", "value": 1}
+    twice = [{"name": "same", "data": [point]}] * 2
+    assert sentences(chart(points=1, series=twice)) == [
+        "series names must be unique [json-pointer:/blocks/0/chart/series]"
+    ]
+    assert sentences(chart(), chart()) == []
+    assert sentences(*[chart()] * 3) == ["only 2 data_visualization allowed [json-pointer:/blocks]"]
 
 
 def test_markdown_blocks_share_twelve_thousand_characters() -> None:

@@ -1,0 +1,182 @@
+"""How a queue did over some days: what merged, what failed, and how long it took."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from statistics import median, quantiles
+from zoneinfo import ZoneInfo
+
+from bot.domain.classification import EventKind, kinds
+from bot.domain.event_records import EventRecord
+from bot.domain.event_types import LEAVE, MERGED
+from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import ENTER, says_too_little
+
+DAY = timedelta(days=1)
+DAYS_SHOWN = 14
+"""Up to so many days are told one by one, more of them week by week."""
+
+WEEK = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What merged, failed, or left the queue for another reason, from one day to another.
+
+    `first` and `last` are days of the asker's time zone, both included.
+    """
+
+    first: date
+    last: date
+    merged: int = 0
+    failed: int = 0
+    left: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TimeInQueue:
+    """From entering to merging, of those merges that tell when they entered."""
+
+    median: timedelta
+    ninetieth: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The days that are counted, the last of them up to now; `asked` is how far back it was."""
+
+    start: datetime
+    end: datetime
+    asked: timedelta
+    zone: ZoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStatistics:
+    """`tallies` are oldest first and hold every day of the span, also those without events.
+
+    `cut`: the log held more than was read, so that the span is shorter than asked.
+    """
+
+    repository: RepositoryName
+    branch: str | None
+    span: Span
+    tallies: tuple[Tally, ...]
+    time_in_queue: TimeInQueue | None
+    cut: bool = False
+
+    @property
+    def merged(self) -> int:
+        return sum(one.merged for one in self.tallies)
+
+    @property
+    def failed(self) -> int:
+        return sum(one.failed for one in self.tallies)
+
+    @property
+    def left(self) -> int:
+        return sum(one.left for one in self.tallies)
+
+    @property
+    def failure_share(self) -> float | None:
+        """Of what merged or failed, from 0 to 1; None when nothing did."""
+        decided = self.merged + self.failed
+        return self.failed / decided if decided else None
+
+    @property
+    def merges_a_day(self) -> float | None:
+        """None for less than a day: a morning says nothing of a day."""
+        days = (self.span.end - self.span.start) / DAY
+        return self.merged / days if days >= 1 else None
+
+
+def span_back(now: datetime, asked: timedelta, zone: ZoneInfo) -> Span:
+    """Whole days of `zone`, today as the last of them; what is shorter than a day is as asked."""
+    if asked < DAY:
+        return Span(now - asked, now, asked, zone)
+    first = now.astimezone(zone).date() - timedelta(days=asked.days - 1)
+    return Span(start_of(first, zone), now, asked, zone)
+
+
+def start_of(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone)
+
+
+def tells_too_little(records: Iterable[EventRecord]) -> bool:
+    """Whether leaves and merges alone do not say why, or when what merged had entered."""
+    return any(
+        says_too_little(one) or (one.type == MERGED and _queued_at(one) is None) for one in records
+    )
+
+
+def count(
+    records: Iterable[EventRecord], span: Span
+) -> tuple[tuple[Tally, ...], TimeInQueue | None]:
+    """What the events of the span come to; each is judged by those of its pull request."""
+    found: dict[date, dict[EventKind, int]] = defaultdict(lambda: defaultdict(int))
+    today = span.end.astimezone(span.zone).date()
+    lengths: list[timedelta] = []
+    for stays in _by_pull_request(records):
+        judged = kinds(stays)
+        for at, one in enumerate(stays):
+            kind = judged[one.event_id]
+            # A service whose clock is ahead of ours may have begun tomorrow.
+            found[min(one.received_at.astimezone(span.zone).date(), today)][kind] += 1
+            queued_at = _entered_at(stays[: at + 1]) if kind is EventKind.MERGE else None
+            if queued_at is not None:
+                lengths.append(one.received_at - queued_at)
+    return tuple(_tally(days, found) for days in _days(span)), _time_in_queue(lengths)
+
+
+def _by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecord]]:
+    """Each event once, oldest first; a page read twice changes nothing."""
+    of_one: dict[int | None, dict[int, EventRecord]] = defaultdict(dict)
+    for record in records:
+        of_one[record.pull_request][record.event_id] = record
+    for stays in of_one.values():
+        yield sorted(stays.values(), key=lambda one: (one.received_at, one.event_id))
+
+
+def _entered_at(until_merge: Sequence[EventRecord]) -> datetime | None:
+    """When the last of these events, which merged, had entered the queue."""
+    for one in reversed(until_merge):
+        told = _queued_at(one) if one.type in {MERGED, LEAVE} else None
+        if told is not None:
+            return told
+        if one.type == ENTER:
+            return one.received_at
+    return None
+
+
+def _queued_at(record: EventRecord) -> datetime | None:
+    told = record.details.get("queued_at")
+    return datetime.fromisoformat(told) if isinstance(told, str) else None
+
+
+def _days(span: Span) -> Iterable[tuple[date, date]]:
+    """The first and last day of each tally; weeks end today, the oldest may be shorter."""
+    first, last = (at.astimezone(span.zone).date() for at in (span.start, span.end))
+    many = (last - first).days + 1
+    size = 1 if many <= DAYS_SHOWN else WEEK
+    for back in range((many - 1) // size, -1, -1):
+        end = last - timedelta(days=back * size)
+        yield max(first, end - timedelta(days=size - 1)), end
+
+
+def _tally(days: tuple[date, date], found: dict[date, dict[EventKind, int]]) -> Tally:
+    first, last = days
+    of_days = [found[day] for day in found if first <= day <= last]
+
+    def of(kind: EventKind) -> int:
+        return sum(one[kind] for one in of_days)
+
+    return Tally(first, last, of(EventKind.MERGE), of(EventKind.FAILURE), of(EventKind.DEQUEUE))
+
+
+def _time_in_queue(lengths: Sequence[timedelta]) -> TimeInQueue | None:
+    seconds = sorted(max(one.total_seconds(), 0.0) for one in lengths)
+    if not seconds:
+        return None
+    ninetieth = quantiles(seconds, n=10, method="inclusive")[8] if len(seconds) > 1 else seconds[0]
+    return TimeInQueue(timedelta(seconds=median(seconds)), timedelta(seconds=ninetieth))

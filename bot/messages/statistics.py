@@ -1,0 +1,111 @@
+"""How a queue did over some days: figures, a chart, and the same in words."""
+
+from datetime import date
+
+from bot.domain.message import Block, Message
+from bot.domain.queue_statistics import DAY, QueueStatistics, Tally
+from bot.messages import blocks
+from bot.messages.actions import STATISTICS_SHARE, statistics_value
+from bot.messages.text import code, cut_markup, duration, escape, local_time, plural, utc_time
+
+NAME_LIMIT = 60
+
+
+def statistics(found: QueueStatistics) -> Message:
+    """For the person who asked, with *Share in channel*."""
+    value = statistics_value(found.repository, found.span.asked, found.branch)
+    share = blocks.button("Share in channel", action_id=STATISTICS_SHARE, value=value)
+    told = shared(found)
+    return Message(told.text, (*told.blocks, blocks.actions([share])))
+
+
+def shared(found: QueueStatistics) -> Message:
+    """For everybody in a channel."""
+    lines = _figures(found)
+    head = f"*{escape(found.repository)}*{_branch(found)}: {_verdict(found)}"
+    shown: list[Block] = [blocks.section(f":bar_chart: {head}")]
+    if lines:
+        shown.append(blocks.section("\n".join(f"• {line}" for line in lines)))
+    if _has_chart(found):
+        shown += [_chart(found), blocks.section(_in_words(found))]
+    shown.append(
+        blocks.context(
+            f"Counted since {local_time(found.span.start)}",
+            f"days of {escape(found.span.zone.key)}" if _has_chart(found) else "",
+            "the log holds more than I read at once" if found.cut else "",
+        )
+    )
+    since = f"Counted since {utc_time(found.span.start)}."
+    text = ". ".join([head.replace("*", ""), *lines, since])
+    return Message(cut_markup(text, blocks.FALLBACK_LIMIT), tuple(shown))
+
+
+def _branch(found: QueueStatistics) -> str:
+    return f" on {code(found.branch, NAME_LIMIT)}" if found.branch is not None else ""
+
+
+def _verdict(found: QueueStatistics) -> str:
+    length = found.span.end - found.span.start
+    days = -(-length // DAY)
+    back = duration(length) if length < DAY else "today" if days == 1 else f"{days} days"
+    if found.cut or length < DAY:
+        back = f"the last {duration(length)}"
+    a_day = found.merges_a_day
+    rate = f", {_number(a_day)} a day" if a_day is not None and found.merged else ""
+    return f"{plural(found.merged, 'merge')} in {back}{rate}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"  # noqa: PLR2004 - a digit more below
+
+
+def _figures(found: QueueStatistics) -> list[str]:
+    lines = []
+    length = found.time_in_queue
+    if length is not None:
+        lines.append(
+            f"Time in the queue: median {duration(length.median)}, "
+            f"90% within {duration(length.ninetieth)}"
+        )
+    share = found.failure_share
+    if share is not None:
+        lines.append(f"Failed: {found.failed:,} of {found.merged + found.failed:,} ({share:.1%})")
+    if found.left:
+        lines.append(f"Left for another reason, mostly removed by somebody: {found.left:,}")
+    return lines
+
+
+def _has_chart(found: QueueStatistics) -> bool:
+    return len(found.tallies) > 1 and found.merged + found.failed > 0
+
+
+def _chart(found: QueueStatistics) -> Block:
+    title = "Merged and failed, day by day"
+    if any(one.first != one.last for one in found.tallies):
+        title = "Merged and failed, week by week"
+    series = {
+        "Merged": [one.merged for one in found.tallies],
+        "Failed": [one.failed for one in found.tallies],
+    }
+    return blocks.bar_chart(title, [_label(one) for one in found.tallies], series)
+
+
+def _label(one: Tally) -> str:
+    if one.first == one.last:
+        return f"{one.first:%a} {_month_day(one.first)}"
+    return f"{_month_day(one.first)} to {_month_day(one.last)}"
+
+
+def _month_day(day: date) -> str:
+    return f"{day:%b} {day.day}"
+
+
+def _in_words(found: QueueStatistics) -> str:
+    """What the chart shows, without the days on which nothing happened."""
+    lines = []
+    for one in found.tallies:
+        facts = ((one.merged, "merged"), (one.failed, "failed"), (one.left, "left otherwise"))
+        told = " · ".join(f"{many:,} {word}" for many, word in facts if many)
+        if told:
+            lines.append(f"{_label(one)}: {told}")
+    return "\n".join(lines)

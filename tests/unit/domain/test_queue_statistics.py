@@ -1,0 +1,180 @@
+"""Counting what merged, failed and left, in days of the asker's time zone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from pydantic import JsonValue
+
+from bot.domain.event_records import EventRecord
+from bot.domain.queue_statistics import (
+    QueueStatistics,
+    Span,
+    TimeInQueue,
+    count,
+    span_back,
+    tells_too_little,
+)
+from tests.support.clock import NOON
+from tests.support.make import SITE, make_event_record
+
+PARIS = ZoneInfo("Europe/Paris")
+WEEK = timedelta(days=7)
+LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
+ENTER, CHECKS_END = "action.queue.enter", "action.queue.checks_end"
+
+
+class Log:
+    """Events one after the other; each call is told how long before noon it was."""
+
+    def __init__(self) -> None:
+        self.records: list[EventRecord] = []
+
+    def tell(
+        self, type_: str, ago: timedelta, number: int = 41, **details: JsonValue
+    ) -> EventRecord:
+        plain = make_event_record(
+            type_,
+            event_id=len(self.records) + 1,
+            received_at=NOON - ago,
+            pull_request=number,
+        )
+        record = replace(plain, details=details)
+        self.records.append(record)
+        return record
+
+    def merge(self, ago: timedelta, took: timedelta | None = None, number: int = 41) -> None:
+        told: dict[str, JsonValue] = {}
+        if took is not None:
+            told["queued_at"] = (NOON - ago - took).isoformat()
+        self.tell(LEAVE, ago, number, merged=True, code="PR_MERGED", **told)
+        self.tell(MERGED, ago - timedelta(seconds=1), number, **told)
+
+    def fail(self, ago: timedelta, number: int = 42, code: str = "CHECKS_FAILED") -> None:
+        self.tell(LEAVE, ago, number, merged=False, code=code)
+
+    def counted(self, asked: timedelta = WEEK, zone: ZoneInfo = PARIS) -> QueueStatistics:
+        span = span_back(NOON, asked, zone)
+        tallies, lengths = count(self.records, span)
+        return QueueStatistics(SITE, None, span, tallies, lengths)
+
+
+@pytest.fixture
+def log() -> Log:
+    return Log()
+
+
+def hours(count: float) -> timedelta:
+    return timedelta(hours=count)
+
+
+def figures(found: QueueStatistics) -> Sequence[tuple[int, int, int]]:
+    return [(one.merged, one.failed, one.left) for one in found.tallies]
+
+
+def test_a_merge_counts_once_however_many_events_tell_it(log: Log) -> None:
+    log.merge(hours(1), hours(2))
+    log.records += log.records
+    found = log.counted()
+    assert (found.merged, found.failed, found.left) == (1, 0, 0)
+    assert figures(found) == [(0, 0, 0)] * 6 + [(1, 0, 0)]
+
+
+def test_what_a_person_removed_is_no_failure(log: Log) -> None:
+    log.merge(hours(3))
+    log.fail(hours(2))
+    log.fail(hours(1), 43, "PR_MANUALLY_DEQUEUED")
+    found = log.counted()
+    assert (found.merged, found.failed, found.left) == (1, 1, 1)
+    assert found.failure_share == 0.5
+
+
+def test_days_are_those_of_the_askers_zone(log: Log) -> None:
+    late = NOON.replace(hour=23, minute=30) - timedelta(days=1)
+    log.merge(NOON - late)
+    in_paris, in_utc = log.counted(), log.counted(zone=ZoneInfo("UTC"))
+    assert figures(in_paris)[-2:] == [(0, 0, 0), (1, 0, 0)]
+    assert figures(in_utc)[-2:] == [(1, 0, 0), (0, 0, 0)]
+
+
+def test_seven_days_are_today_and_the_six_before_it() -> None:
+    span = span_back(NOON, WEEK, PARIS)
+    today = NOON.astimezone(PARIS).date()
+    assert span.start == datetime.combine(
+        today - timedelta(days=6), datetime.min.time(), tzinfo=PARIS
+    )
+    assert len(QueueStatistics(SITE, None, span, count([], span)[0], None).tallies) == 7
+
+
+def test_days_around_a_change_of_the_clock_are_whole_days() -> None:
+    after = datetime(2026, 10, 27, 12, tzinfo=UTC)
+    span = span_back(after, timedelta(days=4), PARIS)
+    tallies, _ = count([], span)
+    assert span.start.astimezone(UTC) == datetime(2026, 10, 23, 22, tzinfo=UTC)
+    assert [one.first.day for one in tallies] == [24, 25, 26, 27]
+
+
+@pytest.mark.parametrize("days", [1, 14, 15, 21, 90])
+def test_every_day_is_in_one_tally_and_a_chart_has_room_for_all(days: int) -> None:
+    span = span_back(NOON, timedelta(days=days), PARIS)
+    tallies, _ = count([], span)
+    first = span.start.astimezone(PARIS).date()
+    told = [
+        one.first + timedelta(days=day)
+        for one in tallies
+        for day in range((one.last - one.first).days + 1)
+    ]
+    assert told == [first + timedelta(days=day) for day in range(days)]
+    assert len(tallies) <= 20
+
+
+def test_the_time_in_the_queue_is_of_merges_alone(log: Log) -> None:
+    for number, minutes in enumerate(range(10, 110, 10)):
+        log.merge(hours(1), timedelta(minutes=minutes), number)
+    log.fail(hours(1), 99)
+    found = log.counted()
+    assert found.time_in_queue == TimeInQueue(
+        timedelta(minutes=55, seconds=1), timedelta(minutes=91, seconds=1)
+    )
+
+
+def test_without_metadata_the_events_around_tell_it(log: Log) -> None:
+    log.tell(ENTER, hours(3), 41)
+    log.tell(LEAVE, hours(1), 41)
+    log.tell(MERGED, hours(1) - timedelta(seconds=2), 41)
+    log.tell(LEAVE, hours(1), 42)
+    found = log.counted()
+    assert (found.merged, found.failed) == (1, 1)
+    assert found.time_in_queue is not None
+    assert found.time_in_queue.median == timedelta(hours=2, seconds=2)
+
+
+@pytest.mark.parametrize(
+    ("record", "too_little"),
+    [
+        (make_event_record(LEAVE), True),
+        (make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"), False),
+        (make_event_record(LEAVE, merged=True), False),
+        (make_event_record(MERGED), True),
+        (make_event_record(MERGED, queued_at=NOON.isoformat()), False),
+    ],
+)
+def test_whether_more_events_are_needed(record: EventRecord, *, too_little: bool) -> None:
+    assert tells_too_little([record]) is too_little
+
+
+def test_a_morning_says_nothing_of_a_day(log: Log) -> None:
+    log.merge(hours(1))
+    assert log.counted(hours(6)).merges_a_day is None
+    assert log.counted(hours(6)).merged == 1
+    week = log.counted()
+    assert week.merges_a_day == pytest.approx(1 / ((NOON - week.span.start) / timedelta(days=1)))
+
+
+def test_an_event_of_a_clock_ahead_of_ours_belongs_to_today() -> None:
+    ahead = make_event_record(MERGED, received_at=NOON + timedelta(hours=13))
+    span = Span(NOON - timedelta(days=2), NOON, timedelta(days=2), PARIS)
+    tallies, _ = count([ahead], span)
+    assert (tallies[-1].last, tallies[-1].merged) == (NOON.date(), 1)

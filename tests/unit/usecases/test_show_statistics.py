@@ -1,0 +1,148 @@
+"""Counting a queue's merges and failures from the service's log."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count as numbers
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.domain.audit import Actor
+from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.permissions import Policy
+from bot.domain.queue_statistics import QueueStatistics
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.show_statistics import (
+    ENDS,
+    MOST_PAGES,
+    TELLING,
+    ShowStatistics,
+    StatisticsQuestion,
+)
+from tests.support.clock import NOON, FakeClock
+from tests.support.directories import HOME, FakePeople, make_person
+from tests.support.make import SITE, make_event
+from tests.support.merge_queue import Call, FakeMergeQueue
+from tests.support.store import InMemoryStore
+
+ALICE = Actor("U0ALICE", HOME, "alice")
+WEEK = StatisticsQuestion(timedelta(days=7))
+ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
+
+
+class World:
+    """A service with a log, and somebody in Tokyo who asks how its queue did."""
+
+    def __init__(self) -> None:
+        self.service, self.ids = FakeMergeQueue(), numbers(1)
+        people = FakePeople({"U0ALICE": replace(make_person("U0ALICE"), zone="Asia/Tokyo")})
+        check = CheckPermission(people, Policy(frozenset({HOME})))
+        self.show = ShowStatistics(self.service, InMemoryStore(), FakeClock(), check)
+
+    def tell(
+        self, type_: str, ago: timedelta, number: int = 41, branch: str = "main", **told: Any
+    ) -> None:
+        event = make_event(
+            next(self.ids),
+            type_,
+            received_at=NOON - ago,
+            pull_request=number,
+            base_ref=branch,
+            metadata=told or None,
+        )
+        self.service.log(SITE, event)
+
+    def merge(self, ago: timedelta, number: int = 41, branch: str = "main") -> None:
+        queued_at = (NOON - ago - timedelta(hours=1)).isoformat()
+        code = "PR_MERGED"
+        self.tell(LEAVE, ago, number, branch, merged=True, dequeue_code=code, queued_at=queued_at)
+        self.tell(MERGED, ago, number, branch, queued_at=queued_at)
+
+    async def ask(self, asked: StatisticsQuestion = WEEK) -> QueueStatistics:
+        return await self.show.run(SITE, asked, ALICE)
+
+    @property
+    def pages(self) -> list[Call]:
+        return self.service.called("event_page")
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def days(count: float) -> timedelta:
+    return timedelta(days=count)
+
+
+def every(gap: timedelta, back: timedelta) -> Iterator[timedelta]:
+    ago = gap
+    while ago < back:
+        yield ago
+        ago += gap
+
+
+async def test_the_whole_span_is_counted_in_the_askers_days(world: World) -> None:
+    for number, ago in enumerate(every(timedelta(hours=12), days(9)), 1):
+        world.merge(ago, number)
+    found = await world.ask()
+    assert found.span.zone == ZoneInfo("Asia/Tokyo")
+    assert [one.merged for one in found.tallies] == [2, 2, 2, 2, 2, 2, 1]
+    assert found.time_in_queue is not None
+    assert found.time_in_queue.median == timedelta(hours=1)
+    assert not found.cut
+
+
+async def test_of_a_log_that_tells_enough_only_the_ends_are_read(world: World) -> None:
+    world.merge(days(1))
+    await world.ask()
+    assert {call.types for call in world.pages} == {tuple(sorted(ENDS))}
+
+
+async def test_of_a_log_that_tells_little_more_is_read(world: World) -> None:
+    world.tell(ENTER, days(1) + timedelta(minutes=30))
+    world.tell(LEAVE, days(1))
+    world.tell(MERGED, days(1) - timedelta(seconds=1))
+    found = await world.ask()
+    assert world.pages[-1].types == tuple(sorted(TELLING))
+    assert (found.merged, found.failed) == (1, 0)
+    assert found.time_in_queue is not None
+    assert found.time_in_queue.median == timedelta(minutes=30, seconds=1)
+
+
+async def test_a_branch_is_asked_of_the_service(world: World) -> None:
+    world.merge(days(1), 41, "main")
+    world.merge(days(1), 42, "release/4.2")
+    found = await world.ask(StatisticsQuestion(days(7), "release/4.2"))
+    assert found.merged == 1
+    assert {call.branch for call in world.pages} == {"release/4.2"}
+
+
+async def test_a_log_that_is_too_long_is_counted_from_a_later_day_on_and_says_so(
+    world: World,
+) -> None:
+    world.service.page_size = 10
+    for number, ago in enumerate(every(timedelta(minutes=10), days(7)), 1):
+        world.merge(ago, number)
+    found = await world.ask()
+    assert found.cut
+    assert len(world.pages) <= MOST_PAGES
+    assert found.span.start > NOON - days(3)
+    whole = (NOON - found.span.start) // timedelta(minutes=10)
+    assert found.merged == whole
+    assert found.merges_a_day == pytest.approx(144, rel=0.02)
+
+
+async def test_a_quiet_log_is_read_in_few_requests(world: World) -> None:
+    await world.ask(StatisticsQuestion(days(90)))
+    assert len(world.pages) <= 10
+
+
+async def test_a_log_that_cannot_be_read_is_no_empty_one(world: World) -> None:
+    world.merge(days(1))
+    world.service.fail_next(MergeQueueUnavailable("maintenance"))
+    with pytest.raises(MergeQueueUnavailable) as raised:
+        await world.ask()
+    assert raised.value.repository == SITE
