@@ -5,7 +5,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from sqlalchemy import URL, event
@@ -95,7 +95,10 @@ def _sqlite(path: Path, wait_seconds: float) -> AsyncEngine:
 
 
 def _begin_immediate(connection: "Connection") -> None:
-    connection.exec_driver_sql(BEGIN)
+    driver = cast("SqliteConnection", connection.connection.driver_connection)
+    # Or SQLAlchemy comes to a transaction that was begun without it.
+    if not driver.in_transaction:
+        connection.exec_driver_sql(BEGIN)
 
 
 def _postgresql(

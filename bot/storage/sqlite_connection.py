@@ -159,6 +159,14 @@ class SqliteConnection(aiosqlite.Connection):
         await self._in_thread(all_of_it)
         return found
 
+    async def begin(self) -> None:
+        """Begin a transaction that may write, when nobody else's is under way any more."""
+
+        def work() -> None:
+            self.opened.execute(BEGIN)
+
+        await self._begin(work)
+
     async def _begin(self, work: Callable[[], None]) -> None:
         """Here if nobody has the file locked, else in the thread, which waits for it."""
         self._changes = self.opened.total_changes

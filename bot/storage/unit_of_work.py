@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 from typing_extensions import override
 
 from bot import ports
-from bot.domain.errors import StoreUnavailable
 from bot.storage.accounts import SqlAccounts
 from bot.storage.audit import SqlAudit
 from bot.storage.bisections import SqlBisections
 from bot.storage.boards import SqlBoards
 from bot.storage.cards import SqlCards
 from bot.storage.channel_defaults import SqlChannelDefaults
+from bot.storage.connections import connections_of
 from bot.storage.events import SqlEvents
 from bot.storage.failures import as_store_errors
 from bot.storage.group_acts import SqlGroupActs
@@ -34,7 +34,6 @@ from bot.storage.statements import Statements
 from bot.storage.stays import SqlStays
 from bot.storage.subscriptions import SqlSubscriptions
 from bot.storage.timers import SqlTimers
-from bot.storage.uncancelled import to_its_end, to_its_end_here
 from bot.storage.workers import SqlWorkers
 
 
@@ -189,20 +188,11 @@ class SqlTransaction(ports.Transaction):
 
 
 class SqlStore(ports.Store):
-    """The database behind an engine of `create_engine`.
-
-    On SQLite the transactions of this store run one at a time, in the order they were asked for:
-    there is one writer anyway, and a queue is fair where the database's own waiting is not.
-    """
+    """The database behind an engine of `create_engine`."""
 
     def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
-        is_sqlite = engine.dialect.name == "sqlite"
-        self._to_its_end = to_its_end_here if is_sqlite else to_its_end
+        self._connections = connections_of(engine)
         self._inside: set[asyncio.Task[object] | None] = set()
-        self._turn: AbstractAsyncContextManager[object] = (
-            asyncio.Lock() if is_sqlite else nullcontext()
-        )
 
     @override
     @asynccontextmanager
@@ -216,13 +206,8 @@ class SqlStore(ports.Store):
             raise RuntimeError("a task has one transaction at a time")
         self._inside.add(task)
         try:
-            async with self._turn, self._connected() as connection:
-                with as_store_errors():
-                    transaction = connection.begin()
-                    _ = await self._to_its_end(transaction.start())
-                yield SqlTransaction(Statements(connection))
-                with as_store_errors():
-                    await self._to_its_end(transaction.commit())
+            async with self._connections.begin() as statements:
+                yield SqlTransaction(statements)
         finally:
             self._inside.discard(task)
 
@@ -232,30 +217,7 @@ class SqlStore(ports.Store):
             await transaction.leases.end_all()
             await transaction.workers.forget_all()
 
-    @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[AsyncConnection]:
-        connection = self._engine.connect()
-        try:
-            with as_store_errors():
-                _ = await self._to_its_end(connection.start())
-            yield connection
-        finally:
-            if connection.sync_connection is not None:
-                await self._to_its_end(_give_back(connection))
-
     async def close(self) -> None:
         """Close all connections; the store can be used again afterwards."""
         with as_store_errors():
-            await self._engine.dispose()
-
-
-async def _give_back(connection: AsyncConnection) -> None:
-    """Roll back what was not committed and return the connection to the pool."""
-    try:
-        with as_store_errors():
-            await connection.rollback()
-    except StoreUnavailable:
-        # The database has ended the transaction by itself. What went wrong has been raised where
-        # it happened; here it must not take the place of that, or of a cancellation.
-        await connection.invalidate()
-    await connection.close()
+            await self._connections.close()
