@@ -9,6 +9,7 @@ from bot.domain.repository import RepositoryName
 
 BISECTION_START = "action.queue.batch_bisection_start"
 BISECTION_END = "action.queue.batch_bisection_end"
+BISECTION_TYPES = frozenset({BISECTION_START, BISECTION_END})
 
 LONGEST_BISECTION = timedelta(days=1)
 """How long ago the last event of a bisection may be when the next of it comes."""

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from typing_extensions import override
+
 from bot.domain.repository import RepositoryName
 
 GENERATIONS = 2
@@ -37,6 +39,11 @@ class CardName:
     kind: CardKind
     repository: RepositoryName
     key: str
+
+    @override
+    def __hash__(self) -> int:
+        # By far the most of what tells names apart; they are looked up for every event.
+        return hash(self.key)
 
 
 @dataclass(frozen=True, slots=True)

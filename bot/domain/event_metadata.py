@@ -6,9 +6,10 @@ codes are strings as sent. Numbers of pull requests are the hosting platform's.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue, PrivateAttr
+from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
 
 from bot.domain.resource import Moment, Number, Resource, Several
 
@@ -20,15 +21,13 @@ class Metadata(Resource):
     not be read are then left at their defaults.
     """
 
-    _raw: JsonValue = PrivateAttr(default=None)
-
-    @property
+    @cached_property
     def raw(self) -> JsonValue:
-        return self._raw
+        return None
 
     def keep_raw(self, sent: JsonValue) -> None:
         """For `bot.domain.event_reading`, at the making of this value."""
-        self._raw = sent
+        self.__dict__["raw"] = sent
 
 
 class UnknownMetadata(Metadata):

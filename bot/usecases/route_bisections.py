@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bot.domain.bisections import (
-    BISECTION_END,
-    BISECTION_START,
+    BISECTION_TYPES,
     LONGEST_BISECTION,
     Bisection,
     bisected_on,
@@ -62,4 +61,4 @@ class RouteBisections:
 
 
 def _is_of_a_bisection(record: EventRecord) -> bool:
-    return record.type in {BISECTION_START, BISECTION_END}
+    return record.type in BISECTION_TYPES

@@ -1,9 +1,8 @@
 """From stored events to deliveries: who hears about each of them."""
 
-import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.domain.audit import AuditRecord
@@ -12,11 +11,11 @@ from bot.domain.classification import (
     PAUSE_TYPES,
     EventKind,
     kinds,
-    topic_of,
 )
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.digests import NextDigest
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.hearing import Hearing
 from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -24,6 +23,7 @@ from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.ports import Transaction
 from bot.usecases.count_failures import count_failures
+from bot.usecases.delivery_ids import delivery_ids
 from bot.usecases.group_marks import group_act_of
 from bot.usecases.route_pauses import route_act, route_pause
 from bot.usecases.route_threads import BACKLOG
@@ -78,9 +78,8 @@ async def route_events(
     routes = _Routes(
         transaction,
         repository,
-        subscriptions,
+        Hearing(subscriptions, await _seen(transaction, judged)),
         kinds(judged, await surroundings(transaction, repository, judged)),
-        await _seen(transaction, judged),
         observed,
         threaded,
         next_digest,
@@ -167,37 +166,46 @@ async def _is_going_on(
 class _Routes:
     transaction: Transaction
     repository: RepositoryName
-    subscriptions: Sequence[Subscription]
+    hearing: Hearing
     kinds: Mapping[int, EventKind]
-    seen: Mapping[int, PullRequestRecord]
     observed: Pause | None
     threaded: Threaded | None
     next_digest: NextDigest
     merged_together: Mapping[int, str]
+    ids: Iterator[str] = field(default_factory=delivery_ids)
 
     async def of(
         self, record: EventRecord, act: AuditRecord | None, now: datetime
-    ) -> list[NewDelivery]:
-        hearing = [one for one in self.subscriptions if self._wants(one, record)]
+    ) -> Sequence[NewDelivery]:
+        kind = self.kinds[record.event_id]
+        hearers = self.hearing.of(record, kind)
+        if record.type in PAUSE_TYPES:
+            await self._of_a_pause(record, act, hearers.subscriptions, now)
+            return ()
+        name = self.threaded.place(record, kind) if self.threaded is not None else None
+        if not hearers.subscriptions:
+            return ()
+        if self.threaded is None or name is None:
+            return self._posts(record, kind, hearers.subscriptions, now)
+        threads = self.threaded.threads
+        if record.event_id in self.merged_together:
+            # Where no thread tells of it, there is one post for the batch and no thread for each.
+            hearers = hearers.with_threads_in(await threads.shown_in(name))
+        told = await threads.tell(name, record, kind, hearers.in_threads, now)
+        return [*told, *self._posts(record, kind, hearers.others, now)]
+
+    async def _of_a_pause(
+        self,
+        record: EventRecord,
+        act: AuditRecord | None,
+        hearing: Sequence[Subscription],
+        now: datetime,
+    ) -> None:
         channels = dict.fromkeys(one.channel_id for one in hearing)
         if act is not None:
             await route_act(self.transaction, record, act, channels, now)
-            return []
-        if record.type in PAUSE_TYPES:
+        else:
             await route_pause(self.transaction, record, channels, now, self.observed)
-            return []
-        kind = self.kinds[record.event_id]
-        name = self.threaded.place(record, kind) if self.threaded is not None else None
-        if self.threaded is None or name is None:
-            return self._posts(record, kind, hearing, now)
-        threads = self.threaded.threads
-        in_threads = {one.channel_id for one in hearing if one.style is Style.THREAD}
-        if record.event_id in self.merged_together:
-            # Where no thread tells of it, there is one post for the batch and no thread for each.
-            in_threads.intersection_update(await threads.shown_in(name))
-        told = await threads.tell(name, record, kind, sorted(in_threads), now)
-        others = [one for one in hearing if one.channel_id not in in_threads]
-        return [*told, *self._posts(record, kind, others, now)]
 
     def _posts(
         self,
@@ -207,6 +215,8 @@ class _Routes:
         now: datetime,
     ) -> list[NewDelivery]:
         """One a channel; what any of its subscriptions wants at once does not wait for a digest."""
+        if not hearing:
+            return []
         subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         waits: dict[str, datetime | None] = {}
         for one in hearing:
@@ -216,12 +226,14 @@ class _Routes:
             else:
                 waits[one.channel_id] = None
         return [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind, digest_at=digest_at)
+            NewDelivery(next(self.ids), channel_id, subject, now, kind=kind, digest_at=digest_at)
             for channel_id, digest_at in waits.items()
         ]
 
-    def in_one_post(self, deliveries: Sequence[NewDelivery]) -> list[NewDelivery]:
+    def in_one_post(self, deliveries: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
         """The same, with what a batch merged told by the first of it in each channel."""
+        if not self.merged_together:
+            return deliveries
         parties: dict[tuple[str, str], list[NewDelivery]] = defaultdict(list)
         for one in deliveries:
             if self._is_one_of_several(one):
@@ -239,13 +251,4 @@ class _Routes:
             and delivery.subject.subject_id in self.merged_together
             and delivery.card_id is None
             and delivery.digest_at is None
-        )
-
-    def _wants(self, subscription: Subscription, record: EventRecord) -> bool:
-        known = self.seen.get(record.pull_request) if record.pull_request is not None else None
-        return subscription.wants(
-            topic=topic_of(self.kinds[record.event_id]),
-            event_type=record.type,
-            branch=record.base_ref,
-            author=known.author if known is not None else None,
         )

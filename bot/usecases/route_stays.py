@@ -23,6 +23,7 @@ class RouteStays:
     threads: RouteThreads
     _stays: dict[int, list[Stay]] = field(default_factory=dict)
     _changed: dict[str, Stay] = field(default_factory=dict)
+    _names: dict[str, CardName] = field(default_factory=dict)
 
     async def load(self, records: Sequence[EventRecord]) -> None:
         """Read the stays that the events may belong to."""
@@ -40,17 +41,19 @@ class RouteStays:
             return None
         known = self._stays.setdefault(record.pull_request, [])
         found = stay_of(record, known)
+        stay = new_stay(record) if found is None else gone_on(found, record)
+        name = self._names.get(stay.key)
+        if name is None:
+            name = self._names[stay.key] = stay_card(stay)
         if found is None:
-            stay = new_stay(record)
-            self.threads.begin(stay_card(stay))
+            self.threads.begin(name)
         else:
             known.remove(found)
-            stay = gone_on(found, record)
             if kind in STATES:
-                self.threads.change(stay_card(stay), is_over=kind in ENDS)
+                self.threads.change(name, is_over=kind in ENDS)
         known.append(stay)
         self._changed[stay.key] = stay
-        return stay_card(stay)
+        return name
 
     async def finish(self) -> None:
         """Keep what the stays have come to."""

@@ -1,7 +1,6 @@
 """From events to threads: the card of a thing in a channel, and what is replied to it."""
 
-import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -11,6 +10,7 @@ from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.ports import Transaction
+from bot.usecases.delivery_ids import delivery_ids
 
 TOGETHER = timedelta(seconds=3)
 """An edit waits so long for what follows at once, so that both are told by one edit."""
@@ -29,6 +29,7 @@ class RouteThreads:
     _begun: set[CardName] = field(default_factory=set)
     _touched: dict[CardName, bool] = field(default_factory=dict)
     _cards: dict[CardName, dict[str, int]] = field(default_factory=dict)
+    _ids: Iterator[str] = field(default_factory=delivery_ids)
 
     def begin(self, name: CardName) -> None:
         """It begins in this slice: nothing was told of it yet, so there is nothing to look for."""
@@ -65,7 +66,7 @@ class RouteThreads:
                 continue
             subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
             told.append(
-                NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind, card_id=card_id)
+                NewDelivery(next(self._ids), channel_id, subject, now, kind=kind, card_id=card_id)
             )
         return told
 
@@ -91,4 +92,4 @@ class RouteThreads:
             return []
         self._cards[name][channel_id] = card_id
         subject = Subject(SubjectKind.CARD, self.repository, card_id)
-        return [NewDelivery(uuid.uuid4().hex, channel_id, subject, now, kind=kind)]
+        return [NewDelivery(next(self._ids), channel_id, subject, now, kind=kind)]
