@@ -51,7 +51,7 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
         connection = SocketConnection(
-            listening.app, ports.slack.client, app_token, ports.clock, measures=ports.measures
+            listening.reception, ports.slack.client, app_token, ports.clock
         )
         watching.watch_inbox(inbox)
         watching.watch_polls(jobs.polls)
@@ -78,7 +78,7 @@ async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIter
     async with AsyncExitStack() as stack:
         watching = Watching(settings, clock)
         await watching.open(stack)
-        server = HttpServer(signing_secret, SystemClock(), watching.metrics)
+        server = HttpServer(signing_secret, SystemClock())
         await _listen(server, settings, watching)
         # Closed here when the start fails, else below, before what it needs.
         stack.push_async_callback(server.close)
@@ -94,7 +94,7 @@ async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIter
         stack.push_async_callback(scheduler.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
         stack.push_async_callback(server.close)
-        server.serve(listening.app)
+        server.serve(listening.reception)
         scheduler.start()
         stack.callback(scheduler.stop_firing)
         _ready(settings, watching, stack)

@@ -22,6 +22,7 @@ from bot.slack.actions.click import ClickRoom
 from bot.slack.actions.grouping import GroupActions
 from bot.slack.actions.pausing import PauseActions
 from bot.slack.actions.watching import WatchActions
+from bot.slack.ahead import AcknowledgedAhead
 from bot.slack.answers import Answers
 from bot.slack.answers.asking import QuestionAnswers, StatisticsAnswers, StatusAnswers
 from bot.slack.answers.auditing import AuditAnswers
@@ -32,7 +33,7 @@ from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.answers.people import AccountAnswers
 from bot.slack.answers.room import GeneralRoom, Room
 from bot.slack.answers.subscribing import SubscriptionAnswers
-from bot.slack.app import App, build_app
+from bot.slack.app import build_app
 from bot.slack.commands import CommandListeners
 from bot.slack.errors import ErrorBoundary
 from bot.slack.group_form import GroupFormListener
@@ -41,6 +42,7 @@ from bot.slack.inbox import Inbox
 from bot.slack.modals import PauseModal
 from bot.slack.once import Once
 from bot.slack.people import SlackPeople
+from bot.slack.reception import Reception
 from bot.slack.views import ViewListeners
 from bot.usecases import UseCases
 from bot.usecases.acts import ActLog
@@ -75,7 +77,7 @@ from bot.usecases.watch_resume import WatchResume
 class Listening:
     """What takes requests, and what is drawn again while people may look at it."""
 
-    app: App
+    reception: Reception
     home: HomeTab
     use_cases: UseCases
 
@@ -83,7 +85,7 @@ class Listening:
 def build_listeners(
     settings: Settings, ports: Ports, nudge: Nudge, inbox: Inbox, once: Once
 ) -> Listening:
-    """The Bolt app with all listeners; what they hand over waits in `inbox`."""
+    """All listeners behind one reception; what they hand over waits in `inbox`."""
     slack = ports.slack
     repositories = Repositories(settings.repositories)
     groups = Groups(settings.groups, repositories)
@@ -191,7 +193,8 @@ def build_listeners(
     app = build_app(
         slack.client, slack.identity, (commands, actions, views, group_form, home), once
     )
-    return Listening(app, home, use_cases)
+    ahead = AcknowledgedAhead(settings.command, inbox, boundary, slack.client, slack.replies)
+    return Listening(Reception(app, ports.measures, ahead), home, use_cases)
 
 
 def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:

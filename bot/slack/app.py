@@ -17,9 +17,6 @@ from bot.slack.once import Once, OnceMiddleware
 
 logger = logging.getLogger(__name__)
 
-App = AsyncApp
-
-
 bolt_logger = logging.getLogger("slack_bolt.app")
 
 

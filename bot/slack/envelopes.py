@@ -1,33 +1,26 @@
-"""What comes over a socket goes to Bolt, and Bolt's answer back."""
+"""What comes over a socket goes to the reception, and its answer back."""
 
 import json
 import logging
 from collections.abc import Mapping
 from typing import Any
 
-from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from bot.ports.measures import UNMEASURED, Measures
-from bot.slack.dispatch import dispatch
+from bot.slack.reception import HANDLED, Json, Reception
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
-
-HANDLED = 200
-
 
 class Envelopes:
-    """Hands each envelope to the app's listeners.
+    """Has each envelope received.
 
     https://docs.slack.dev/apis/events-api/using-socket-mode#acknowledge
     """
 
-    def __init__(self, app: AsyncApp, measures: Measures = UNMEASURED) -> None:
-        self._app = app
-        self._measures = measures
+    def __init__(self, reception: Reception) -> None:
+        self._reception = reception
 
     async def acknowledge(self, frame: Mapping[str, Any]) -> Json | None:
         """The acknowledgement to send back; None for what no listener takes.
@@ -39,7 +32,7 @@ class Envelopes:
             logger.warning("no envelope", extra={"action": "envelope_unreadable"})
             return None
         retry = None if request.retry_attempt is None else str(request.retry_attempt)
-        answer = await dispatch(self._app, request.payload, retry, self._measures)
+        answer = await self._reception.acknowledge(request.payload, retry)
         if answer.status != HANDLED:
             logger.warning(
                 "no listener took an envelope",

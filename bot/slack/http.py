@@ -1,21 +1,18 @@
-"""HTTP mode: Slack's signed requests go to Bolt."""
+"""HTTP mode: Slack's signed requests go to the reception."""
 
 import asyncio
 import json
 import logging
 from collections.abc import Iterable
-from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
-from slack_bolt.async_app import AsyncApp
 
 from bot.ports import Clock
-from bot.ports.measures import UNMEASURED, Measures
-from bot.slack.dispatch import dispatch
 from bot.slack.once import RETRY
+from bot.slack.reception import Json, Reception
 from bot.slack.signature import NotSlack, Signature
 
 logger = logging.getLogger(__name__)
@@ -34,8 +31,6 @@ READ_SECONDS = 3.0
 DRAIN_SECONDS = 4.0
 """Longer than a body may take, so that no request under way is cut off."""
 
-Json = dict[str, Any]
-
 
 class HttpServer:
     """Listens for Slack on one path, from the first moment, so that the process counts as alive.
@@ -43,12 +38,9 @@ class HttpServer:
     Until `serve` is called it turns Slack away; Slack sends events again.
     """
 
-    def __init__(
-        self, signing_secret: SecretStr, clock: Clock, measures: Measures = UNMEASURED
-    ) -> None:
+    def __init__(self, signing_secret: SecretStr, clock: Clock) -> None:
         self._signature = Signature(signing_secret, clock)
-        self._measures = measures
-        self._app: AsyncApp | None = None
+        self._reception: Reception | None = None
         self._runner: web.AppRunner | None = None
         self.port = 0
         """The port that is listened on, once open."""
@@ -69,9 +61,9 @@ class HttpServer:
             "listening for Slack", extra={"action": "http_open", "host": host, "port": self.port}
         )
 
-    def serve(self, app: AsyncApp) -> None:
-        """Hand requests to `app` from now on."""
-        self._app = app
+    def serve(self, reception: Reception) -> None:
+        """Hand requests to `reception` from now on."""
+        self._reception = reception
 
     async def close(self) -> None:
         """Take no more requests; those under way are still answered. May be called twice."""
@@ -102,12 +94,12 @@ class HttpServer:
         if body is None:
             logger.warning("a request was not understood", extra={"action": "request_unreadable"})
             raise web.HTTPBadRequest
-        if self._app is None:
+        if self._reception is None:
             raise web.HTTPServiceUnavailable
         retry = request.headers.get(RETRY)
         if retry is not None:
             _log_retry(retry, request.headers.get(RETRY_REASON, ""))
-        return await to_aiohttp_response(await dispatch(self._app, body, retry, self._measures))
+        return await to_aiohttp_response(await self._reception.acknowledge(body, retry))
 
 
 def read_body(content_type: str, text: str) -> Json | None:

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Coroutine
-from contextvars import Context, copy_context
+from contextvars import Context, ContextVar, copy_context
+from dataclasses import dataclass
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -16,9 +18,23 @@ QUIET_SECONDS = 0.001
 LATEST_SECONDS = 0.03
 """Or after that: what people are answered waits for no end of the acknowledgements."""
 
+_WITHIN: ContextVar["Inbox | None"] = ContextVar("mqbot_inbox", default=None)
+"""The inbox whose work this is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    work: Coroutine[Any, Any, None]
+    context: Context
+    since: float
+
 
 class Inbox:
-    """Runs what a listener hands over, so that the listener can return at once."""
+    """Runs what a listener hands over, so that the listener can return at once.
+
+    In the order in which it came, one beginning in each turn of the event loop, so that what
+    arrives meanwhile is acknowledged between two of them.
+    """
 
     def __init__(
         self,
@@ -31,8 +47,7 @@ class Inbox:
         self._quiet_seconds = quiet_seconds
         self._latest_seconds = latest_seconds
         self._tasks: set[asyncio.Task[None]] = set()
-        self._waiting: list[tuple[Coroutine[Any, Any, None], Context]] = []
-        self._first_at = 0.0
+        self._waiting: deque[_Waiting] = deque()
         self._last_at = 0.0
 
     def __len__(self) -> int:
@@ -40,46 +55,65 @@ class Inbox:
 
     @property
     def is_full(self) -> bool:
-        return len(self) >= self._most_at_once
+        """Whether somebody new has to be turned away; whoever is inside never is."""
+        return _WITHIN.get() is not self and len(self) >= self._most_at_once
 
     def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` soon; it must deal with its own failures, one that escapes is a defect."""
+        """Run `work` soon; it must deal with its own failures, one that escapes is a defect.
+
+        What work hands over has waited already and begins at once.
+        """
+        context = copy_context()
+        if _WITHIN.get() is self:
+            self._begin(work, context)
+            return
+        context.run(_WITHIN.set, self)
         loop = asyncio.get_running_loop()
         self._last_at = loop.time()
-        if not self._waiting:
-            self._first_at = self._last_at
-            loop.call_at(self._start_at(), self._start_when_quiet)
-        self._waiting.append((work, copy_context()))
+        self._waiting.append(_Waiting(work, context, self._last_at))
+        if len(self._waiting) == 1:
+            loop.call_at(self._next_at(), self._begin_next)
 
     async def drain(self, seconds: float) -> int:
         """Wait for what is under way, at most `seconds`; cancel the rest and say how many."""
-        self._start()
-        if not self._tasks:
-            return 0
-        _, pending = await asyncio.wait(self._tasks, timeout=seconds)
-        for task in pending:
-            task.cancel()
-        if pending:
-            await asyncio.wait(pending)
-        return len(pending)
+        while self._waiting:
+            self._begin_first()
+        try:
+            async with asyncio.timeout(seconds):
+                while self._tasks:
+                    await asyncio.wait(self._tasks)
+        except TimeoutError:
+            pending = set(self._tasks)
+            for task in pending:
+                task.cancel()
+            if pending:
+                await asyncio.wait(pending)
+            return len(pending)
+        return 0
 
-    def _start_when_quiet(self) -> None:
+    def _next_at(self) -> float:
+        quiet_at = self._last_at + self._quiet_seconds
+        return min(quiet_at, self._waiting[0].since + self._latest_seconds)
+
+    def _begin_next(self) -> None:
+        if not self._waiting:
+            return
         loop = asyncio.get_running_loop()
-        at = self._start_at()
-        if self._waiting and at > loop.time():
-            loop.call_at(at, self._start_when_quiet)
-        else:
-            self._start()
+        if self._next_at() > loop.time():
+            loop.call_at(self._next_at(), self._begin_next)
+            return
+        self._begin_first()
+        if self._waiting:
+            loop.call_soon(self._begin_next)
 
-    def _start_at(self) -> float:
-        return min(self._last_at + self._quiet_seconds, self._first_at + self._latest_seconds)
+    def _begin_first(self) -> None:
+        first = self._waiting.popleft()
+        self._begin(first.work, first.context)
 
-    def _start(self) -> None:
-        started, self._waiting = self._waiting, []
-        for work, context in started:
-            task = asyncio.create_task(work, context=context)
-            self._tasks.add(task)
-            task.add_done_callback(self._ended)
+    def _begin(self, work: Coroutine[Any, Any, None], context: Context) -> None:
+        task = asyncio.create_task(work, context=context)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from secrets import SystemRandom
 
 from pydantic import SecretStr
-from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 from websockets.exceptions import ConnectionClosed
 
 from bot.ports import Clock
-from bot.ports.measures import UNMEASURED, Measures
 from bot.slack.clients import TokenRefused
 from bot.slack.envelopes import Envelopes
 from bot.slack.open_socket import LAST_ACKNOWLEDGEMENTS_SECONDS, OpenSocket, dial
+from bot.slack.reception import Reception
 from bot.slack.socket_line import SocketLine
 
 logger = logging.getLogger(__name__)
@@ -38,15 +37,13 @@ class SocketConnection:
 
     def __init__(
         self,
-        app: AsyncApp,
+        reception: Reception,
         web_client: AsyncWebClient,
         app_token: SecretStr,
         clock: Clock,
         jitter: Callable[[], float] = _CHANCE.random,
-        *,
-        measures: Measures = UNMEASURED,
     ) -> None:
-        self._envelopes = Envelopes(app, measures)
+        self._envelopes = Envelopes(reception)
         self._web_client = web_client
         self._app_token = app_token
         self._clock = clock

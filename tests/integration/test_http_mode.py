@@ -16,11 +16,16 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import StoreUnavailable
+from bot.slack.ahead import AcknowledgedAhead
 from bot.slack.app import build_app
+from bot.slack.channels import SlackChannels
 from bot.slack.clients import Identity
+from bot.slack.errors import ErrorBoundary
 from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
+from bot.slack.reception import Reception
+from bot.slack.replies import Replies
 from tests.support.clock import FakeClock
 from tests.support.databases import TestDatabase
 from tests.support.slack_requests import SECRET, Answer, command, event, send, signed
@@ -75,7 +80,14 @@ class Machine:
         await self.server.open("127.0.0.1", 0)
         client = AsyncWebClient(base_url="http://127.0.0.1:9/api/", session=self.session)
         app = build_app(client, IDENTITY, [self.recorder], self.once)
-        self.server.serve(app)
+        ahead = AcknowledgedAhead(
+            "/mq",
+            self.recorder.inbox,
+            ErrorBoundary("/mq"),
+            client,
+            Replies(self.session, SlackChannels(client, self.clock)),
+        )
+        self.server.serve(Reception(app, ahead=ahead))
 
     async def stop(self) -> None:
         await self.server.close()
@@ -371,7 +383,7 @@ async def _refuses_connections(session: aiohttp.ClientSession, machine: Machine)
 
 async def test_a_request_under_way_is_answered_before_the_server_stops(machine: Machine) -> None:
     machine.recorder.may_acknowledge.clear()
-    asking = asyncio.create_task(machine.send(command("status")))
+    asking = asyncio.create_task(machine.send_event("Ev1"))
     await asyncio.wait_for(machine.recorder.is_asked.wait(), 5)
     stopping = asyncio.create_task(machine.server.close())
     async with aiohttp.ClientSession() as other:
@@ -381,7 +393,7 @@ async def test_a_request_under_way_is_answered_before_the_server_stops(machine: 
     machine.recorder.may_acknowledge.set()
     await stopping
     assert (await asking).status == 200
-    assert await machine.acted() == ["status"]
+    assert await machine.acted() == ["Ev1"]
 
 
 async def test_a_body_that_never_ends_is_given_up(machine: Machine) -> None:

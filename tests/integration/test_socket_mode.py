@@ -16,6 +16,7 @@ from slack_bolt.authorization import AuthorizeResult
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.clients import Client, TokenRefused, open_session, web_client
 from bot.slack.open_socket import PING_SECONDS, QUIET_BEATS
+from bot.slack.reception import Reception
 from bot.slack.socket import CONNECTIONS, SocketConnection
 from bot.slack.socket_line import SLOW_SECONDS
 from tests.support.bot_tester import ALICE, MANIFEST, MERGE_QUEUE, LogKeeper
@@ -64,7 +65,7 @@ class Deafness:
         self.echo = Echo()
         self.log = LogKeeper()
         self.connection = SocketConnection(
-            self.echo.app(client),
+            Reception(self.echo.app(client)),
             client,
             SecretStr(app_token or slack.app_token),
             self.clock,

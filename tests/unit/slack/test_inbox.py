@@ -114,3 +114,70 @@ async def test_work_does_not_wait_for_a_quiet_that_never_comes() -> None:
     inbox.hand_over(work())
     async with asyncio.timeout(30):
         await begun.wait()
+
+
+async def test_what_arrives_meanwhile_comes_between_two_beginnings() -> None:
+    """Work begins in the order in which it came, one in each turn of the loop."""
+    inbox, seen, done = Inbox(quiet_seconds=0, latest_seconds=0), list[str](), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def work(name: str) -> None:
+        seen.append(name)
+        # As the loop does with what has arrived on a socket.
+        loop.call_soon(seen.append, f"arrived during {name}")
+        if name == "c":
+            loop.call_soon(done.set)
+
+    for one in ("a", "b", "c"):
+        inbox.hand_over(work(one))
+    await done.wait()
+    await inbox.drain(30)
+    expected = [said for one in ("a", "b", "c") for said in (one, f"arrived during {one}")]
+    assert seen == expected
+
+
+async def test_each_waits_for_its_own_latest_and_no_longer() -> None:
+    """However many come after it."""
+    inbox, begun = Inbox(quiet_seconds=3600, latest_seconds=0.005), list[int]()
+    first, still_coming = asyncio.Event(), 0
+
+    async def work(number: int) -> None:
+        begun.append(number)
+        first.set()
+
+    async with asyncio.timeout(30):
+        while not first.is_set():
+            inbox.hand_over(work(still_coming))
+            still_coming += 1
+            await asyncio.sleep(0.001)
+    await inbox.drain(30)
+    assert begun == list(range(still_coming))
+
+
+async def test_what_work_hands_over_begins_at_once_and_is_drained_with_it() -> None:
+    inbox, seen, done = Inbox(quiet_seconds=3600, latest_seconds=3600), list[str](), asyncio.Event()
+
+    async def second() -> None:
+        await done.wait()
+        seen.append("second")
+
+    async def first() -> None:
+        inbox.hand_over(second())
+        seen.append("first")
+        asyncio.get_running_loop().call_later(0, done.set)
+
+    inbox.hand_over(first())
+    assert await inbox.drain(30) == 0
+    assert (seen, len(inbox)) == (["first", "second"], 0)
+
+
+async def test_whoever_is_inside_is_not_turned_away() -> None:
+    inbox, found = Inbox(most_at_once=1), list[bool]()
+
+    async def work() -> None:
+        found.append(inbox.is_full)
+
+    inbox.hand_over(work())
+    found.append(inbox.is_full)
+    await inbox.drain(30)
+    assert found == [True, False]

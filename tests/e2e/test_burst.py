@@ -1,0 +1,118 @@
+"""Everybody at the same moment: all are acknowledged first, then all are answered."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from slack_bolt.async_app import AsyncAck
+
+from bot import runtime
+from bot.messages.errors import BUSY
+from bot.slack.actions import ActionListeners
+from bot.slack.commands import CommandListeners
+from bot.slack.inbox import Inbox
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+
+pytestmark = pytest.mark.e2e
+
+HOW_MANY = 64
+
+
+@pytest.fixture
+def inbox(monkeypatch: pytest.MonkeyPatch) -> Inbox:
+    """The bot's own, in which nothing begins until it is drained."""
+    return _holding(monkeypatch, Inbox(quiet_seconds=3600, latest_seconds=3600))
+
+
+def _holding(monkeypatch: pytest.MonkeyPatch, inbox: Inbox) -> Inbox:
+    monkeypatch.setattr(runtime, "Inbox", lambda: inbox)
+    return inbox
+
+
+async def _all_type(bot: BotTester, count: int) -> None:
+    await asyncio.gather(*(bot.type("/mq help") for _ in range(count)))
+
+
+async def test_all_are_acknowledged_before_any_is_answered(
+    inbox: Inbox, start_bot: StartBot
+) -> None:
+    bot = await start_bot()
+    await _all_type(bot, HOW_MANY)
+    assert (len(inbox), bot.replies()) == (HOW_MANY, [])
+    assert await inbox.drain(30) == 0
+    assert len(bot.replies()) == HOW_MANY
+
+
+async def test_a_click_is_acknowledged_before_it_is_looked_at(
+    inbox: Inbox, start_bot: StartBot
+) -> None:
+    bot = await start_bot()
+    await bot.type("/mq status")
+    await inbox.drain(30)
+    (status,) = bot.replies()
+    await bot.click(status, "Refresh")
+    assert len(inbox) == 1
+    bot.pause_elsewhere("deploying")
+    await inbox.drain(30)
+    assert "deploying" in (bot.now(status) or status)
+
+
+async def test_a_forms_errors_stand_beside_their_field_whoever_waits(
+    inbox: Inbox, start_bot: StartBot
+) -> None:
+    bot = await start_bot()
+    await bot.type("/mq pause")
+    await inbox.drain(30)
+    form = await bot.modal()
+    await _all_type(bot, 20)
+    refused = await bot.submit(form, reason=" ")
+    assert refused["response_action"] == "errors"
+    assert (len(inbox), bot.replies()) == (20, [])
+    await inbox.drain(30)
+    assert len(bot.replies()) == 20
+
+
+async def test_what_was_acknowledged_is_answered_when_the_bot_stops(
+    inbox: Inbox, start_bot: StartBot
+) -> None:
+    bot = await start_bot()
+    await _all_type(bot, 20)
+    await bot.stop_bot()
+    assert (len(inbox), len(bot.replies())) == (0, 20)
+
+
+async def test_nobody_is_left_in_silence_when_too_many_come(
+    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
+) -> None:
+    """Who finds no room is told so; who has a place is answered though there is no other left."""
+    inbox = _holding(monkeypatch, Inbox(2, quiet_seconds=3600, latest_seconds=3600))
+    bot = await start_bot()
+    await _all_type(bot, 2)
+    answer = await bot.slack.people.command(BOB, MERGE_QUEUE, "/mq help")
+    assert answer["ack_text"] == BUSY
+    await inbox.drain(30)
+    assert [len(bot.replies(by=who)) for who in (ALICE, BOB)] == [2, 1]
+    await bot.type("/mq help", by=BOB)
+    await inbox.drain(30)
+    assert len(bot.replies(by=BOB)) == 2
+
+
+async def test_whoever_was_acknowledged_is_told_when_the_listener_fails(
+    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
+) -> None:
+    bot = await start_bot(expected_errors={"listener_failed"})
+    status = await bot.ask("/mq status")
+
+    async def fail(_self: object, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack()
+        raise LookupError(body["user"] if "user" in body else body["user_id"])
+
+    monkeypatch.setattr(CommandListeners, "on_command", fail)
+    monkeypatch.setattr(ActionListeners, "on_action", fail)
+    await bot.stop_bot()
+    await bot.start_bot()
+    failed = await bot.ask("/mq status")
+    assert "Something went wrong on my side" in failed
+    await bot.click(status, "Refresh", by=ALICE)
+    await bot.wait_for_reply("Something went wrong on my side")
