@@ -12,6 +12,7 @@ from tests.support.database_fixtures import (
     sqlite_url,
     store,
 )
+from tests.support.heap import shared_heap
 
 __all__ = [
     "any_database",
@@ -20,6 +21,7 @@ __all__ = [
     "postgres_server",
     "postgres_url",
     "real_database",
+    "shared_heap",
     "sql_database",
     "sqlite_template",
     "sqlite_url",
