@@ -123,7 +123,7 @@ class PollDueRepositories:
                 continue
             if schedule.token != lease.token or schedule.reader is None:
                 schedule.reader = LogReader(prepared.positions.get(name), ())
-                schedule.reader.waiting = int(name not in prepared.all_routed)
+                schedule.reader.unrouted = [] if name in prepared.all_routed else None
                 schedule.token = lease.token
                 schedule.taken_on_at = now
                 schedule.share = _share_of(name) if len(due) > MANY else 1.0

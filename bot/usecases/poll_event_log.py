@@ -4,6 +4,7 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 
 from bot.domain.classification import PAUSE_TYPES, EventKind, classify, event_types_for
 from bot.domain.digests import NextDigest
@@ -37,7 +38,7 @@ from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.gate import Gate
-from bot.usecases.route_events import route_events
+from bot.usecases.route_events import Unrouted, route_events
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +50,11 @@ PAGES_AT_ONCE = 6
 SEEN = 200
 """So many ids are remembered without a look at which of them are still needed."""
 
+HELD = 2000
+"""Of more unrouted events than these the rest is left in the store, and read from there."""
+
+IN_ORDER = attrgetter("received_at", "event_id")
+
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -56,20 +62,20 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 class LogReader:
     """What is remembered of one repository between polls, as long as its lease is held.
 
-    `seen`: events of the overlap, at least, that are stored already. `waiting`: stored events
-    that are not routed yet. `refused_types`: the service refused the type filter, so it is not
-    sent again.
-    `slice_length`: how much of a backlog the next walk reads. `ahead`: how far the service's clock
-    is ahead of ours, None while it has not told. `settling`: leaves that are waited for. `due_at`:
-    when the poll was due that has not asked anything yet. `asked_at`: when it did. `active_at`:
-    when something new was last read, or reading began.
+    `seen`: events of the overlap, at least, that are stored already. `unrouted`: all stored events
+    that are not routed yet, None while they are not known, or many. `refused_types`: the service
+    refused the type filter, so it is not sent again. `slice_length`: how much of a backlog the next
+    walk reads. `ahead`: how far the service's clock is ahead of ours, None while it has not told.
+    `settling`: leaves that are waited for. `due_at`: when the poll was due that has not asked
+    anything yet. `asked_at`: when it did. `active_at`: when something new was last read, or reading
+    began.
     """
 
     position: Position | None
     subscriptions: Sequence[Subscription]
     seen: dict[int, datetime] = field(default_factory=dict)
     seen_at_most: int = 0
-    waiting: int = 1
+    unrouted: Sequence[EventRecord] | None = None
     refused_types: bool = False
     slice_length: timedelta = FIRST_SLICE
     ahead: timedelta | None = None
@@ -225,9 +231,8 @@ class PollEventLog:
     ) -> None:
         position = replace(_known(reader.position), walk=walk)
         async with self.store.begin() as transaction:
-            await self._keep(transaction, lease, position, records)
-        reader.position = position
-        reader.waiting += len(records)
+            unrouted = await self._keep(transaction, lease, position, records, reader)
+        reader.position, reader.unrouted = position, unrouted
         reader.remember(records, self.overlap)
 
     async def _finish(
@@ -238,12 +243,12 @@ class PollEventLog:
         records: Sequence[EventRecord],
     ) -> None:
         before = _known(reader.position)
-        if not records and not reader.waiting and position == before:
+        if not records and reader.unrouted == [] and position == before:
             return
         pull_requests = await self._pull_requests(before.repository, records)
         observed = await self._observed(before.repository, records)
         async with self.store.begin() as transaction:
-            await self._keep(transaction, lease, position, records)
+            unrouted = await self._keep(transaction, lease, position, records, reader)
             await transaction.pull_requests.save(pull_requests)
             routed = await route_events(
                 transaction,
@@ -251,7 +256,7 @@ class PollEventLog:
                 self.clock.now(),
                 self.next_digest,
                 observed,
-                reader.settling,
+                Unrouted(unrouted and sorted(unrouted, key=IN_ORDER), reader.settling),
             )
         reader.position = position
         reader.remember(records, self.overlap)
@@ -264,9 +269,9 @@ class PollEventLog:
                     before.repository,
                     self.clock.now(),
                     self.next_digest,
-                    settling=reader.settling,
+                    before=Unrouted(routed.left, reader.settling),
                 )
-        reader.waiting = routed.waiting
+        reader.unrouted = routed.left
         if routed.added:
             self.nudge()
 
@@ -276,11 +281,17 @@ class PollEventLog:
         lease: Lease,
         position: Position,
         records: Sequence[EventRecord],
-    ) -> None:
+        reader: LogReader,
+    ) -> Sequence[EventRecord] | None:
+        """Return what is unrouted then, as far as that is known."""
+        # Whatever becomes of the transaction, an answer of it that is lost leaves nothing known.
+        known, reader.unrouted = reader.unrouted, None
         await transaction.leases.require(lease, self.clock.now())
-        if records:
-            await transaction.events.add_new(records)
+        added = await transaction.events.add_new(records) if records else 0
         await transaction.positions.save(position)
+        if known is None or added < len(records) or len(known) + added > HELD:
+            return None
+        return [*known, *records]
 
     async def _observed(
         self, repository: RepositoryName, records: Sequence[EventRecord]

@@ -35,11 +35,26 @@ SLICE = 1000
 
 
 @dataclass(frozen=True, slots=True)
+class Unrouted:
+    """What a process knows of a repository's events that are stored and not routed.
+
+    `records`: all of them, oldest first, None where they have to be read. `settling` remembers
+    since when leaves that say nothing have been waited for.
+    """
+
+    records: Sequence[EventRecord] | None = None
+    settling: Settling = field(default_factory=Settling)
+
+
+@dataclass(frozen=True, slots=True)
 class Routed:
-    """What was added to tell, events that have to wait, whether there is more to route at once."""
+    """What was added to tell, the events that are left, whether there is more to route at once.
+
+    `left` is None where it is more than was read.
+    """
 
     added: int
-    waiting: int
+    left: Sequence[EventRecord] | None
     more: bool
 
 
@@ -49,20 +64,21 @@ async def route_events(
     now: datetime,
     next_digest: NextDigest,
     observed: Pause | None = None,
-    settling: Settling | None = None,
+    before: Unrouted | None = None,
 ) -> Routed:
     """Route the oldest events, as far as they can be judged, at most SLICE of them.
 
-    `observed` is the pause in force that was read after them, if it was read. `settling`
-    remembers between calls since when leaves that say nothing have been waited for.
+    `observed` is the pause in force that was read after them, if it was read. `before` is
+    what is known before of all that is to be routed.
 
     Order per channel is the order of the events, so an event that has to wait holds those
     behind it.
     """
-    unrouted, behind, newest = await _slice(transaction, repository, now)
+    before = before or Unrouted()
+    known, settling = before.records, before.settling
+    unrouted, behind, newest = await _slice(transaction, repository, now, known)
     if not unrouted:
-        return Routed(0, 0, more=False)
-    settling = settling or Settling()
+        return Routed(0, [], more=False)
     subscriptions = await transaction.subscriptions.of_repository(repository)
     judged = settling.head(unrouted, newest=newest, now=now)
     merged_together: Mapping[int, str] = {}
@@ -96,8 +112,8 @@ async def route_events(
     event_ids = [record.event_id for record in routed]
     await transaction.events.mark_routed(repository, event_ids)
     settling.forget(event_ids)
-    waiting = len(unrouted) - len(routed) + behind
-    return Routed(added, waiting, more=bool(behind and routed))
+    left = None if behind and known is None else (known or unrouted)[len(routed) :]
+    return Routed(added, left, more=bool(behind and routed))
 
 
 async def _route(
@@ -117,7 +133,10 @@ async def _route(
 
 
 async def _slice(
-    transaction: Transaction, repository: RepositoryName, now: datetime
+    transaction: Transaction,
+    repository: RepositoryName,
+    now: datetime,
+    known: Sequence[EventRecord] | None,
 ) -> tuple[Sequence[EventRecord], int, datetime]:
     """The oldest events, at most SLICE, how many of those read follow, and the last's time.
 
@@ -126,7 +145,11 @@ async def _slice(
     """
     limit = SLICE
     while True:
-        found = await transaction.events.unrouted(repository, limit + 1)
+        found = (
+            known[: limit + 1]
+            if known is not None
+            else await transaction.events.unrouted(repository, limit + 1)
+        )
         if len(found) <= limit:
             return found, 0, found[-1].received_at if found else now
         whole = settled(found, limit)

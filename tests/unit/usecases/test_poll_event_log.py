@@ -1,5 +1,6 @@
 """Reading the event log, page by page and poll by poll."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,6 +15,7 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     ResourceNotFound,
 )
+from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
@@ -349,6 +351,34 @@ async def test_a_silent_leave_that_nothing_follows_is_a_failure_in_the_end() -> 
     await bot.poll()
 
     assert bot.told() == events(leave.id)
+
+
+async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_doubt() -> None:
+    bot = await Reading().start("merge", "failure", "enter")
+    bot.merge_queue.page_size = 2
+    told = [bot.tell(number=number).id for number in range(5)]
+    leave = bot.tell("action.queue.leave")
+    after = bot.tell(number=42)
+    await bot.poll()
+    assert bot.reader.unrouted == await stored_unrouted(bot)
+    assert [one.event_id for one in bot.reader.unrouted or ()] == [leave.id, after.id]
+
+    # The overlap shows again what is stored, so what is new is no longer known by itself.
+    bot.reader.seen.clear()
+    later = bot.tell(number=43)
+    await bot.poll()
+    assert [one.event_id for one in await stored_unrouted(bot)] == [leave.id, after.id, later.id]
+    assert bot.reader.unrouted == await stored_unrouted(bot)
+
+    bot.clock.advance(60)
+    await bot.poll()
+    assert bot.told() == events(*told, leave.id, after.id, later.id)
+    assert bot.reader.unrouted == await stored_unrouted(bot) == []
+
+
+async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
+    async with bot.store.begin() as transaction:
+        return await transaction.events.unrouted(SITE)
 
 
 @pytest.mark.parametrize("behind", [timedelta(minutes=5), timedelta(minutes=50)])
