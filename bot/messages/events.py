@@ -1,6 +1,6 @@
 """One short post for one event: `style:feed`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,13 +14,14 @@ from bot.domain.message import Block, Message
 from bot.messages import blocks
 from bot.messages.leaving import leaving
 from bot.messages.other_events import other_event
-from bot.messages.text import code, duration, escape, link, plural, quote
+from bot.messages.text import code, duration, escape, link, mention, plural, quote
 
 TITLE_LIMIT = 80
 NAME_LIMIT = 60
 REASON_LIMIT = 255
 DETAILS_SHOWN = 3
 DETAIL_LIMIT = 120
+CALLED = 3
 INTERNAL_NAMES = {"__default__", "default"}
 
 
@@ -37,20 +38,28 @@ class Post:
 
 
 def event(
-    record: EventRecord, pull_request: PullRequestRecord | None, kind: EventKind | None = None
+    record: EventRecord,
+    pull_request: PullRequestRecord | None,
+    kind: EventKind | None = None,
+    *,
+    calls: Sequence[str] = (),
 ) -> Message:
     """The post for an event, with the pull request's title when it was seen in the queue.
 
     `kind` is what it was judged to be among the events around it, which decide what a leave
-    that says nothing means; without it the event speaks for itself.
+    that says nothing means; without it the event speaks for itself. `calls` are the ids of people
+    whose turn it is, who are mentioned, which notifies them.
     """
     post = _WRITERS[kind or classify(record)](record)
     _, subject_text = subject(record, pull_request)
     head = _headline(post, record, pull_request)
-    shown: list[Block] = [blocks.section("\n".join([head, *post.details]))]
+    called = ", ".join(map(mention, calls[:CALLED]))
+    lines = [head, *post.details, f"Your turn, {called}" if called else ""]
+    shown: list[Block] = [blocks.section("\n".join(filter(None, lines)))]
     shown.append(blocks.context(*_facts(record, pull_request), post.by, *post.facts))
     text = f"{post.word} {subject_text}".rstrip() + (f": {post.verdict}" if post.verdict else "")
     text += f", {post.by}" if post.by else ""
+    text += f". Your turn, {called}" if called else ""
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
 
 

@@ -10,7 +10,8 @@ LOGIN_LIMIT = 110
 def linked(login: str, command: str) -> Message:
     return _line(
         f":link: You are {quote(login, LOGIN_LIMIT)} on the code host. "
-        f"Your pull requests show in my Home tab; `{escape(command)} link off` ends it."
+        "Your pull requests show in my Home tab, and I mention you where one of them left the "
+        f"queue and needs you; `{escape(command)} link off` ends it."
     )
 
 
@@ -28,6 +29,7 @@ def me(login: str | None, command: str) -> Message:
         )
     return _line(
         f"You are {quote(login, LOGIN_LIMIT)} on the code host, as you told me. "
+        "I mention you where one of your pull requests left the queue and needs you. "
         f"`{escape(command)} link off` makes me forget it."
     )
 

@@ -68,6 +68,14 @@ def link(url: str, label: str) -> str:
     return f"<{escape(safe)}|{label.replace('|', '¦')}>"
 
 
+def mention(user_id: str) -> str:
+    """A person by their Slack id, who is notified of it.
+
+    https://docs.slack.dev/messaging/formatting-message-text#mentioning-users
+    """
+    return f"<@{escape(user_id)}>"
+
+
 def plural(count: int, one: str, many: str | None = None) -> str:
     """The count with its noun: "1 batch", "3 batches"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

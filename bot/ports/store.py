@@ -264,6 +264,14 @@ class Accounts(Protocol):
         """By user id; people without a link are left out."""
         ...
 
+    async def people(self, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """The ids of those who say that a login is theirs, first come first.
+
+        By the login as it was asked for, which is found whatever its case; logins that nobody
+        has named are left out.
+        """
+        ...
+
 
 class Transaction(Protocol):
     """One transaction's view of the store."""

@@ -1,9 +1,10 @@
 """Which login of the code host a person of the workspace has."""
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from typing_extensions import override
 
 from bot import ports
@@ -37,3 +38,14 @@ class SqlAccounts(ports.Accounts):
             rows = await self._statements.run(select(accounts).where(accounts.c.user_id.in_(some)))
             found |= {row.user_id: row.login for row in rows}
         return found
+
+    @override
+    async def people(self, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        key = func.lower(accounts.c.login)
+        in_order = (accounts.c.linked_at, accounts.c.user_id)
+        for some in slices(sorted({one.lower() for one in logins})):
+            wanted = select(accounts.c.user_id, key.label("key")).where(key.in_(some))
+            for row in await self._statements.run(wanted.order_by(*in_order)):
+                found[row.key].append(row.user_id)
+        return {one: found[one.lower()] for one in logins if one.lower() in found}

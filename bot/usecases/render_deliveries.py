@@ -2,36 +2,26 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.batches import batches_of, together
-from bot.domain.classification import EventKind
-from bot.domain.deliveries import Delivery, Subject, SubjectKind
-from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.deliveries import Delivery, SubjectKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding
 from bot.domain.reminders import pause_of
-from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import in_surroundings
 from bot.messages import (
-    batch_posts,
-    events,
     groups,
     health,
     pause,
     pause_card,
     reminders,
     staleness,
-    summary,
 )
-from bot.ports import Folded, Transaction
+from bot.ports import Transaction
 from bot.usecases.group_marks import load_group_acts
 from bot.usecases.group_pauses import ends_of, pausing_act, still_paused
 from bot.usecases.render_cards import load_cards
-from bot.usecases.surroundings import surroundings, surroundings_of_merges
-
-Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
+from bot.usecases.render_events import load_events, load_summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +45,7 @@ async def load_messages(
     by_kind: dict[SubjectKind, list[Delivery]] = defaultdict(list)
     for one in single:
         by_kind[one.subject.kind].append(one)
-    messages = await _event_messages(transaction, by_kind[SubjectKind.EVENT])
+    messages = await load_events(transaction, by_kind[SubjectKind.EVENT])
     messages |= await _act_messages(transaction, single)
     messages |= await _group_messages(transaction, by_kind[SubjectKind.GROUP])
     messages |= await _pause_messages(transaction, single)
@@ -71,7 +61,7 @@ async def load_messages(
             revisions[one.delivery_id] = cards[one.subject.subject_id].wanted
     for one in deliveries:
         if one.folded:
-            messages[one.delivery_id] = await _summary(transaction, one)
+            messages[one.delivery_id] = await load_summary(transaction, one)
     return Rendered(messages, revisions, await _roots(transaction, single))
 
 
@@ -92,24 +82,6 @@ async def _roots(transaction: Transaction, deliveries: Sequence[Delivery]) -> Ma
 
 def _ids(deliveries: Sequence[Delivery]) -> list[int]:
     return [one.subject.subject_id for one in deliveries]
-
-
-async def _event_messages(
-    transaction: Transaction, deliveries: Sequence[Delivery]
-) -> dict[str, Message]:
-    records = await _records(transaction, [one.subject for one in deliveries])
-    seen = await _pull_requests(transaction, list(records.values()))
-    around = await _around(transaction, list(records.values()))
-    messages: dict[str, Message] = {}
-    for one in deliveries:
-        record = records.get(one.subject)
-        if record is not None:
-            pull_request = seen.get((record.repository, record.pull_request))
-            kind = EventKind(one.kind) if one.kind in set(EventKind) else None
-            told = in_surroundings(record, around.get(record.repository, ()))
-            message = events.event(told, pull_request, kind)
-            messages[one.delivery_id] = replace(message, since=record.received_at)
-    return messages
 
 
 _OF_ACTS = {SubjectKind.ACT: pause.act, SubjectKind.REPLACED: pause.replaced}
@@ -225,81 +197,3 @@ async def _reminders(
                 else reminders.reminder(record, now, lifts_at)
             )
     return messages
-
-
-async def _summary(transaction: Transaction, delivery: Delivery) -> Message:
-    folded = await transaction.outbox.folded_into(delivery.delivery_id)
-    if not delivery.digest and _are_merges(folded):
-        merged = await _merged_together(transaction, delivery)
-        if merged is not None:
-            return merged
-    records = await _records(transaction, folded.subjects)
-    seen = await _pull_requests(transaction, list(records.values()))
-    around = await _around(transaction, list(records.values()))
-    failures = [
-        (
-            in_surroundings(record, around[record.repository]),
-            seen.get((record.repository, record.pull_request)),
-        )
-        for record in records.values()
-    ]
-    return summary.summary(
-        folded.counts, folded.oldest_created_at, failures, is_digest=delivery.digest
-    )
-
-
-def _are_merges(folded: Folded) -> bool:
-    """Of one repository, and no more than a batch may have."""
-    if len(folded.counts) > 1:
-        return False
-    ((_, kind), count) = next(iter(folded.counts.items()))
-    return kind == EventKind.MERGE and count <= batch_posts.MOST
-
-
-async def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
-    """The post about one batch; None when what is told was not merged by one."""
-    subjects = await transaction.outbox.told_with(delivery.delivery_id, batch_posts.MOST)
-    found = await _records(transaction, subjects)
-    records = [found[one] for one in subjects if one in found]
-    around = await surroundings_of_merges(transaction, delivery.subject.repository, records)
-    batches = batches_of(records, around)
-    if len(together(batches, list(batches))) < len(subjects):
-        return None
-    if len({one.batch_id for one in batches.values()}) > 1:
-        return None
-    seen = await _pull_requests(transaction, records)
-    return batch_posts.merged(
-        [(one, seen.get((one.repository, one.pull_request))) for one in records]
-    )
-
-
-async def _records(
-    transaction: Transaction, subjects: Sequence[Subject]
-) -> Mapping[Subject, EventRecord]:
-    wanted = dict.fromkeys(one for one in subjects if one.kind is SubjectKind.EVENT)
-    return await transaction.events.get(list(wanted)) if wanted else {}
-
-
-async def _around(
-    transaction: Transaction, records: Sequence[EventRecord]
-) -> Mapping[RepositoryName, Sequence[EventRecord]]:
-    """What tells more of the leaves among `records`."""
-    by_repository: dict[RepositoryName, list[EventRecord]] = defaultdict(list)
-    for record in records:
-        by_repository[record.repository].append(record)
-    return {
-        repository: await surroundings(transaction, repository, some)
-        for repository, some in by_repository.items()
-    }
-
-
-async def _pull_requests(transaction: Transaction, records: Sequence[EventRecord]) -> Seen:
-    numbers: dict[RepositoryName, set[int]] = defaultdict(set)
-    for record in records:
-        if record.pull_request is not None:
-            numbers[record.repository].add(record.pull_request)
-    found: dict[tuple[RepositoryName, int | None], PullRequestRecord] = {}
-    for repository, wanted in numbers.items():
-        seen = await transaction.pull_requests.get(repository, wanted)
-        found |= {(repository, number): record for number, record in seen.items()}
-    return found

@@ -4,7 +4,7 @@ import pytest
 
 from bot.sandbox.merge_queue.event_log import Event
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
+from tests.support.bot_tester import ALICE, GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
@@ -38,6 +38,26 @@ async def test_a_failure_names_the_check_and_whose_turn_it_is(start_bot: StartBo
     assert "its checks failed — fix it and queue it again" in failed
     assert "• lint" in failed
     assert "https://ci.example.com/" in str(failed.blocks)
+
+
+async def test_the_author_is_mentioned_on_a_failure_that_needs_them_and_on_nothing_else(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING, speed=20.0)
+    await bot.ask("/mq link Carol")
+    merged = bot.enqueue(author="carol")
+    assert "<@" not in str((await bot.wait_for_post(f"*Queued* #{merged}")).blocks)
+    assert "<@" not in str((await bot.wait_for_post(f"*Merged* #{merged}")).blocks)
+    await bot.ask("/mq link carol")
+    failing = bot.enqueue(author="carol", broken_check="lint")
+    await bot.wait_for_post(f"*Queued* #{failing}")
+    failed = await bot.wait_for_post(f"#{failing}")
+    assert f"Your turn, @{ALICE}" in failed
+    assert f"Your turn, @{ALICE}" in failed.line
+    await bot.ask("/mq link off")
+    of_nobody = bot.enqueue(author="carol", broken_check="lint")
+    await bot.wait_for_post(f"*Queued* #{of_nobody}")
+    assert "<@" not in str((await bot.wait_for_post(f"#{of_nobody}")).blocks)
 
 
 async def test_a_removal_by_a_person_is_no_failure(start_bot: StartBot) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES
+from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES
 
 pytestmark = pytest.mark.e2e
 
@@ -33,6 +33,19 @@ async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> Non
     assert [one.ts for one in bot.thread(root)] == [failed.ts]
     await bot.wait_for_change(root, "Left the queue")
     assert len(bot.posts()) == 2
+
+
+async def test_the_author_is_mentioned_once_by_what_the_channel_is_shown(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING, speed=20.0)
+    await bot.ask("/mq link carol")
+    number = bot.enqueue(author="carol", broken_check="lint")
+    root = await bot.wait_for_post(f"#{number}")
+    failed = await bot.wait_for_post(f":x: *Left the queue* #{number}")
+    assert f"Your turn, <@{ALICE}>" in str(failed.blocks)
+    now = await bot.wait_for_change(root, "Left the queue")
+    assert "<@" not in str(now.blocks)
 
 
 async def test_a_removal_stays_in_the_thread_and_a_new_stay_has_its_own(

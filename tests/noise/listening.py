@@ -34,6 +34,9 @@ KEPT = timedelta(hours=3)
 FIRST_REMINDER = timedelta(minutes=30)
 HOLDER = "the bot"
 DIGEST = DigestTime(time(9), "Europe/Paris")
+LINKED = ("alice", "bob", "carol")
+"""Of the six who open pull requests, those who have told the bot their login."""
+
 EVERYTHING = frozenset(topic.value for topic in Topic)
 
 
@@ -90,6 +93,8 @@ class ListeningBot:
         async with self.store.begin() as transaction:
             for way in ways:
                 await transaction.subscriptions.save(way.subscription())
+            for login in LINKED:
+                await transaction.accounts.link(f"U0{login.upper()}", login, self.clock.now())
 
     def serve(self, events: Sequence[QueueEvent], status: QueueStatus, pause: Pause | None) -> None:
         """What the service answers from now on."""

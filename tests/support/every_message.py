@@ -461,7 +461,7 @@ def _events(text: str, url: str) -> Rendered:
     }
     for code in ["CHECKS_FAILED", "PR_AHEAD_DEQUEUED", text]:
         leave = make_event_record("action.queue.leave", code=code, trigger="@" + text)
-        found[f"leave {code}"] = events.event(leave, seen)
+        found[f"leave {code}"] = events.event(leave, seen, calls=["U0ALICE", "U0BOB"])
         ended = make_event_record(
             "action.queue.checks_end", code=code, aborted=True, abort_status="REEMBARKED"
         )

@@ -160,6 +160,7 @@ class InMemoryAccounts(Accounts):
 
     @override
     async def link(self, user_id: str, login: str, at: datetime) -> None:
+        self._logins.pop(user_id, None)
         self._logins[user_id] = login
 
     @override
@@ -169,6 +170,14 @@ class InMemoryAccounts(Accounts):
     @override
     async def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
         return {each: self._logins[each] for each in user_ids if each in self._logins}
+
+    @override
+    async def people(self, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
+        found = {
+            login: [each for each, known in self._logins.items() if known.lower() == login.lower()]
+            for login in logins
+        }
+        return {login: people for login, people in found.items() if people}
 
 
 class InMemoryTimers(Timers):

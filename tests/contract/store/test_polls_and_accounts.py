@@ -40,6 +40,21 @@ async def test_a_person_has_the_login_they_named_last(store: Store) -> None:
     assert found == {"U1": "ada-l", "U2": "ada-l"}
 
 
+async def test_people_are_found_by_a_login_in_any_case_first_come_first(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.accounts.link("U2", "Ada-L", NOW)
+        await transaction.accounts.link("U1", "ada-l", after(1))
+        await transaction.accounts.link("U3", "bob", after(2))
+
+    async with store.begin() as transaction:
+        found = await transaction.accounts.people(["ADA-l", "bob", "carol"])
+        assert await transaction.accounts.people([]) == {}
+    assert {login: list(people) for login, people in found.items()} == {
+        "ADA-l": ["U2", "U1"],
+        "bob": ["U3"],
+    }
+
+
 async def test_a_link_is_ended_once(store: Store) -> None:
     async with store.begin() as transaction:
         await transaction.accounts.link("U1", "ada", NOW)

@@ -454,6 +454,11 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "event-failure": lambda: told(
         LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT
     ),
+    "event-failure-of-linked-authors": lambda: events.event(
+        make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"),
+        SEEN,
+        calls=["U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"],
+    ),
     "event-failure-of-an-unknown-code": lambda: told(LEAVE, merged=False, code="NEW_CODE"),
     "event-failure-with-a-reason": lambda: told(LEAVE, reason="Rule\n`default` <gone>"),
     "event-removed-by-a-person": lambda: told(

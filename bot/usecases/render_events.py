@@ -1,0 +1,146 @@
+"""The posts about events and the summaries of several, made at posting time."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.domain.batches import batches_of, together
+from bot.domain.classification import EventKind, classify, turn_after
+from bot.domain.deliveries import Delivery, Subject, SubjectKind
+from bot.domain.dequeue_codes import Turn
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.message import Message
+from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import in_surroundings
+from bot.messages import batch_posts, events, summary
+from bot.ports import Folded, Transaction
+from bot.usecases.surroundings import surroundings, surroundings_of_merges
+
+Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
+
+
+async def load_events(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    """A post for each delivery whose event is still stored; who has to act on it is mentioned."""
+    records = await _records(transaction, [one.subject for one in deliveries])
+    seen = await _pull_requests(transaction, list(records.values()))
+    around = await _around(transaction, list(records.values()))
+    posts: dict[str, _EventPost] = {}
+    for one in deliveries:
+        record = records.get(one.subject)
+        if record is not None:
+            told = in_surroundings(record, around.get(record.repository, ()))
+            kind = EventKind(one.kind) if one.kind in set(EventKind) else classify(told)
+            pull_request = seen.get((record.repository, record.pull_request))
+            posts[one.delivery_id] = _EventPost(told, kind, pull_request)
+    calling = {one.author for one in posts.values() if one.author and one.needs_author}
+    people = await transaction.accounts.people(calling) if calling else {}
+    return {
+        delivery_id: replace(
+            events.event(
+                one.record,
+                one.pull_request,
+                one.kind,
+                calls=people.get(one.author or "", ()) if one.needs_author else (),
+            ),
+            since=one.record.received_at,
+        )
+        for delivery_id, one in posts.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _EventPost:
+    record: EventRecord
+    kind: EventKind
+    pull_request: PullRequestRecord | None
+
+    @property
+    def author(self) -> str | None:
+        return self.pull_request.author if self.pull_request is not None else None
+
+    @property
+    def needs_author(self) -> bool:
+        """A merge, a put-back, and what was asked for, need nobody."""
+        is_failure = self.kind is EventKind.FAILURE
+        return is_failure and turn_after(self.record, self.kind) is Turn.AUTHOR
+
+
+async def load_summary(transaction: Transaction, delivery: Delivery) -> Message:
+    """What was folded into a delivery: the post about a batch, or what was missed or saved up."""
+    folded = await transaction.outbox.folded_into(delivery.delivery_id)
+    if not delivery.digest and _are_merges(folded):
+        merged = await _merged_together(transaction, delivery)
+        if merged is not None:
+            return merged
+    records = await _records(transaction, folded.subjects)
+    seen = await _pull_requests(transaction, list(records.values()))
+    around = await _around(transaction, list(records.values()))
+    failures = [
+        (
+            in_surroundings(record, around[record.repository]),
+            seen.get((record.repository, record.pull_request)),
+        )
+        for record in records.values()
+    ]
+    return summary.summary(
+        folded.counts, folded.oldest_created_at, failures, is_digest=delivery.digest
+    )
+
+
+def _are_merges(folded: Folded) -> bool:
+    """Of one repository, and no more than a batch may have."""
+    if len(folded.counts) > 1:
+        return False
+    ((_, kind), count) = next(iter(folded.counts.items()))
+    return kind == EventKind.MERGE and count <= batch_posts.MOST
+
+
+async def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
+    """The post about one batch; None when what is told was not merged by one."""
+    subjects = await transaction.outbox.told_with(delivery.delivery_id, batch_posts.MOST)
+    found = await _records(transaction, subjects)
+    records = [found[one] for one in subjects if one in found]
+    around = await surroundings_of_merges(transaction, delivery.subject.repository, records)
+    batches = batches_of(records, around)
+    if len(together(batches, list(batches))) < len(subjects):
+        return None
+    if len({one.batch_id for one in batches.values()}) > 1:
+        return None
+    seen = await _pull_requests(transaction, records)
+    return batch_posts.merged(
+        [(one, seen.get((one.repository, one.pull_request))) for one in records]
+    )
+
+
+async def _records(
+    transaction: Transaction, subjects: Sequence[Subject]
+) -> Mapping[Subject, EventRecord]:
+    wanted = dict.fromkeys(one for one in subjects if one.kind is SubjectKind.EVENT)
+    return await transaction.events.get(list(wanted)) if wanted else {}
+
+
+async def _around(
+    transaction: Transaction, records: Sequence[EventRecord]
+) -> Mapping[RepositoryName, Sequence[EventRecord]]:
+    """What tells more of the leaves among `records`."""
+    by_repository: dict[RepositoryName, list[EventRecord]] = defaultdict(list)
+    for record in records:
+        by_repository[record.repository].append(record)
+    return {
+        repository: await surroundings(transaction, repository, some)
+        for repository, some in by_repository.items()
+    }
+
+
+async def _pull_requests(transaction: Transaction, records: Sequence[EventRecord]) -> Seen:
+    numbers: dict[RepositoryName, set[int]] = defaultdict(set)
+    for record in records:
+        if record.pull_request is not None:
+            numbers[record.repository].add(record.pull_request)
+    found: dict[tuple[RepositoryName, int | None], PullRequestRecord] = {}
+    for repository, wanted in numbers.items():
+        seen = await transaction.pull_requests.get(repository, wanted)
+        found |= {(repository, number): record for number, record in seen.items()}
+    return found
