@@ -112,6 +112,9 @@ TYPES = sorted(KINDS.values())
 LONG_NAME = RepositoryName("o" * 39 + "/" + "r" * 100)
 """As long as hosts allow."""
 
+CALLED = ("U0ADA", "U0GRACE")
+"""People whom our own messages mention: outside text never names these."""
+
 HOUR = timedelta(hours=1)
 DAY = Window(NOON - timedelta(days=1), NOON)
 
@@ -461,7 +464,7 @@ def _events(text: str, url: str) -> Rendered:
     }
     for code in ["CHECKS_FAILED", "PR_AHEAD_DEQUEUED", text]:
         leave = make_event_record("action.queue.leave", code=code, trigger="@" + text)
-        found[f"leave {code}"] = events.event(leave, seen, calls=["U0ALICE", "U0BOB"])
+        found[f"leave {code}"] = events.event(leave, seen, calls=CALLED)
         ended = make_event_record(
             "action.queue.checks_end", code=code, aborted=True, abort_status="REEMBARKED"
         )
