@@ -6,8 +6,7 @@ codes are strings as sent. Numbers of pull requests are the hosting platform's.
 """
 
 from collections.abc import Mapping
-from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
 
@@ -21,9 +20,7 @@ class Metadata(Resource):
     not be read are then left at their defaults.
     """
 
-    @cached_property
-    def raw(self) -> JsonValue:
-        return None
+    raw: ClassVar[JsonValue] = None
 
     def keep_raw(self, sent: JsonValue) -> None:
         """For `bot.domain.event_reading`, at the making of this value."""

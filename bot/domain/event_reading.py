@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from bot.domain.event_metadata import (
     BatchBisectionEnd,
@@ -51,6 +51,11 @@ METADATA_OF_TYPE: Mapping[str, type[EventMetadata]] = {
 }
 """Every `action.queue.*`, `queue.pause.*`, `scheduled_freeze.*` and `command.*` type."""
 
+# What `model_validate` comes to, which takes a third of the time of most metadata by itself.
+_READERS = {
+    model: TypeAdapter(model).validator.validate_python for model in METADATA_OF_TYPE.values()
+}
+
 
 def read_metadata(event_type: str | None, sent: JsonValue) -> EventMetadata:
     """Whatever was sent, a value comes back; what could not be read is in its `raw`."""
@@ -64,9 +69,10 @@ def read_metadata(event_type: str | None, sent: JsonValue) -> EventMetadata:
     if model is UnknownMetadata:
         return UnknownMetadata.model_construct(fields=sent)
     try:
-        return model.model_validate(sent)
+        read: EventMetadata = _READERS[model](sent)
     except ValidationError as error:
         return _read_partly(model, sent, error)
+    return read
 
 
 def _read_partly(

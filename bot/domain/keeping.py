@@ -1,7 +1,7 @@
 """From an event as received to what is kept of it."""
 
-from collections.abc import Mapping
-from functools import singledispatch
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, singledispatch
 
 from pydantic import JsonValue
 
@@ -42,19 +42,27 @@ NUMBERS_KEPT = 50
 
 def keep(event: QueueEvent, repository: RepositoryName) -> EventRecord:
     """What is stored of `event`; facts that are absent are left out of `details`."""
-    details = {name: value for name, value in _facts(event.metadata).items() if value is not None}
+    metadata = event.metadata
+    facts = _reader(type(metadata))(metadata)
+    details = {name: value for name, value in facts.items() if value is not None}
     details["trigger"] = _storable(event.trigger)
-    session_id = getattr(event.metadata, "session_id", None)
+    session_id = getattr(metadata, "session_id", None)
     return EventRecord(
-        repository=repository,
-        event_id=event.id,
-        received_at=event.received_at,
-        type=event.type[:TEXT_KEPT],
-        pull_request=event.pull_request,
-        base_ref=_text(event.base_ref),
-        session_id=_text(session_id) if isinstance(session_id, str) else None,
-        details=details,
+        repository,
+        event.id,
+        event.received_at,
+        event.type[:TEXT_KEPT],
+        event.pull_request,
+        _text(event.base_ref),
+        _text(session_id) if isinstance(session_id, str) else None,
+        details,
     )
+
+
+@cache
+def _reader(metadata_type: type[Metadata]) -> Callable[[Metadata], Mapping[str, JsonValue]]:
+    """What `_facts` comes to, which looks for it longer than most of them take."""
+    return _facts.dispatch(metadata_type)
 
 
 @singledispatch
@@ -71,7 +79,7 @@ def _(metadata: UnknownMetadata) -> Mapping[str, JsonValue]:
 @_facts.register
 def _(metadata: ConflictDeferred) -> Mapping[str, JsonValue]:
     return {
-        **_facts.dispatch(QueueMetadata)(metadata),
+        **_of_queue(metadata),
         "reason": _text(metadata.reason),
         "blocking": _numbers(metadata.blocking_pull_request_numbers) or None,
     }
@@ -79,18 +87,18 @@ def _(metadata: ConflictDeferred) -> Mapping[str, JsonValue]:
 
 @_facts.register
 def _(metadata: QueueChange) -> Mapping[str, JsonValue]:
-    return {**_facts.dispatch(QueueMetadata)(metadata), "size": metadata.size}
+    return {**_of_queue(metadata), "size": metadata.size}
 
 
 @_facts.register
 def _(metadata: QueueChecksChange) -> Mapping[str, JsonValue]:
-    return {**_facts.dispatch(QueueMetadata)(metadata), "running_checks": metadata.running_checks}
+    return {**_of_queue(metadata), "running_checks": metadata.running_checks}
 
 
 @_facts.register(QueueMetadata)
 @_facts.register(QueueEnter)
 @_facts.register(QueueMerged)
-def _(metadata: QueueMetadata) -> Mapping[str, JsonValue]:
+def _of_queue(metadata: QueueMetadata) -> Mapping[str, JsonValue]:
     return {
         "queue_name": _text(metadata.queue_name),
         "priority_rule": _text(metadata.priority_rule_name),
@@ -100,11 +108,11 @@ def _(metadata: QueueMetadata) -> Mapping[str, JsonValue]:
 
 @_facts.register
 def _(metadata: QueueLeave) -> Mapping[str, JsonValue]:
-    failing = metadata.unsuccessful_checks or tuple(
+    failing = metadata.unsuccessful_checks or [
         check for check in metadata.checks if check.state in FAILING_STATES
-    )
+    ]
     return {
-        **_facts.dispatch(QueueMetadata)(metadata),
+        **_of_queue(metadata),
         "merged": metadata.merged,
         "code": _text(metadata.dequeue_code),
         "reason": _text(metadata.reason),
@@ -117,7 +125,7 @@ def _(metadata: QueueLeave) -> Mapping[str, JsonValue]:
 def _(metadata: QueueChecksEnd) -> Mapping[str, JsonValue]:
     checked = metadata.speculative_check_pull_request
     return {
-        **_facts.dispatch(QueueMetadata)(metadata),
+        **_of_queue(metadata),
         "aborted": metadata.aborted,
         "code": _text(metadata.abort_code),
         "reason": _text(metadata.abort_reason),
@@ -131,7 +139,7 @@ def _(metadata: QueueChecksEnd) -> Mapping[str, JsonValue]:
 
 @_facts.register
 def _(metadata: QueueChecksNotStarted) -> Mapping[str, JsonValue]:
-    return {**_facts.dispatch(QueueMetadata)(metadata), "reason": _text(metadata.reason)}
+    return {**_of_queue(metadata), "reason": _text(metadata.reason)}
 
 
 @_facts.register
@@ -238,6 +246,8 @@ def _text(value: str | None) -> str | None:
 
 def _storable(value: str) -> str:
     """Bounded, and without the character that PostgreSQL cannot store."""
+    if len(value) <= TEXT_KEPT and "\x00" not in value:
+        return value
     return value.replace("\x00", "")[:TEXT_KEPT]
 
 
@@ -254,7 +264,7 @@ def _numbers(values: tuple[int, ...]) -> list[JsonValue]:
     return list(values[:NUMBERS_KEPT])
 
 
-def _checks(checks: tuple[ReportedCheck, ...]) -> JsonValue:
+def _checks(checks: Sequence[ReportedCheck]) -> JsonValue:
     kept = checks[:CHECKS_KEPT]
     return [
         {"name": _text(check.name), "url": _text(check.details_url or check.url)} for check in kept

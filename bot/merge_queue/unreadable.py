@@ -31,7 +31,7 @@ class UnreadableEvents:
         partly_read = [
             event
             for event in page.events
-            if event.raw_metadata is not None and self._is_new(repository, event.id)
+            if event.metadata.raw is not None and self._is_new(repository, event.id)
         ]
         if not unreadable and not partly_read:
             return
