@@ -37,7 +37,7 @@ from bot.domain.stays import DECISIVE
 from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
-from bot.usecases.gate import Gate
+from bot.usecases.gate import Gate, GateClosed
 from bot.usecases.route_events import Unrouted, route_events
 
 logger = logging.getLogger(__name__)
@@ -49,6 +49,9 @@ PAGES_AT_ONCE = 6
 
 SEEN = 200
 """So many ids are remembered without a look at which of them are still needed."""
+
+TOGETHER = 1000
+"""Events of several pages, stored in one transaction; after a crash these are read again."""
 
 HELD = 2000
 """Of more unrouted events than these the rest is left in the store, and read from there."""
@@ -103,12 +106,21 @@ class LogReader:
         self.seen_at_most = max(SEEN, 2 * len(self.seen))
 
 
+@dataclass(slots=True)
+class _Read:
+    """What of a walk is read and not stored; `walk` is where it goes on behind that."""
+
+    walk: Walk | None
+    records: list[EventRecord] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class PollEventLog:
     """Reads new events, stores them, and routes them when the walk is whole.
 
     An unchanged log costs one request and no transaction. `overlap`: how far a walk reaches back
-    for events that show late. `backfill`: how much history the very first walk tells.
+    for events that show late. `backfill`: how much history the very first walk tells. `together`:
+    pages are stored with others until there are so many events, or no more pages to be had.
     """
 
     store: Store
@@ -120,6 +132,7 @@ class PollEventLog:
     backfill: timedelta = timedelta()
     gate: Gate = field(default_factory=lambda: Gate(PAGES_AT_ONCE))
     measures: Measures = UNMEASURED
+    together: int = TOGETHER
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
@@ -140,6 +153,17 @@ class PollEventLog:
 
     async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> int:
         """Return how many pages it took."""
+        read = _Read(position.walk)
+        try:
+            return await self._pages(position, lease, reader, read)
+        except (MergeQueueError, GateClosed):
+            if read.records:
+                await self._turn(reader, lease, read)
+            raise
+
+    async def _pages(
+        self, position: Position, lease: Lease, reader: LogReader, read: "_Read"
+    ) -> int:
         repository, time = position.repository, self._time(reader)
         begun = time if position.walk is None else None
         walk = next_walk(position, time, self.overlap, reader.slice_length)
@@ -150,25 +174,32 @@ class PollEventLog:
             pages += 1
             if walk.cursor is None:
                 cursors.clear()
-            records = [
-                keep(event, repository)
-                for event in page.events
-                if event.id not in reader.seen and event.received_at >= position.origin
-            ]
-            if records:
-                reader.active_at = self.clock.now()
+            read.records += self._new(page, position, reader)
             newest = max((event.received_at for event in page.events), default=None)
             if page.next_cursor is None:
                 finished = finish_walk(position, walk, newest, begun)
-                await self._finish(reader, finished, lease, records)
+                await self._finish(reader, finished, lease, read.records)
                 return pages
             if page.next_cursor in cursors:
                 # The next poll begins a walk of its own instead of going round again.
+                read.walk = None
                 reader.position = replace(_known(reader.position), walk=None)
                 raise MergeQueueProtocolError("the event log repeats a cursor")
             cursors.add(page.next_cursor)
-            walk = turn_page(walk, newest, page.next_cursor)
-            await self._turn(reader, walk, lease, records)
+            read.walk = walk = turn_page(walk, newest, page.next_cursor)
+            if len(read.records) >= self.together:
+                await self._turn(reader, lease, read)
+
+    def _new(self, page: EventPage, position: Position, reader: LogReader) -> list[EventRecord]:
+        """What of the page is not stored yet."""
+        records = [
+            keep(event, position.repository)
+            for event in page.events
+            if event.id not in reader.seen and event.received_at >= position.origin
+        ]
+        if records:
+            reader.active_at = self.clock.now()
+        return records
 
     async def _begin(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Start at the service's own "now": its clock need not agree with ours."""
@@ -226,14 +257,13 @@ class PollEventLog:
             reader.ahead = page.served_at - self.clock.now()
         return page
 
-    async def _turn(
-        self, reader: LogReader, walk: Walk, lease: Lease, records: Sequence[EventRecord]
-    ) -> None:
-        position = replace(_known(reader.position), walk=walk)
+    async def _turn(self, reader: LogReader, lease: Lease, read: "_Read") -> None:
+        position = replace(_known(reader.position), walk=read.walk)
         async with self.store.begin() as transaction:
-            unrouted = await self._keep(transaction, lease, position, records, reader)
+            unrouted = await self._keep(transaction, lease, position, read.records, reader)
         reader.position, reader.unrouted = position, unrouted
-        reader.remember(records, self.overlap)
+        reader.remember(read.records, self.overlap)
+        read.records = []
 
     async def _finish(
         self,

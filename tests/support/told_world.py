@@ -104,6 +104,8 @@ class Process:
                 _nobody,
                 next_digest,
                 overlap=OVERLAP,
+                # Fewer than a walk has: some of it is stored before the rest is read.
+                together=2,
             ),
             store=polling,
             clock=world.clock,

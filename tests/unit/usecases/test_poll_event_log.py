@@ -125,6 +125,21 @@ async def test_many_pages_are_one_walk() -> None:
     assert bot.position().walk is None
 
 
+@pytest.mark.parametrize(("together", "transactions"), [(1000, 1), (4, 2), (3, 2), (1, 4)])
+async def test_pages_are_stored_together(together: int, transactions: int) -> None:
+    bot = await Reading().start("enter")
+    bot.use_case = replace(bot.use_case, together=together)
+    bot.merge_queue.page_size = 2
+    told = [bot.tell(number=number).id for number in range(7)]
+    lease = await bot.lease()
+    before = bot.store.transactions
+
+    await bot.poll(lease=lease)
+
+    assert bot.store.transactions - before == transactions
+    assert bot.told() == events(*told)
+
+
 async def test_nothing_is_told_before_the_walk_is_whole_and_then_in_order() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
