@@ -33,6 +33,13 @@ class Pace:
         self.tokens[channel_id] = (tokens - 1, now)
         return timedelta()
 
+    def has_room(self, channel_id: str, now: datetime) -> bool:
+        """Whether `wait` would let an ordinary post go now; takes nothing."""
+        if self.workspace_until is not None and now < self.workspace_until:
+            return False
+        tokens, at = self.tokens.get(channel_id, (float(BURST), now))
+        return tokens + (now - at).total_seconds() * self.per_second >= 1
+
     def hold_all(self, until: datetime) -> None:
         """Nobody posts before `until`: Slack's limit of the method concerns the workspace."""
         if self.workspace_until is None or until > self.workspace_until:

@@ -26,6 +26,7 @@ from bot.ports.outside import (
 )
 from bot.ports.store import (
     Accounts,
+    Added,
     ChannelDefaults,
     Folded,
     Lease,
@@ -44,6 +45,7 @@ from bot.ports.store import (
 
 __all__ = [
     "Accounts",
+    "Added",
     "Audit",
     "Bisections",
     "Boards",

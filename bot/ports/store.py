@@ -84,6 +84,14 @@ class OutboxSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """How many deliveries were added, and those of them that are to be sent now."""
+
+    count: int
+    claimed: Sequence[Delivery] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Folded:
     """What a summary tells: how many deliveries of each repository and kind, and since when.
 
@@ -100,6 +108,22 @@ class Outbox(Protocol):
 
     async def add(self, deliveries: Sequence[NewDelivery]) -> int:
         """Append in the given order; one that exists for (channel, subject) is left as it is."""
+        ...
+
+    async def add_claimed(
+        self,
+        deliveries: Sequence[NewDelivery],
+        at_once: Collection[str],
+        *,
+        now: datetime,
+        claimed_until: datetime,
+    ) -> Added:
+        """As `add`; and those of `at_once`, by their ids, are claimed as they are added.
+
+        Claimed as the first of its line, with `now` as the time of its attempt, is what `claim`
+        would take and send first: what nothing unsettled stands before in its line, which is due,
+        and whose channel is not parked.
+        """
         ...
 
     async def claim(

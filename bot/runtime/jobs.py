@@ -22,6 +22,7 @@ from bot.usecases.lift_pause import LiftPause
 from bot.usecases.look_at_health import LookAtHealth
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.post_at_once import PostAtOnce
 from bot.usecases.post_deliveries import PostDeliveries
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
@@ -67,6 +68,7 @@ class Jobs:
         slack = ports.slack
         self._poster = SlackPoster(slack.client, slack.channels, slack.identity.bot_id)
         self._posts = self._posting(ports, holder)
+        self._at_once = PostAtOnce(self._posts)
         self._post = Job("post deliveries", self._posts.run)
         self._edits = self._editing(ports, holder)
         self._edit = Job("edit cards", self._edits.run)
@@ -77,8 +79,6 @@ class Jobs:
         self._watches = self._watching(ports)
         self._watch = Job("watch pauses", self._watches.run)
         self._boards = self._refreshing(ports)
-        prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
-        channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
         self._scheduler.every(HEAR_SECONDS, limits_job(slack.limits))
         self._scheduler.every(POST_SECONDS, self._post)
         self._scheduler.every(POST_SECONDS, self._edit)
@@ -94,6 +94,12 @@ class Jobs:
             self.polls.read_at,
         )
         self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
+        self._keep_house(ports)
+
+    def _keep_house(self, ports: Ports) -> None:
+        settings = self._settings
+        prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
+        channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
 
@@ -153,6 +159,7 @@ class Jobs:
             overlap=timedelta(seconds=settings.overlap_seconds),
             backfill=timedelta(minutes=settings.backfill_minutes),
             measures=ports.measures,
+            at_once=self._at_once,
         )
         health = LookAtHealth(
             ports.store,
@@ -222,6 +229,7 @@ class Jobs:
         self._watches.begin_no_more()
         await self._scheduler.drain()
         await self.polls.drain()
+        await self._at_once.drain()
         await self._watches.drain()
         await self._boards.drain()
         await self._scheduler.drain()

@@ -1,12 +1,10 @@
 """Deliveries as rows: their columns, and the changes an outcome makes."""
 
-from collections.abc import Mapping, Sequence
-
 from sqlalchemy import bindparam, update
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
-from bot.storage.destinations import DIGEST, URGENT, Destination
-from bot.storage.prepared import Columns, Prepared
+from bot.storage.destinations import DIGEST, URGENT
+from bot.storage.prepared import Prepared
 from bot.storage.statements import ResultRow
 from bot.storage.tables import deliveries
 
@@ -82,44 +80,6 @@ RECORD_OUTCOME = Prepared(
         )
     )
 )
-
-
-def numbers(lines: Sequence[str], locked: Mapping[str, Destination]) -> list[int]:
-    """The numbers that follow; one that is not used in the end leaves a gap, which is harmless."""
-    following = {line: each.next_sequence for line, each in locked.items()}
-    found = []
-    for line in lines:
-        found.append(following[line])
-        following[line] += 1
-    return found
-
-
-def columns_of(
-    added: Sequence[NewDelivery], lines: Sequence[str], sequences: Sequence[int]
-) -> Columns:
-    """What differs from one to the next; `NEW` is what all of them have."""
-    folded, pending = DeliveryState.FOLDED, DeliveryState.PENDING
-    return {
-        "delivery_id": [new.delivery_id for new in added],
-        "channel_id": [new.channel_id for new in added],
-        "line": lines,
-        "sequence": sequences,
-        "subject_kind": [new.subject.kind for new in added],
-        "repository": [new.subject.repository for new in added],
-        "subject_id": [new.subject.subject_id for new in added],
-        "created_at": [new.due_at for new in added],
-        "due_at": [new.digest_at or new.due_at for new in added],
-        "state": [folded if new.told_by else pending for new in added],
-        "settled_at": [new.due_at if new.told_by else None for new in added],
-        "told_by": [new.told_by for new in added],
-        "kind": [new.kind for new in added],
-        "folded": [new.folded for new in added],
-        "card_id": [new.card_id for new in added],
-    }
-
-
-NEW = {"attempts": 0, "looks": 0, "failures": 0}
-"""What all have when they are added."""
 
 
 def outcome_values(delivery: Delivery, stored: Delivery) -> dict[str, object]:

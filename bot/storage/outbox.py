@@ -1,7 +1,7 @@
 """Deliveries: added in order, claimed from the head of each channel, settled once."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -18,18 +18,24 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
-from bot.ports import Folded, OutboxSummary, ParkedChannel
+from bot.ports import Added, Folded, OutboxSummary, ParkedChannel
+from bot.storage.added_rows import (
+    NEW,
+    AddedRow,
+    AtOnce,
+    appended,
+    claimed_columns,
+    columns_of,
+    numbers,
+)
 from bot.storage.column_types import UtcTime
 from bot.storage.delivery_rows import (
     FIELDS,
-    NEW,
     RECORD_OUTCOME,
-    columns_of,
     delivery_of,
     line_for,
     line_of,
     line_with,
-    numbers,
     outcome_values,
 )
 from bot.storage.destinations import DIGEST, URGENT, Destination, Destinations
@@ -55,20 +61,46 @@ class SqlOutbox(ports.Outbox):
     @override
     async def add(self, deliveries: Sequence[NewDelivery]) -> int:
         """`created_at` becomes the given `due_at`, also of what waits for a digest."""
+        return len(await self._add(deliveries))
+
+    @override
+    async def add_claimed(
+        self,
+        deliveries: Sequence[NewDelivery],
+        at_once: Collection[str],
+        *,
+        now: datetime,
+        claimed_until: datetime,
+    ) -> Added:
+        if claimed_until <= now:
+            raise ValueError("a claim ends after it begins")
+        claim = AtOnce(frozenset(at_once), now, claimed_until)
+        added = await self._add(deliveries, claim)
+        return Added(len(added), [one.delivery for one in added if one.delivery is not None])
+
+    async def _add(
+        self, deliveries: Sequence[NewDelivery], claim: AtOnce | None = None
+    ) -> Sequence[AddedRow]:
+        """Those that were not there."""
         if not deliveries:
-            return 0
+            return []
         lines = [line_for(new) for new in deliveries]
         locked = await self._destinations.lock_or_add(lines)
         sequences = numbers(lines, locked)
         columns = columns_of(deliveries, lines, sequences)
-        rows = list(zip(deliveries, lines, sequences, strict=True))
-        count = await self._statements.add(_ADD, columns, **NEW)
+        rows = [AddedRow(*each) for each in zip(deliveries, lines, sequences, strict=True)]
+        if claim is not None:
+            rows = claim.taken(rows, locked)
+            ids = {one.new.delivery_id for one in rows if one.delivery is not None}
+            columns = claimed_columns(columns, ids, claim.now, claim.until)
+        same = {name: value for name, value in NEW.items() if name not in columns}
+        count = await self._statements.add(_ADD, columns, **same)
         if count < len(rows):
-            ids = [new.delivery_id for new in deliveries]
-            added = {row.delivery_id for row in await self._statements.rows_in(_ADDED, ids)}
-            rows = [row for row in rows if row[0].delivery_id in added]
-        await self._destinations.save(_appended(locked, rows))
-        return count
+            known = await self._statements.rows_in(_ADDED, [new.delivery_id for new in deliveries])
+            added = {row.delivery_id for row in known}
+            rows = [row for row in rows if row.new.delivery_id in added]
+        await self._destinations.save(appended(locked, rows))
+        return rows
 
     @override
     async def claim(
@@ -257,31 +289,12 @@ class SqlOutbox(ports.Outbox):
         return deleted.rowcount
 
 
-def _appended(
-    locked: Mapping[str, Destination], rows: Sequence[tuple[NewDelivery, str, int]]
-) -> list[Destination]:
-    """The lines that these were added to, in the order of lines."""
-    last: dict[str, int] = {}
-    heads: dict[str, tuple[int, datetime]] = {}
-    for new, line, sequence in rows:
-        last[line] = sequence
-        if line not in heads and new.told_by is None:
-            heads[line] = (sequence, new.digest_at or new.due_at)
-    changed = []
-    for line in sorted(last):
-        destination = replace(locked[line], next_sequence=last[line] + 1)
-        if destination.claimable_at is None and line in heads:
-            destination = destination.with_head(*heads[line])
-        changed.append(destination)
-    return changed
-
-
 def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
     firsts = {line_with(each): each for each in reversed(due)}
     return frozenset(each.delivery_id for each in firsts.values())
 
 
-_LATER = {"attempted_at", "message_ts", "error"}
+_LATER = {"message_ts", "error"}
 
 _ADD = PreparedInsert(
     lambda insert: (

@@ -38,6 +38,7 @@ from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.gate import Gate, GateClosed
+from bot.usecases.post_at_once import PostAtOnce
 from bot.usecases.route_events import Unrouted, route_events
 
 logger = logging.getLogger(__name__)
@@ -133,6 +134,7 @@ class PollEventLog:
     gate: Gate = field(default_factory=lambda: Gate(PAGES_AT_ONCE))
     measures: Measures = UNMEASURED
     together: int = TOGETHER
+    at_once: PostAtOnce | None = None
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
@@ -278,6 +280,7 @@ class PollEventLog:
         pull_requests = await self._pull_requests(before.repository, records)
         observed = await self._observed(before.repository, records)
         async with self.store.begin() as transaction:
+            sending = await self.at_once.begin(transaction) if self.at_once is not None else None
             unrouted = await self._keep(transaction, lease, position, records, reader)
             await transaction.pull_requests.save(pull_requests)
             routed = await route_events(
@@ -286,8 +289,12 @@ class PollEventLog:
                 self.clock.now(),
                 self.next_digest,
                 observed,
-                Unrouted(unrouted and sorted(unrouted, key=IN_ORDER), reader.settling),
+                Unrouted(unrouted and sorted(unrouted, key=IN_ORDER), reader.settling, sending),
             )
+            if sending is not None:
+                await sending.render(transaction)
+        if self.at_once is not None and sending is not None:
+            self.at_once.send(sending)
         reader.position = position
         reader.remember(records, self.overlap)
         while routed.more:
@@ -302,7 +309,7 @@ class PollEventLog:
                     before=Unrouted(routed.left, reader.settling),
                 )
         reader.unrouted = routed.left
-        if routed.added:
+        if routed.added > (len(sending.claimed) if sending is not None else 0):
             self.nudge()
 
     async def _keep(

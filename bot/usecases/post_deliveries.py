@@ -22,7 +22,7 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
-from bot.usecases.render_deliveries import load_messages
+from bot.usecases.render_deliveries import Rendered, load_messages
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +63,10 @@ class _Batch:
 
 @dataclass(frozen=True, slots=True)
 class PostDeliveries:
-    """One process posts at a time; a channel stops at its first delivery that is not settled."""
+    """One process posts at a time; a channel stops at its first delivery that is not settled.
+
+    `held`: the lease under which this one does, as far as it knows.
+    """
 
     store: Store
     poster: ChannelPoster
@@ -74,6 +77,7 @@ class PostDeliveries:
     pace: Pace = field(default_factory=Pace)
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
     measures: Measures = UNMEASURED
+    held: dict[str, Lease] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Post what is due now; raises StoreError."""
@@ -83,6 +87,7 @@ class PostDeliveries:
                 ["post"], holder=self.holder, now=now, lifetime=LEASE
             )
             if "post" not in leases:
+                self.held.clear()
                 return
             if await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST):
                 await transaction.cards.lose_folded()
@@ -93,8 +98,17 @@ class PostDeliveries:
                 per_channel=PER_CHANNEL,
             )
             rendered = await load_messages(transaction, claimed, now)
+        self.held.update(leases)
+        runs = await self.post(claimed, rendered, leases["post"], now)
+        if _more_may_wait(runs):
+            self.nudge()
+
+    async def post(
+        self, claimed: Sequence[Delivery], rendered: Rendered, lease: Lease, now: datetime
+    ) -> Sequence[Sequence[Delivery]]:
+        """Send what was claimed at `now` under `lease`; return it line by line."""
         batch = _Batch(
-            leases["post"],
+            lease,
             rendered.messages,
             rendered.revisions,
             dict(rendered.roots),
@@ -103,12 +117,12 @@ class PostDeliveries:
         lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in lines]
         await asyncio.gather(*(self._channel(run, batch) for run in runs))
-        if _more_may_wait(runs):
-            self.nudge()
+        return runs
 
     async def release(self) -> None:
         """Give the lease back, if it is ours: the next process may post at once."""
         now = self.clock.now()
+        self.held.clear()
         async with self.store.begin() as transaction:
             held = await transaction.leases.claim(
                 ["post"], holder=self.holder, now=now, lifetime=LEASE

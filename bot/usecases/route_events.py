@@ -25,6 +25,7 @@ from bot.ports import Transaction
 from bot.usecases.count_failures import count_failures
 from bot.usecases.delivery_ids import delivery_ids
 from bot.usecases.group_marks import group_act_of
+from bot.usecases.post_at_once import Sending
 from bot.usecases.route_pauses import route_act, route_pause
 from bot.usecases.route_threads import BACKLOG
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
@@ -39,11 +40,13 @@ class Unrouted:
     """What a process knows of a repository's events that are stored and not routed.
 
     `records`: all of them, oldest first, None where they have to be read. `settling` remembers
-    since when leaves that say nothing have been waited for.
+    since when leaves that say nothing have been waited for. `sending` takes what may be sent as
+    soon as the transaction is committed.
     """
 
     records: Sequence[EventRecord] | None = None
     settling: Settling = field(default_factory=Settling)
+    sending: Sending | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ async def route_events(
         merged_together,
     )
     routed, deliveries = await _route(routes, judged, now)
-    added = await transaction.outbox.add(routes.in_one_post(deliveries))
+    added = await _add(transaction, routes.in_one_post(deliveries), before.sending, now)
     if threaded is not None:
         await threaded.finish(now)
     if any(Topic.HEALTH in one.topics for one in subscriptions):
@@ -114,6 +117,17 @@ async def route_events(
     settling.forget(event_ids)
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
     return Routed(added, left, more=bool(behind and routed))
+
+
+async def _add(
+    transaction: Transaction,
+    deliveries: Sequence[NewDelivery],
+    sending: Sending | None,
+    now: datetime,
+) -> int:
+    if sending is None:
+        return await transaction.outbox.add(deliveries)
+    return await sending.add(transaction, deliveries, now)
 
 
 async def _route(

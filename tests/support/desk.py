@@ -23,6 +23,7 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pause_queue import PauseQueue, PauseRequest
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.post_at_once import PostAtOnce
 from bot.usecases.post_deliveries import PostDeliveries
 from bot.usecases.refresh_cards import RefreshCards
 from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
@@ -157,6 +158,15 @@ class Desk:
         self.pausing = PauseQueue(service, self.acts)
         self.unpausing = UnpauseQueue(service, self.acts)
         self.resuming = WatchResume(acting, world.clock, check)
+        self.posts = PostDeliveries(
+            store=posting,
+            poster=poster,
+            clock=world.clock,
+            nudge=_nobody,
+            holder=self.name,
+            jitter=lambda: 0.5,
+        )
+        self.at_once = PostAtOnce(self.posts)
         self.polls = PollDueRepositories(
             poll=PollEventLog(
                 acting,
@@ -165,6 +175,7 @@ class Desk:
                 _nobody,
                 next_digest,
                 overlap=timedelta(seconds=120),
+                at_once=self.at_once,
             ),
             store=acting,
             clock=world.clock,
@@ -180,14 +191,6 @@ class Desk:
             repositories=(SITE,),
             followed=lambda: self.polls.followed,
             interval=INTERVAL,
-        )
-        self.posts = PostDeliveries(
-            store=posting,
-            poster=poster,
-            clock=world.clock,
-            nudge=_nobody,
-            holder=self.name,
-            jitter=lambda: 0.5,
         )
         self.edits = RefreshCards(
             store=posting,
@@ -229,6 +232,7 @@ class Desk:
     async def poll(self) -> None:
         await self.polls.run()
         await self.polls.drain()
+        await self.at_once.drain()
 
     async def watch(self) -> None:
         await self.watches.run()

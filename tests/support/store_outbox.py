@@ -1,7 +1,7 @@
 """The Outbox port in dictionaries."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import takewhile
@@ -12,7 +12,7 @@ from bot import ports
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import SETTLED, Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
-from bot.ports import Folded, OutboxSummary, ParkedChannel
+from bot.ports import Added, Folded, OutboxSummary, ParkedChannel
 from tests.support.as_stored import as_stored
 
 PRUNE_SLICE = 1000
@@ -38,7 +38,38 @@ class InMemoryOutbox(ports.Outbox):
 
     @override
     async def add(self, deliveries: Sequence[NewDelivery]) -> int:
-        added = 0
+        return len(self._add(deliveries))
+
+    @override
+    async def add_claimed(
+        self,
+        deliveries: Sequence[NewDelivery],
+        at_once: Collection[str],
+        *,
+        now: datetime,
+        claimed_until: datetime,
+    ) -> Added:
+        if claimed_until <= now:
+            raise ValueError("a claim ends after it begins")
+        busy = set(self._unsettled())
+        added = self._add(deliveries)
+        firsts: dict[Line, str] = {}
+        for new in deliveries:
+            if new.told_by is None:
+                line = (new.channel_id, new.urgent, new.digest_at is not None)
+                firsts.setdefault(line, new.delivery_id)
+        claimed = []
+        for line, unsettled in self._unsettled().items():
+            first = unsettled[0]
+            is_free = line not in busy and line[0] not in self._parked and first.due_at <= now
+            is_first = firsts.get(line) == first.delivery_id
+            if is_free and is_first and first.delivery_id in at_once:
+                claimed.append(_claimed(first, claimed_until))
+                self._deliveries[first.delivery_id] = replace(claimed[-1], attempted_at=now)
+        return Added(len(added), claimed)
+
+    def _add(self, deliveries: Sequence[NewDelivery]) -> list[str]:
+        added = []
         known = {(each.channel_id, each.subject) for each in self._deliveries.values()}
         for new in map(as_stored, deliveries):
             if (new.channel_id, new.subject) not in known:
@@ -63,7 +94,7 @@ class InMemoryOutbox(ports.Outbox):
                 )
                 if new.told_by is not None:
                     self._told_by[new.delivery_id] = new.told_by
-                added += 1
+                added.append(new.delivery_id)
         return added
 
     @override
@@ -84,12 +115,7 @@ class InMemoryOutbox(ports.Outbox):
             for place, delivery in enumerate(lines[line][:limit]):
                 if delivery.due_at > now:
                     break
-                taken = replace(
-                    delivery,
-                    state=DeliveryState.SENDING,
-                    attempts=delivery.attempts + 1,
-                    due_at=claimed_until,
-                )
+                taken = _claimed(delivery, claimed_until)
                 claimed.append(taken)
                 attempted_at = delivery.attempted_at or (now if place == 0 else None)
                 self._deliveries[delivery.delivery_id] = replace(taken, attempted_at=attempted_at)
@@ -278,3 +304,9 @@ def _oldest(deliveries: Iterable[Delivery]) -> datetime | None:
 
 def _is_foldable(delivery: Delivery, now: datetime) -> bool:
     return delivery.is_untried(now) and delivery.folded <= SMALL
+
+
+def _claimed(delivery: Delivery, until: datetime) -> Delivery:
+    return replace(
+        delivery, state=DeliveryState.SENDING, attempts=delivery.attempts + 1, due_at=until
+    )

@@ -17,6 +17,7 @@ from bot.domain.repository import RepositoryName
 from bot.scheduler import next_digest
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.post_at_once import PostAtOnce
 from bot.usecases.post_deliveries import PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.disturbances import (
@@ -96,6 +97,15 @@ class Process:
         world, steps = self.world, self.steps
         polling = DisturbedStore(InMemoryStore(world.database), steps, "polling")
         posting = DisturbedStore(InMemoryStore(world.database), steps, "posting")
+        self.posts = PostDeliveries(
+            store=posting,
+            poster=DisturbedPoster(world.poster, steps),
+            clock=world.clock,
+            nudge=_nobody,
+            holder=self.name,
+            jitter=lambda: 0.5,
+        )
+        self.at_once = PostAtOnce(self.posts)
         self.polls = PollDueRepositories(
             poll=PollEventLog(
                 polling,
@@ -106,20 +116,13 @@ class Process:
                 overlap=OVERLAP,
                 # Fewer than a walk has: some of it is stored before the rest is read.
                 together=2,
+                at_once=self.at_once,
             ),
             store=polling,
             clock=world.clock,
             repositories=(SITE, API),
             interval=INTERVAL,
             holder=self.name,
-        )
-        self.posts = PostDeliveries(
-            store=posting,
-            poster=DisturbedPoster(world.poster, steps),
-            clock=world.clock,
-            nudge=_nobody,
-            holder=self.name,
-            jitter=lambda: 0.5,
         )
 
     async def turn(self) -> None:
@@ -130,6 +133,7 @@ class Process:
         with suppress(BotError, Crash):
             await self.polls.run()
         await self.polls.drain()
+        await self.at_once.drain()
 
     async def _post(self) -> None:
         before = asyncio.all_tasks()

@@ -52,3 +52,16 @@ def test_slacks_own_wait_holds_every_channel_and_takes_no_token() -> None:
     assert pace.wait("C1", NOON) == 30 * SECOND
     assert pace.wait("C2", NOON + 20 * SECOND) == 10 * SECOND
     assert [pace.wait("C1", NOON + 30 * SECOND) for _ in range(BURST)] == [timedelta()] * BURST
+
+
+def test_to_look_whether_there_is_room_takes_none() -> None:
+    pace = Pace()
+
+    assert all(pace.has_room("C1", NOON) for _ in range(2 * BURST))
+    for _ in range(BURST):
+        pace.wait("C1", NOON)
+    assert not pace.has_room("C1", NOON + SECOND / 2)
+    assert pace.has_room("C1", NOON + SECOND)
+    pace.hold_all(NOON + 3 * SECOND)
+    assert not pace.has_room("C2", NOON + 2 * SECOND)
+    assert pace.has_room("C2", NOON + 3 * SECOND)

@@ -1,0 +1,227 @@
+"""What a poll stores is posted at once by the process that posts, and by that one only."""
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+import pytest
+from typing_extensions import override
+
+from bot.domain.deliveries import Delivery, DeliveryState
+from bot.domain.errors import BotError, PostInDoubt, PostPostponed
+from bot.domain.subscriptions import Style
+from bot.usecases.post_at_once import MOST
+from tests.support.clock import FakeClock
+from tests.support.desk import Desk, World
+from tests.support.disturbances import Crash, Disturbance
+from tests.support.make import CHANNEL, SITE
+
+ENTER = "action.queue.enter"
+AFTER_THE_CLAIM = 31
+
+
+class TickingClock(FakeClock):
+    """No two looks at it show the same time, as with a real clock."""
+
+    @override
+    def now(self) -> datetime:
+        self.advance(0.0001)
+        return super().now()
+
+
+def texts(world: World, channel_id: str = CHANNEL) -> list[str]:
+    return [one.message.text for one in world.poster.history if one.channel_id == channel_id]
+
+
+def deliveries(world: World) -> list[Delivery]:
+    return list(world.database.contents.deliveries.values())
+
+
+async def reading(
+    world: World, *channels: str, style: Style = Style.FEED, desk: Desk | None = None
+) -> Desk:
+    """A process that has looked at the log once, and posts."""
+    desk = desk or Desk(world)
+    await desk.subscribe(*(channels or (CHANNEL,)), topics=("enter",), style=style)
+    await desk.turns(1)
+    world.clock.advance(11)
+    await desk.post()
+    return desk
+
+
+async def read_again(desk: Desk) -> None:
+    """Before the interval is over."""
+    (schedule,) = desk.polls.schedules.values()
+    assert schedule.lease is not None
+    assert schedule.reader is not None
+    await desk.polls.poll.run(SITE, schedule.lease, schedule.reader)
+    await desk.at_once.drain()
+
+
+@pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
+async def test_an_event_is_posted_by_the_poll_that_reads_it(style: Style) -> None:
+    world = World(clock=TickingClock())
+    desk = await reading(world, style=style)
+    world.log(ENTER, 7)
+    await desk.poll()
+    (text,) = texts(world)
+    assert text.startswith("Queued #7")
+    (one,) = deliveries(world)
+    assert (one.state, one.attempts) == (DeliveryState.DELIVERED, 1)
+
+
+async def test_that_it_is_about_to_be_sent_is_stored_with_the_event() -> None:
+    world = World()
+    desk = await reading(world)
+    world.log(ENTER, 7)
+    desk.steps.arm(Disturbance("crash", 1, place="post"))
+    await desk.poll()
+    (one,) = deliveries(world)
+    assert (one.state, one.attempted_at) == (DeliveryState.SENDING, world.clock.now())
+    assert texts(world) == []
+
+
+@pytest.mark.parametrize("place", ["acting committed", "post", "posted", "posting begin"])
+@pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
+async def test_it_is_told_once_wherever_the_process_dies(place: str, style: Style) -> None:
+    world = World()
+    desk = await reading(world, CHANNEL, "C0OTHER", style=style)
+    world.log(ENTER, 7)
+    # The tick of the schedule has a transaction of its own before that of the poll.
+    at = 2 if place == "acting committed" else 1
+    desk.steps.arm(Disturbance("crash", at, place=place))
+    with suppress(Crash):
+        await desk.poll()
+    assert desk.steps.is_dead
+    heir = Desk(world, "another")
+    world.clock.advance(AFTER_THE_CLAIM + 20)
+    await heir.turns_unless_struck(30)
+    assert len(texts(world)) == len(texts(world, "C0OTHER")) == 1
+    assert all(one.state is DeliveryState.DELIVERED for one in deliveries(world))
+
+
+async def test_another_process_posts_what_it_posts_by_its_lease() -> None:
+    world = World()
+    posting = Desk(world, "posting")
+    await posting.post()
+    polling = await reading(world, desk=Desk(world, "polling"))
+    world.log(ENTER, 7)
+    await polling.poll()
+    assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
+    await posting.post()
+    assert len(texts(world)) == 1
+
+
+async def test_a_process_whose_lease_was_taken_over_claims_nothing() -> None:
+    world = World()
+    desk = await reading(world)
+    world.clock.advance(AFTER_THE_CLAIM)
+    await Desk(world, "another").post()
+    world.log(ENTER, 7)
+    await desk.poll()
+    assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
+
+
+async def test_a_process_that_gave_its_lease_back_claims_nothing() -> None:
+    world = World()
+    desk = await reading(world)
+    await desk.posts.release()
+    world.log(ENTER, 7)
+    await desk.poll()
+    assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
+
+
+async def test_what_is_behind_another_waits_for_it() -> None:
+    world = World()
+    desk = await reading(world)
+    world.poster.fail_next(PostInDoubt("TimeoutError"), after=False)
+    world.log(ENTER, 7)
+    await desk.poll()
+    world.log(ENTER, 8)
+    world.clock.advance(11)
+    await desk.poll()
+    first, second = deliveries(world)
+    assert (first.state, second.state) == (DeliveryState.IN_DOUBT, DeliveryState.PENDING)
+    await desk.turns(60)
+    assert [text.split()[1] for text in texts(world)] == ["#7", "#8"]
+
+
+async def test_of_several_the_first_goes_at_once_and_the_others_in_order() -> None:
+    world = World()
+    desk = await reading(world)
+    for number in (7, 8, 9):
+        world.log(ENTER, number)
+    await desk.poll()
+    assert len(texts(world)) == 1
+    await desk.post()
+    assert [text.split()[1] for text in texts(world)] == ["#7", "#8", "#9"]
+
+
+async def test_a_backlog_is_left_to_a_summary() -> None:
+    world = World()
+    desk = await reading(world)
+    for number in range(40):
+        world.log(ENTER, number + 1)
+    await desk.poll()
+    assert texts(world) == []
+    await desk.post()
+    assert len(texts(world)) == 1
+
+
+async def test_more_channels_than_may_be_in_doubt_are_left_to_the_schedule() -> None:
+    world = World()
+    channels = [f"C{number}" for number in range(MOST + 1)]
+    desk = await reading(world, *channels)
+    world.log(ENTER, 7)
+    await desk.poll()
+    assert world.poster.history == []
+    await desk.turns(3)
+    assert all(len(texts(world, one)) == 1 for one in channels)
+
+
+async def test_a_channel_keeps_its_pace() -> None:
+    world = World()
+    desk = await reading(world)
+    for number in range(7):
+        world.log(ENTER, number + 1)
+        world.clock.advance(0.01)
+        await read_again(desk)
+    assert len(texts(world)) == 5
+    assert {one.attempts for one in deliveries(world)} == {0, 1}
+    await desk.turns(10)
+    assert [text.split()[1] for text in texts(world)] == [f"#{n + 1}" for n in range(7)]
+
+
+async def test_a_limit_of_the_whole_workspace_holds_it() -> None:
+    world = World()
+    desk = await reading(world)
+    desk.posts.pace.hold_all(world.clock.now() + timedelta(seconds=5))
+    world.log(ENTER, 7)
+    await desk.poll()
+    assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
+
+
+async def test_a_refusal_for_the_rate_is_heard_as_everywhere() -> None:
+    world = World()
+    desk = await reading(world)
+    world.poster.fail_next(PostPostponed("ratelimited", retry_after=3, workspace_wide=True))
+    world.log(ENTER, 7)
+    await desk.poll()
+    (one,) = deliveries(world)
+    assert (one.state, one.attempted_at) == (DeliveryState.PENDING, None)
+    assert not desk.posts.pace.has_room(CHANNEL, world.clock.now())
+    await desk.turns(10)
+    assert len(texts(world)) == 1
+
+
+async def test_an_outcome_that_cannot_be_stored_is_found_out_later() -> None:
+    world = World()
+    desk = await reading(world)
+    world.log(ENTER, 7)
+    desk.steps.arm(Disturbance("store fails", 1, place="posting begin"))
+    with suppress(BotError):
+        await desk.poll()
+    assert len(texts(world)) == 1
+    assert [one.state for one in deliveries(world)] == [DeliveryState.SENDING]
+    await desk.turns(AFTER_THE_CLAIM + 5)
+    assert len(texts(world)) == 1
+    assert [one.state for one in deliveries(world)] == [DeliveryState.DELIVERED]
