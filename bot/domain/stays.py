@@ -71,11 +71,11 @@ class Stay:
     ended_at: datetime | None = None
 
 
-def stay_of(record: EventRecord, known: Iterable[Stay]) -> Stay | None:
+def stay_of(record: EventRecord, known: Sequence[Stay]) -> Stay | None:
     """The one of `known`, all of the record's pull request, that the event belongs to."""
-    latest_first = list(known)
-    if len(latest_first) > 1:
-        latest_first.sort(key=lambda one: one.began_at, reverse=True)
+    latest_first = known
+    if len(known) > 1:
+        latest_first = sorted(known, key=lambda one: one.began_at, reverse=True)
     if record.session_id is not None:
         for one in latest_first:
             if one.session_id == record.session_id:

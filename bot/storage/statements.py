@@ -93,9 +93,18 @@ class Statements:
         if self.is_sqlite:
             compiled = prepared.counting.for_sqlite(self._connection.dialect)
             return (await self._drive(compiled, compiled.sets(columns, same))).count
-        rows = zip(*columns.values(), strict=True)
-        values = [{**same, **dict(zip(columns, row, strict=True))} for row in rows]
+        values = [{**same, **row} for row in _rows(columns)]
         return len((await self._run_each(prepared.telling, values)).rows)
+
+    async def run_each(self, prepared: Prepared, columns: Columns) -> None:
+        """Run once for each value of the columns."""
+        if not any(columns.values()):
+            return
+        if self.is_sqlite:
+            compiled = prepared.for_sqlite(self._connection.dialect)
+            await self._drive(compiled, compiled.sets(columns, {}))
+        else:
+            await self._run_each(prepared, _rows(columns))
 
     async def _run_each(self, prepared: Prepared, values: Iterable[Mapping[str, object]]) -> "_Ran":
         sets = list(values)
@@ -140,6 +149,11 @@ class _Ran:
 
     rows: Sequence[ResultRow]
     count: int
+
+
+def _rows(columns: Columns) -> list[dict[str, object]]:
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def slices(values: Sequence[_T], size: int = SLICE) -> Iterator[Sequence[_T]]:

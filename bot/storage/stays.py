@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
+from operator import attrgetter
 
 from sqlalchemy import Executable, bindparam, delete, select, tuple_
 from typing_extensions import override
@@ -26,7 +27,8 @@ class SqlStays(ports.Stays):
 
     @override
     async def save(self, changed: Sequence[Stay]) -> None:
-        await self._statements.rows_of_each(_SAVE, [_values(one) for one in changed])
+        columns = {name: list(map(of, changed)) for name, of in _COLUMNS.items()}
+        await self._statements.run_each(_SAVE, columns)
 
     @override
     async def of(
@@ -56,12 +58,7 @@ class SqlStays(ports.Stays):
         return deleted.rowcount
 
 
-_FIELDS = [each.name for each in fields(Stay)]
-
-
-def _values(stay: Stay) -> dict[str, object]:
-    """Not `asdict`, which copies each value."""
-    return {name: getattr(stay, name) for name in _FIELDS}
+_COLUMNS = {each.name: attrgetter(each.name) for each in fields(Stay)}
 
 
 def _save(insert: Insertion) -> Executable:

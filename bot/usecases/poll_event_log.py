@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 
-from bot.domain.classification import PAUSE_TYPES, EventKind, classify, event_types_for
+from bot.domain.classification import PAUSE_TYPES, event_types_for
 from bot.domain.digests import NextDigest
 from bot.domain.errors import (
     InvalidRequest,
@@ -44,7 +44,7 @@ from bot.usecases.route_events import Unrouted, route_events
 logger = logging.getLogger(__name__)
 
 ENTER = "action.queue.enter"
-TELLS_OF_PAUSE = {EventKind.PAUSE, EventKind.PAUSE_UPDATE}
+TELLS_OF_PAUSE = frozenset({"queue.pause.create", "queue.pause.update"})
 PAGES_AT_ONCE = 6
 """Of the 8 requests that the client lets be in flight: the rest is for what people ask."""
 
@@ -334,7 +334,7 @@ class PollEventLog:
         self, repository: RepositoryName, records: Sequence[EventRecord]
     ) -> Pause | None:
         """An event has its own time, and says of a change not whether that made a new pause."""
-        if not any(classify(record) in TELLS_OF_PAUSE for record in records):
+        if TELLS_OF_PAUSE.isdisjoint([record.type for record in records]):
             return None
         try:
             async with self.gate.entered():

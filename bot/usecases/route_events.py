@@ -229,7 +229,7 @@ class _Routes:
             # Where no thread tells of it, there is one post for the batch and no thread for each.
             hearers = hearers.with_threads_in(await threads.shown_in(name))
         told = await threads.tell(name, record, kind, hearers.in_threads, now)
-        return [*told, *self._posts(record, kind, hearers.others, now)]
+        return told + self._posts(record, kind, hearers.others, now) if hearers.others else told
 
     async def _of_a_pause(
         self,
@@ -252,8 +252,6 @@ class _Routes:
         now: datetime,
     ) -> list[NewDelivery]:
         """One a channel; what any of its subscriptions wants at once does not wait for a digest."""
-        if not hearing:
-            return []
         subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         waits: dict[str, datetime | None] = {}
         for one in hearing:

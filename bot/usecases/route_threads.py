@@ -57,7 +57,9 @@ class RouteThreads:
         """A reply in each channel's thread, or the first message of that thread."""
         if not channels:
             return []
-        cards = await self._cards_of(name)
+        cards = self._cards.get(name)
+        if cards is None:
+            cards = await self._cards_of(name)
         told: list[NewDelivery] = []
         for channel_id in channels:
             card_id = cards.get(channel_id)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
+from bot.domain.bisections import BISECTION_TYPES
 from bot.domain.cards import CardName
 from bot.domain.classification import EventKind
 from bot.domain.event_records import EventRecord
@@ -41,7 +42,9 @@ class Threaded:
 
     def place(self, record: EventRecord, kind: EventKind) -> CardName | None:
         """The card of what the event belongs to; None for what no thread tells of."""
-        return self.bisections.place(record) or self.stays.place(record, kind)
+        if record.type in BISECTION_TYPES:
+            return self.bisections.place(record)
+        return self.stays.place(record, kind)
 
     async def finish(self, now: datetime) -> None:
         """Keep what it all has come to, and have the cards edited that say something else."""

@@ -1,5 +1,6 @@
 """The bot's polling with its store and its client, and nothing of Slack."""
 
+import gc
 import os
 import ssl
 from collections.abc import AsyncIterator, Sequence
@@ -68,6 +69,9 @@ async def opened(
         polls = PollDueRepositories(
             poll, store, clock, names, INTERVAL, "bench", measures=measures, longest=longest
         )
+        # As bot.runtime does when all is open.
+        gc.collect()
+        gc.freeze()
         yield Poller(store, polls, client)
         await polls.drain()
     await store.close()
