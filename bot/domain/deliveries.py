@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from bot.domain.backoff import retry_delay
 from bot.domain.repository import RepositoryName
+from bot.domain.values import value
 
 MAXIMUM_AGE = timedelta(days=7)
 """Deliveries that could not be posted for this long are given up (UX, "When things are wrong")."""
@@ -64,7 +65,7 @@ class SubjectKind(StrEnum):
     ALERT_OVER = "alert_over"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Subject:
     """A reference to what is told; `SubjectKind` says what the id is of."""
 
@@ -73,7 +74,7 @@ class Subject:
     subject_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class NewDelivery:
     """A delivery to add to the outbox; unique by (channel, subject).
 

@@ -7,9 +7,10 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from bot.domain.repository import RepositoryName
+from bot.domain.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class EventRecord:
     """One event as stored.
 

@@ -1,7 +1,6 @@
 """Which stay in the queue an event belongs to, and what the stay has come to."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.classification import EventKind
@@ -9,6 +8,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import ENTER
+from bot.domain.values import value
 
 ASKED_TO_QUEUE = frozenset({"command.queue", "command.requeue"})
 
@@ -53,7 +53,7 @@ BEFORE_ENTER = timedelta(days=1)
 """How long a pull request may wait to enter after somebody asked for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Stay:
     """One pull request's time in the queue, from the first event that told of it.
 
