@@ -20,7 +20,12 @@ class Resource(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="ignore", hide_input_in_errors=True, coerce_numbers_to_str=True
+        frozen=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        coerce_numbers_to_str=True,
+        # Each is made ready when the first of its kind is read, and not all of them at the start.
+        defer_build=True,
     )
 
 

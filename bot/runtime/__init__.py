@@ -1,5 +1,6 @@
 """The composition root: connects adapters to use cases, opens and closes them in order."""
 
+import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator
@@ -27,6 +28,9 @@ from bot.usecases.end_stray_boards import end_stray_boards
 logger = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 5.0
+
+LISTEN_FIRST_SECONDS = 1.0
+"""What people do is listened to before the first poll; a Slack that is away delays it so long."""
 
 
 @asynccontextmanager
@@ -57,12 +61,7 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
         watching.watch_polls(jobs.polls)
         watching.watch_sockets(connection)
         stack.push_async_callback(connection.close)
-        jobs.start()
-        stack.callback(jobs.stop_firing)
-        try:
-            await connection.open()
-        except TokenRefused as error:
-            raise refused("SLACK_APP_TOKEN", error) from None
+        await _listen_and_poll(connection, jobs, stack)
         _ready(settings, watching, stack)
         yield
 
@@ -121,6 +120,18 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
         stack.callback(jobs.stop_firing)
         _ready(settings, watching, stack)
         yield
+
+
+async def _listen_and_poll(connection: SocketConnection, jobs: Jobs, stack: AsyncExitStack) -> None:
+    opening = asyncio.create_task(connection.open())
+    stack.callback(opening.cancel)
+    await asyncio.wait([opening], timeout=LISTEN_FIRST_SECONDS)
+    jobs.start()
+    stack.callback(jobs.stop_firing)
+    try:
+        await opening
+    except TokenRefused as error:
+        raise refused("SLACK_APP_TOKEN", error) from None
 
 
 async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:

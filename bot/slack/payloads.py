@@ -32,7 +32,7 @@ def _as_typed(found: re.Match[str]) -> str:
 class Payload(BaseModel):
     """Slack adds fields at any time: they are ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class SlashCommand(Payload):

@@ -111,9 +111,17 @@ def test_production_commands_load_no_module_of_the_sandbox(command: str) -> None
 
 
 def test_a_start_loads_nothing_that_most_starts_have_no_use_for() -> None:
-    loaded = loaded_by("import bot.cli.run")
+    loaded = loaded_by("from bot.cli import main\nmain.get_command(None, 'run')")
     assert "bot.runtime" in loaded
     assert not loaded & {"alembic", "asyncpg", "mako", "bot.sandbox"}
+    assert not loaded & {"rich", "pygments", "sqlalchemy.dialects.postgresql"}
+
+
+def test_what_a_start_goes_without_is_there_for_whoever_asks_afterwards() -> None:
+    loaded = loaded_by(
+        "from bot.cli import main\nmain.get_command(None, 'run')\nimport rich.console"
+    )
+    assert "rich.console" in loaded
 
 
 def test_help_loads_no_command() -> None:

@@ -1,10 +1,10 @@
 """Boards, and what they say of each repository."""
 
-from sqlalchemy import Column, Index, Table, Text
+from sqlalchemy import Column, Table, Text
 
 from bot.domain.boards import Outage
 from bot.storage.column_types import CompactJson, OutsideText, Repository, UtcTime, Word
-from bot.storage.tables.schema import RowNumber, metadata
+from bot.storage.tables.schema import RowNumber, metadata, partial_index
 
 boards = Table(
     "boards",
@@ -19,18 +19,17 @@ boards = Table(
     sqlite_autoincrement=True,
 )
 KEPT = boards.c.ended_at.is_(None)
-Index(
+partial_index(
     "uq_boards_kept",
     boards.c.repository,
     boards.c.channel_id,
     unique=True,
-    sqlite_where=KEPT,
-    postgresql_where=KEPT,
+    where=KEPT,
 )
 """The repository comes first: each look asks for the boards of a repository."""
 
 _ENDED = boards.c.ended_at.is_not(None)
-Index("ix_boards_ended_at", boards.c.ended_at, sqlite_where=_ENDED, postgresql_where=_ENDED)
+partial_index("ix_boards_ended_at", boards.c.ended_at, where=_ENDED)
 
 board_sights = Table(
     "board_sights",

@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text,
 
 from bot.domain.cards import CardKind
 from bot.storage.column_types import OutsideText, Repository, UtcTime, Word
-from bot.storage.tables.schema import RowNumber, metadata
+from bot.storage.tables.schema import RowNumber, metadata, partial_index
 
 leases = Table(
     "leases",
@@ -57,6 +57,6 @@ cards = Table(
     sqlite_autoincrement=True,
 )
 TO_EDIT = cards.c.message_ts.is_not(None) & ~cards.c.is_lost & (cards.c.wanted > cards.c.shown)
-Index("ix_cards_due", cards.c.due_at, sqlite_where=TO_EDIT, postgresql_where=TO_EDIT)
+partial_index("ix_cards_due", cards.c.due_at, where=TO_EDIT)
 UNPOSTED = cards.c.message_ts.is_(None) & ~cards.c.is_lost
-Index("ix_cards_unposted", cards.c.card_id, sqlite_where=UNPOSTED, postgresql_where=UNPOSTED)
+partial_index("ix_cards_unposted", cards.c.card_id, where=UNPOSTED)

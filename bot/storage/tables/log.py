@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text, false
 
 from bot.storage.column_types import CompactJson, OutsideText, Repository, SortedNumbers, UtcTime
-from bot.storage.tables.schema import RowNumber, metadata
+from bot.storage.tables.schema import RowNumber, metadata, partial_index
 
 positions = Table(
     "positions",
@@ -42,13 +42,12 @@ events = Table(
     Index("ix_events_received_at", "received_at"),
     Index("ix_events_pull_request", "repository", "pull_request", "received_at"),
 )
-Index(
+partial_index(
     "ix_events_unrouted",
     events.c.repository,
     events.c.received_at,
     events.c.event_id,
-    sqlite_where=~events.c.routed,
-    postgresql_where=~events.c.routed,
+    where=~events.c.routed,
 )
 
 stalenesses = Table(
@@ -60,11 +59,10 @@ stalenesses = Table(
     Column("ended_at", UtcTime),
     sqlite_autoincrement=True,
 )
-Index(
+partial_index(
     "ix_stalenesses_active",
     stalenesses.c.staleness_id,
-    sqlite_where=stalenesses.c.ended_at.is_(None),
-    postgresql_where=stalenesses.c.ended_at.is_(None),
+    where=stalenesses.c.ended_at.is_(None),
 )
 
 stays = Table(

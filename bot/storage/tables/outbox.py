@@ -14,7 +14,7 @@ from sqlalchemy import (
 
 from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.storage.column_types import OutsideText, Repository, UtcTime, Word
-from bot.storage.tables.schema import metadata
+from bot.storage.tables.schema import metadata, partial_index
 
 destinations = Table(
     "destinations",
@@ -81,23 +81,20 @@ deliveries = Table(
 `card_id` is the card in whose thread it is told.
 """
 
-Index(
+partial_index(
     "ix_deliveries_told_by",
     deliveries.c.told_by,
-    sqlite_where=deliveries.c.told_by.is_not(None),
-    postgresql_where=deliveries.c.told_by.is_not(None),
+    where=deliveries.c.told_by.is_not(None),
 )
 
-Index(
+partial_index(
     "ix_deliveries_unsettled",
     deliveries.c.state,
     deliveries.c.created_at,
-    sqlite_where=deliveries.c.settled_at.is_(None),
-    postgresql_where=deliveries.c.settled_at.is_(None),
+    where=deliveries.c.settled_at.is_(None),
 )
-Index(
+partial_index(
     "ix_deliveries_settled_at",
     deliveries.c.settled_at,
-    sqlite_where=deliveries.c.settled_at.is_not(None),
-    postgresql_where=deliveries.c.settled_at.is_not(None),
+    where=deliveries.c.settled_at.is_not(None),
 )

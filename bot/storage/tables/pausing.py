@@ -26,7 +26,7 @@ from bot.storage.column_types import (
     UtcTime,
     Word,
 )
-from bot.storage.tables.schema import RowNumber, metadata
+from bot.storage.tables.schema import RowNumber, metadata, partial_index
 
 pauses = Table(
     "pauses",
@@ -54,17 +54,15 @@ pauses = Table(
     CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
     sqlite_autoincrement=True,
 )
-Index(
+partial_index(
     "ix_pauses_open",
     pauses.c.repository,
-    sqlite_where=pauses.c.ended_at.is_(None),
-    postgresql_where=pauses.c.ended_at.is_(None),
+    where=pauses.c.ended_at.is_(None),
 )
-Index(
+partial_index(
     "ix_pauses_untold",
     pauses.c.ended_at,
-    sqlite_where=~pauses.c.end_told,
-    postgresql_where=~pauses.c.end_told,
+    where=~pauses.c.end_told,
 )
 Index("ix_pauses_ended_at", pauses.c.ended_at)
 
@@ -123,11 +121,10 @@ pause_timers = Table(
     Column("state", Word(TimerState), nullable=False),
     Column("failures", Integer, nullable=False),
 )
-Index(
+partial_index(
     "ix_pause_timers_due",
     pause_timers.c.due_at,
-    sqlite_where=text("state = 'running'"),
-    postgresql_where=text("state = 'running'"),
+    where=text("state = 'running'"),
 )
 
 pause_reminders = Table(

@@ -13,7 +13,7 @@ from bot.storage.column_types import (
     UtcTime,
     Word,
 )
-from bot.storage.tables.schema import RowNumber, metadata
+from bot.storage.tables.schema import RowNumber, metadata, partial_index
 
 subscriptions = Table(
     "subscriptions",
@@ -70,11 +70,10 @@ audit = Table(
     Index("ix_audit_at", "at"),
     sqlite_autoincrement=True,
 )
-Index(
+partial_index(
     "ix_audit_act_id",
     audit.c.act_id,
-    sqlite_where=audit.c.act_id > 0,
-    postgresql_where=audit.c.act_id > 0,
+    where=audit.c.act_id > 0,
 )
 
 accounts = Table(

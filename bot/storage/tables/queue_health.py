@@ -1,10 +1,10 @@
 """What is known of the condition of queues."""
 
-from sqlalchemy import BigInteger, Column, Index, Table
+from sqlalchemy import BigInteger, Column, Table
 
 from bot.domain.alerts import AlertKind
 from bot.storage.column_types import OutsideText, Repository, UtcTime, Word
-from bot.storage.tables.schema import RowNumber, metadata
+from bot.storage.tables.schema import RowNumber, metadata, partial_index
 
 alerts = Table(
     "alerts",
@@ -20,13 +20,12 @@ alerts = Table(
     Column("ended_at", UtcTime),
     sqlite_autoincrement=True,
 )
-Index(
+partial_index(
     "uq_alerts_active",
     alerts.c.repository,
     alerts.c.kind,
     unique=True,
-    sqlite_where=alerts.c.ended_at.is_(None),
-    postgresql_where=alerts.c.ended_at.is_(None),
+    where=alerts.c.ended_at.is_(None),
 )
 
 failure_streaks = Table(

@@ -1,6 +1,18 @@
 """The one schema that all tables belong to, and how its constraints are named."""
 
-from sqlalchemy import BigInteger, Integer, MetaData
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Index,
+    Integer,
+    MetaData,
+    event,
+)
+from sqlalchemy.sql.elements import TextClause
 
 metadata = MetaData(
     naming_convention={
@@ -14,3 +26,29 @@ metadata = MetaData(
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
 """SQLite numbers rows by itself only in a column declared INTEGER, which holds 64 bits there."""
+
+_WHERE = "where"
+
+
+def partial_index(
+    name: str,
+    *columns: Column[Any],
+    where: ColumnElement[bool] | TextClause,
+    unique: bool = False,
+) -> Index:
+    """An index of the rows for which `where` holds, on either database.
+
+    An argument of PostgreSQL's own would import all that SQLAlchemy knows of it, which a start on
+    SQLite has no use for; it is given when the schema is made there.
+    """
+    return Index(name, *columns, unique=unique, sqlite_where=where, info={_WHERE: where})
+
+
+@event.listens_for(metadata, "before_create")
+def _tell_postgresql(target: MetaData, connection: Connection, **_: object) -> None:
+    if connection.dialect.name != "postgresql":
+        return
+    for table in target.tables.values():
+        for index in table.indexes:
+            if _WHERE in index.info:
+                index.dialect_options["postgresql"]["where"] = index.info[_WHERE]
