@@ -7,7 +7,7 @@ import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,18 @@ async def running(
             yield Program(module, process, complaints, told)
         finally:
             await _end(process)
+
+
+@asynccontextmanager
+async def running_both(
+    ours: AbstractAsyncContextManager[Program], floor: AbstractAsyncContextManager[Program]
+) -> AsyncIterator[tuple[Program, Program]]:
+    """Both, started at once: a start takes seconds of a core, and is not what is measured."""
+    async with AsyncExitStack() as stack:
+        async with asyncio.TaskGroup() as group:
+            starting = [group.create_task(stack.enter_async_context(one)) for one in (ours, floor)]
+        first, second = (one.result() for one in starting)
+        yield first, second
 
 
 async def _line(name: str, process: Process, complaints: Path) -> dict[str, Any]:

@@ -10,7 +10,15 @@ from tests.bench.growth import Curve
 HEADINGS = ("what", "ours", "floor", "ratio", "goal", "")
 
 
-def for_terminal(rows: Sequence[Row]) -> Table:
+def for_terminal(rows: Sequence[Row], curves: Sequence[Curve]) -> Iterator[Table]:
+    """What there is of both."""
+    if rows:
+        yield _of_rows(rows)
+    if curves:
+        yield _of_growth(curves)
+
+
+def _of_rows(rows: Sequence[Row]) -> Table:
     table = Table(title="mqbot against its floors")
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading in {"what", ""} else "right")
@@ -26,7 +34,7 @@ def for_document(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def of_growth(curves: Sequence[Curve]) -> Table:
+def _of_growth(curves: Sequence[Curve]) -> Table:
     table = Table(title="CPU as it grows")
     for heading in ("what", "size", "seconds", "each"):
         table.add_column(heading, justify="left" if heading == "what" else "right")

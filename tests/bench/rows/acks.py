@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from tests.bench.figures import Extent, Figures, Rounds, Row
-from tests.bench.program import Program, by_turns, running
+from tests.bench.program import Program, by_turns, running, running_both
 from tests.bench.services.merge_queue import QuietService
 from tests.bench.services.request_url import RequestUrl
 from tests.bench.services.slack import SlackService
@@ -42,10 +42,10 @@ async def _over_http(extent: Extent) -> Rounds:
     async with SlackService() as slack, QuietService() as queue:
         with tempfile.TemporaryDirectory() as folder:
             environ = environment(slack, queue, f"{folder}/bot.sqlite3")
-            async with (
-                running("ours.bot_process", "http", environ=environ) as ours,
-                running("floors.bare_bolt", "http", environ=environ) as floor,
-            ):
+            async with running_both(
+                running("ours.bot_process", "http", environ=environ),
+                running("floors.bare_bolt", "http", environ=environ),
+            ) as (ours, floor):
                 urls = {one.name: RequestUrl(int(one.told["port"])) for one in (ours, floor)}
 
                 async def play(program: Program) -> Figures:
@@ -65,14 +65,14 @@ async def _over_sockets(extent: Extent) -> Rounds:
     async with SlackService() as our_slack, SlackService() as their_slack, QuietService() as queue:
         with tempfile.TemporaryDirectory() as folder:
             database = f"{folder}/bot.sqlite3"
-            async with (
+            async with running_both(
                 running(
                     "ours.bot_process", "socket", environ=environment(our_slack, queue, database)
-                ) as ours,
+                ),
                 running(
                     "floors.bare_bolt", "socket", environ=environment(their_slack, queue, database)
-                ) as floor,
-            ):
+                ),
+            ) as (ours, floor):
 
                 async def play(program: Program) -> Figures:
                     slack = our_slack if program is ours else their_slack

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.bench.figures import Extent, Figures, Row
 from tests.bench.ours.polls import REPOSITORIES
-from tests.bench.program import Program, by_turns, running
+from tests.bench.program import Program, by_turns, running, running_both
 from tests.bench.services import certificate
 
 
@@ -19,10 +19,10 @@ async def rows(extent: Extent) -> Sequence[Row]:
                 "BENCH_SERVICE": f"https://127.0.0.1:{pages.told['port']}/v1",
                 "BENCH_CERTIFICATE": folder,
             }
-            async with (
-                running("ours.polls", str(REPOSITORIES), environ=environ) as ours,
-                running("floors.plain_polls", environ=environ) as floor,
-            ):
+            async with running_both(
+                running("ours.polls", str(REPOSITORIES), environ=environ),
+                running("floors.plain_polls", environ=environ),
+            ) as (ours, floor):
 
                 async def play(program: Program) -> Figures:
                     before = await pages.play()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
 
-from tests.bench.figures import Extent, Figures, Row
-from tests.bench.program import Program, by_turns, running
+from tests.bench.figures import Extent, Figures, Rounds, Row
+from tests.bench.program import Program, by_turns, running, running_both
 from tests.bench.services.merge_queue import EventService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
@@ -45,36 +45,52 @@ class World:
                 await self.slack.posted.get()
 
 
+Pair = tuple[Program, Program, dict[str, World]]
+
+
 async def rows(extent: Extent) -> Sequence[Row]:
-    async with both(1) as (ours, floor, worlds):
-
-        async def one(program: Program) -> Figures:
-            world = worlds[program.name]
-            taken = [await world.post_of_one_event() for _ in range(extent.scaled(6, 2))]
-            return {"seconds": median(taken) * 1000}
-
-        latency = await by_turns(ours, floor, one, extent)
-    async with both(REPOSITORIES) as (ours, floor, worlds):
-
-        async def many(program: Program) -> Figures:
-            turns = extent.scaled(4, 1)
-            before = (await program.play())["cpu"]
-            for _ in range(turns):
-                await worlds[program.name].posts_of_an_event_each()
-            cpu = (await program.play())["cpu"] - before
-            return {"cpu": cpu / turns / REPOSITORIES * 1000}
-
-        cost = await by_turns(ours, floor, many, extent)
+    """A quick run asks both of the same two programs."""
+    if extent.quick:
+        async with both(REPOSITORIES) as pair:
+            latency, cost = await _latency(pair, extent), await _cost(pair, extent)
+    else:
+        async with both(1) as pair:
+            latency = await _latency(pair, extent)
+        async with both(REPOSITORIES) as pair:
+            cost = await _cost(pair, extent)
     return [
         latency.row("event in the log → post, above polling, p50", "seconds", unit="ms", goal=2),
         cost.row("event → post, CPU an event, with the store", "cpu", unit="ms", goal=2.5),
     ]
 
 
+async def _latency(pair: Pair, extent: Extent) -> Rounds:
+    ours, floor, worlds = pair
+
+    async def play(program: Program) -> Figures:
+        world = worlds[program.name]
+        taken = [await world.post_of_one_event() for _ in range(extent.scaled(6, 2))]
+        return {"seconds": median(taken) * 1000}
+
+    return await by_turns(ours, floor, play, extent)
+
+
+async def _cost(pair: Pair, extent: Extent) -> Rounds:
+    ours, floor, worlds = pair
+
+    async def play(program: Program) -> Figures:
+        turns = extent.scaled(4, 1)
+        before = (await program.play())["cpu"]
+        for _ in range(turns):
+            await worlds[program.name].posts_of_an_event_each()
+        cpu = (await program.play())["cpu"] - before
+        return {"cpu": cpu / turns / REPOSITORIES * 1000}
+
+    return await by_turns(ours, floor, play, extent)
+
+
 @asynccontextmanager
-async def both(
-    repositories: int,
-) -> AsyncIterator[tuple[Program, Program, dict[str, World]]]:
+async def both(repositories: int) -> AsyncIterator[Pair]:
     """Both poll each second, each repository for a channel of its own."""
     names = [f"acme/r{number}" for number in range(repositories)]
     async with AsyncExitStack() as stack:
@@ -93,9 +109,11 @@ async def both(
             }
             for world in worlds
         )
-        ours = await stack.enter_async_context(running("ours.bot_process", "socket", environ=our))
-        floor = await stack.enter_async_context(
-            running("floors.plain_loop", str(repositories), "1", environ=their)
+        ours, floor = await stack.enter_async_context(
+            running_both(
+                running("ours.bot_process", "socket", environ=our),
+                running("floors.plain_loop", str(repositories), "1", environ=their),
+            )
         )
         for world in worlds:
             # The first look at a log begins a position, and tells nothing.

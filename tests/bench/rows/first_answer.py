@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from tests.bench.figures import Extent, Figures, Row
-from tests.bench.program import Program, by_turns, running
+from tests.bench.program import Program, by_turns, running, running_both
 from tests.bench.services.merge_queue import QuietService
 from tests.bench.services.request_url import RequestUrl
 from tests.bench.services.slack import SlackService
@@ -20,10 +20,10 @@ async def rows(extent: Extent) -> Sequence[Row]:
     async with SlackService() as slack, QuietService(SERVICE_SECONDS) as queue:
         with tempfile.TemporaryDirectory() as folder:
             environ = environment(slack, queue, f"{folder}/bot.sqlite3")
-            async with (
-                running("ours.bot_process", "http", environ=environ) as ours,
-                running("floors.service_then_slack", environ=environ) as floor,
-            ):
+            async with running_both(
+                running("ours.bot_process", "http", environ=environ),
+                running("floors.service_then_slack", environ=environ),
+            ) as (ours, floor):
                 url = RequestUrl(int(ours.told["port"]))
 
                 async def play(program: Program) -> Figures:

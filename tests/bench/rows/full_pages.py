@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tests.bench.figures import Extent, Figures, Row
-from tests.bench.program import Program, by_turns, running
+from tests.bench.program import Program, by_turns, running, running_both
 from tests.bench.services.pages import PER_PAGE
 
 PAGES = 10
@@ -13,10 +13,10 @@ async def rows(extent: Extent) -> Sequence[Row]:
     walks = extent.scaled(4, 1)
     async with running("services.pages", "--pages", str(PAGES)) as pages:
         environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
-        async with (
-            running("ours.pages", "1", environ=environ) as ours,
-            running("floors.plain_pages", environ=environ) as floor,
-        ):
+        async with running_both(
+            running("ours.pages", "1", environ=environ),
+            running("floors.plain_pages", environ=environ),
+        ) as (ours, floor):
 
             async def play(program: Program) -> Figures:
                 figures = await program.play(walks)

@@ -11,7 +11,7 @@ from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.bench.figures import Extent, Row
-from tests.bench.program import running
+from tests.bench.program import running, running_both
 from tests.bench.services.merge_queue import QuietService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
@@ -30,10 +30,10 @@ async def rows(extent: Extent) -> Sequence[Row]:
                 "MQBOT_REPOSITORIES": ",".join(names),
             }
             await _fill(environ["DATABASE_URL"], names)
-            async with (
-                running("ours.bot_process", "socket", environ=environ) as ours,
-                running("floors.libraries") as floor,
-            ):
+            async with running_both(
+                running("ours.bot_process", "socket", environ=environ),
+                running("floors.libraries"),
+            ) as (ours, floor):
                 await until(
                     lambda: len(queue.logs) == repositories, "every log read once", seconds=120
                 )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tests.bench.figures import Extent, Figures, Row
-from tests.bench.program import Program, by_turns, running
+from tests.bench.program import Program, by_turns, running, running_both
 from tests.bench.services.slack import SlackService
 
 
@@ -12,8 +12,10 @@ async def rows(extent: Extent) -> Sequence[Row]:
     async with (
         SlackService() as our_slack,
         SlackService() as their_slack,
-        running("ours.posts", environ={"SLACK_API_URL": our_slack.api_url}) as ours,
-        running("floors.plain_posts", environ={"SLACK_API_URL": their_slack.api_url}) as floor,
+        running_both(
+            running("ours.posts", environ={"SLACK_API_URL": our_slack.api_url}),
+            running("floors.plain_posts", environ={"SLACK_API_URL": their_slack.api_url}),
+        ) as (ours, floor),
     ):
         opened: list[int] = []
 
