@@ -69,7 +69,7 @@ async def _latency(pair: Pair, extent: Extent) -> Rounds:
 
     async def play(program: Program) -> Figures:
         world = worlds[program.name]
-        taken = [await world.post_of_one_event() for _ in range(extent.scaled(6, 2))]
+        taken = [await world.post_of_one_event() for _ in range(extent.scaled(6, 1))]
         return {"seconds": median(taken) * 1000}
 
     return await by_turns(ours, floor, play, extent)

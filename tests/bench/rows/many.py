@@ -7,7 +7,7 @@ from tests.bench.program import running
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
-    amount, seconds = extent.scaled(8_000, 800), extent.scaled(20, 5)
+    amount, seconds = extent.scaled(8_000, 800), extent.scaled(20, 3)
     async with running("services.pages") as pages:
         environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
         async with running("ours.many", str(seconds), environ=environ) as ours:
