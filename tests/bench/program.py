@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,12 +62,19 @@ async def running(
 async def running_both(
     ours: AbstractAsyncContextManager[Program], floor: AbstractAsyncContextManager[Program]
 ) -> AsyncIterator[tuple[Program, Program]]:
-    """Both, started at once: a start takes seconds of a core, and is not what is measured."""
+    async with running_all([ours, floor]) as (first, second):
+        yield first, second
+
+
+@asynccontextmanager
+async def running_all(
+    programs: Sequence[AbstractAsyncContextManager[Program]],
+) -> AsyncIterator[Sequence[Program]]:
+    """All started at once: a start takes seconds of a core, and is not what is measured."""
     async with AsyncExitStack() as stack:
         async with asyncio.TaskGroup() as group:
-            starting = [group.create_task(stack.enter_async_context(one)) for one in (ours, floor)]
-        first, second = (one.result() for one in starting)
-        yield first, second
+            starting = [group.create_task(stack.enter_async_context(one)) for one in programs]
+        yield [one.result() for one in starting]
 
 
 async def _line(name: str, process: Process, complaints: Path) -> dict[str, Any]:
@@ -99,11 +106,18 @@ Round = Callable[[Program], Awaitable[Figures]]
 
 async def by_turns(ours: Program, floor: Program, play: Round, extent: Extent) -> Rounds:
     """One round of each that does not count, then rounds of both, the first one changing."""
-    await play(floor)
-    await play(ours)
-    found: dict[str, list[Figures]] = {ours.name: [], floor.name: []}
-    for number in range(extent.rounds):
-        pair = (ours, floor) if number % 2 else (floor, ours)
-        for program in pair:
-            found[program.name].append(await play(program))
+    found = await all_by_turns((ours, floor), play, extent)
     return Rounds(found[ours.name], found[floor.name])
+
+
+async def all_by_turns(
+    programs: Sequence[Program], play: Round, extent: Extent
+) -> Mapping[str, Sequence[Figures]]:
+    """The same for any number of programs; the figures of each by its name."""
+    for program in reversed(programs):
+        await play(program)
+    found: dict[str, list[Figures]] = {program.name: [] for program in programs}
+    for number in range(extent.rounds):
+        for program in programs if number % 2 else reversed(programs):
+            found[program.name].append(await play(program))
+    return found

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from itertools import count
 
 import aiohttp
@@ -20,7 +21,10 @@ async def look(client: httpx.AsyncClient, slack: AsyncWebClient, number: int) ->
         await slack.chat_postMessage(channel=f"C{number}", text=text, blocks=[block])
 
 
-async def poll(repositories: int, seconds: float) -> None:
+Look = Callable[[httpx.AsyncClient, AsyncWebClient, int], Awaitable[None]]
+
+
+async def poll(repositories: int, seconds: float, look: Look) -> None:
     async with (
         httpx.AsyncClient(trust_env=False, limits=httpx.Limits(keepalive_expiry=90)) as client,
         aiohttp.ClientSession() as session,
@@ -36,11 +40,11 @@ async def poll(repositories: int, seconds: float) -> None:
             await asyncio.sleep(begun + turn * seconds - loop.time())
 
 
-async def main() -> None:
-    polling = asyncio.create_task(poll(int(sys.argv[1]), float(sys.argv[2])))
+async def main(look: Look) -> None:
+    polling = asyncio.create_task(poll(int(sys.argv[1]), float(sys.argv[2]), look))
     await attend(only_observed)
     polling.cancel()
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(look))
