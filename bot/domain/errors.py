@@ -285,6 +285,10 @@ class SlackRefused(BotError):
         self.code = code
 
 
+class CutOff(BotError):
+    """The bot is being stopped, and what a person asked for took longer than that can wait."""
+
+
 class StoreError(BotError):
     """The database could not do what was asked."""
 

@@ -6,6 +6,7 @@ from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
+    CutOff,
     InvalidConfiguration,
     InvalidDuration,
     InvalidReason,
@@ -47,7 +48,7 @@ def explain(
     expected = sentence is not None
     text = sentence or f"Something went wrong on my side. Nothing was lost; incident {incident}."
     shown = [blocks.section(f":warning: {text}")]
-    may_pass = isinstance(error, (MergeQueueUnavailable, QueueBusy, StoreUnavailable))
+    may_pass = isinstance(error, (MergeQueueUnavailable, QueueBusy, StoreUnavailable, CutOff))
     if may_pass and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
         button = blocks.button("Try again", action_id=actions.RETRY, value=retry)
         shown.append(blocks.actions([button]))
@@ -204,6 +205,14 @@ def _(error: InvalidConfiguration, _command: str, repository: str) -> str:
 @_say.register
 def _(error: SlackRefused, _command: str, _repository: str) -> str:
     return f"Slack did not take my answer ({code(error.code, 60)}). Please try again."
+
+
+@_say.register
+def _(_error: CutOff, _command: str, _repository: str) -> str:
+    return (
+        "I am being stopped and do not know how this ends. "
+        "Look at the status in a moment, and try again if it is not done."
+    )
 
 
 @_say.register

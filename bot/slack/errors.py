@@ -1,18 +1,21 @@
 """The single error boundary: a failure is logged once and explained once."""
 
+import asyncio
 import logging
 import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain.errors import BotError, SlackRefused, UserError
+from bot.domain.errors import BotError, CutOff, SlackRefused, UserError
 from bot.domain.message import Message
 from bot.messages.errors import explain
 from bot.slack.conversation import Conversation
 from bot.slack.failures import BLOCKS_CODES, FAILURES, read_failure
 
 logger = logging.getLogger(__name__)
+
+LAST_WORD_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +32,39 @@ class ErrorBoundary:
         repository: str | None = None,
         retry: str | None = None,
     ) -> None:
-        """Await `work`. `retry` is the command text that a *Try again* button would repeat."""
+        """Await `work`. `retry` is the command text that a *Try again* button would repeat.
+
+        Cancelled, at the end of the process, it has LAST_WORD_SECONDS to say so.
+        """
         try:
             await work
+        except asyncio.CancelledError:
+            try:
+                async with asyncio.timeout(LAST_WORD_SECONDS):
+                    await self._explain(CutOff(), conversation, repository, retry)
+            except TimeoutError:
+                logger.warning("failure not told", extra={"action": "failure_not_told"})
+            raise
         except Exception as raised:  # noqa: BLE001 - the boundary: everything ends here, told and logged
-            error = _as_ours(raised)
-            incident = uuid.uuid4().hex[:8]
-            _log(error, incident, conversation)
-            message = explain(
-                error,
-                command=self.command,
-                incident=incident,
-                repository=repository or getattr(error, "repository", None),
-                retry=retry,
-            )
-            await self._tell(message, conversation, incident)
+            await self._explain(_as_ours(raised), conversation, repository, retry)
+
+    async def _explain(
+        self,
+        error: Exception,
+        conversation: Conversation,
+        repository: str | None,
+        retry: str | None,
+    ) -> None:
+        incident = uuid.uuid4().hex[:8]
+        _log(error, incident, conversation)
+        message = explain(
+            error,
+            command=self.command,
+            incident=incident,
+            repository=repository or getattr(error, "repository", None),
+            retry=retry,
+        )
+        await self._tell(message, conversation, incident)
 
     async def _tell(self, message: Message, conversation: Conversation, incident: str) -> None:
         try:

@@ -8,11 +8,13 @@ from slack_bolt.async_app import AsyncAck
 
 from bot import runtime
 from bot.messages.errors import BUSY
+from bot.sandbox.merge_queue.faults import Fault
 from bot.slack.actions import ActionListeners
 from bot.slack.commands import CommandListeners
 from bot.slack.inbox import Inbox
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -80,6 +82,22 @@ async def test_what_was_acknowledged_is_answered_when_the_bot_stops(
     await _all_type(bot, 20)
     await bot.stop_bot()
     assert (len(inbox), len(bot.replies())) == (0, 20)
+
+
+async def test_whoever_cannot_be_answered_before_the_end_is_told(
+    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
+) -> None:
+    monkeypatch.setattr(runtime, "DRAIN_SECONDS", 0.2)
+    bot = await start_bot()
+    asked = Fault("slow", path="/status", times=None, seconds=30)
+    bot.merge_queue.faults.arm(asked)
+    await bot.type("/mq status")
+    await until(lambda: asked.hits, "the service asked")
+    await bot.stop_bot()
+    (told,) = bot.replies()
+    assert "I am being stopped" in told
+    assert "Try again" in told.labels
+    bot.mend_service()
 
 
 async def test_nobody_is_left_in_silence_when_too_many_come(

@@ -17,6 +17,7 @@ from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
+    CutOff,
     InvalidConfiguration,
     InvalidDuration,
     InvalidReason,
@@ -407,6 +408,7 @@ def _errors(text: str) -> Rendered:
         InvalidRequest(422, text, field=text or None),
         InvalidConfiguration(422, text),
         StoreUnavailable(text),
+        CutOff(text),
         ValueError(text),
     ]
     return {

@@ -21,6 +21,7 @@ from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
+    CutOff,
     InvalidConfiguration,
     InvalidDuration,
     InvalidReason,
@@ -446,6 +447,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "error-conflict": lambda: explain(StateConflict(409, "changed")),
     "error-invalid": lambda: explain(InvalidRequest(422, "the file is <invalid>", field="branch")),
     "error-store": lambda: explain(StoreUnavailable("locked")),
+    "error-cut-off": lambda: explain(CutOff()),
     "error-defect": lambda: explain(ZeroDivisionError("secret of ours")),
     "event-enter": lambda: told("action.queue.enter", queue_name="hotfix"),
     "event-enter-untitled": lambda: events.event(make_event_record(queue_name="__default__"), None),
