@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery
+from bot.domain.values import value
 from bot.storage.destinations import Destination
 from bot.storage.prepared import Columns
 
@@ -82,7 +83,7 @@ def claimed_delivery(new: NewDelivery, sequence: int, until: datetime) -> Delive
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class AddedRow:
     """What is added to which line, under which number, and what a claim of it gives."""
 
