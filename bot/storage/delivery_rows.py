@@ -1,8 +1,12 @@
 """Deliveries as rows: their columns, and the changes an outcome makes."""
 
-from sqlalchemy import bindparam, update
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, bindparam, func, update
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
+from bot.domain.errors import LeaseLost
+from bot.storage.column_types import UtcTime
 from bot.storage.destinations import DIGEST, URGENT
 from bot.storage.prepared import Prepared
 from bot.storage.statements import ResultRow
@@ -55,49 +59,63 @@ def is_urgent(line: str) -> bool:
     return line.startswith(URGENT)
 
 
-RECORD_OUTCOME = Prepared(
-    lambda _: (
-        update(deliveries)
-        .where(
-            deliveries.c.delivery_id == bindparam("of_delivery"),
-            deliveries.c.attempts == bindparam("of_attempt"),
-            deliveries.c.state == DeliveryState.SENDING,
-        )
-        .values(
-            {
-                name: bindparam(name)
-                for name in (
-                    "state",
-                    "due_at",
-                    "attempted_at",
-                    "looks",
-                    "message_ts",
-                    "error",
-                    "settled_at",
-                    "failures",
-                )
-            }
+def _recording(attempted_at: ColumnElement[datetime]) -> Prepared:
+    return Prepared(
+        lambda _: (
+            update(deliveries)
+            .where(
+                deliveries.c.delivery_id == bindparam("of_delivery"),
+                deliveries.c.attempts == bindparam("of_attempt"),
+                deliveries.c.state == DeliveryState.SENDING,
+            )
+            .values(
+                {
+                    "attempted_at": attempted_at,
+                    **{
+                        name: bindparam(name)
+                        for name in (
+                            "state",
+                            "due_at",
+                            "looks",
+                            "message_ts",
+                            "error",
+                            "settled_at",
+                            "failures",
+                        )
+                    },
+                }
+            )
         )
     )
-)
 
 
-def outcome_values(delivery: Delivery, stored: Delivery) -> dict[str, object]:
-    attempted_at = delivery.attempted_at
-    if attempted_at is None and delivery.state is not DeliveryState.PENDING:
-        attempted_at = stored.attempted_at
+_ATTEMPTED_AT = bindparam("attempted_at", type_=UtcTime())
+
+RECORD_PENDING = _recording(_ATTEMPTED_AT)
+RECORD_ATTEMPTED = _recording(func.coalesce(_ATTEMPTED_AT, deliveries.c.attempted_at))
+"""The time of the attempt stays what it was, unless another is given."""
+
+
+def outcome_values(delivery: Delivery) -> dict[str, object]:
+    """What both statements take."""
     return {
         "of_delivery": delivery.delivery_id,
         "of_attempt": delivery.attempts,
         "state": delivery.state,
         "due_at": delivery.due_at,
-        "attempted_at": attempted_at,
+        "attempted_at": delivery.attempted_at,
         "looks": delivery.looks,
         "message_ts": delivery.message_ts,
         "error": delivery.error,
         "settled_at": delivery.settled_at,
         "failures": delivery.failures,
     }
+
+
+def assert_recorded(delivery: Delivery, stored: Delivery | None) -> None:
+    """That a claim was closed before is no matter, if it was this one."""
+    if stored is None or stored.attempts != delivery.attempts:
+        raise LeaseLost(delivery.delivery_id)
 
 
 def delivery_of(row: ResultRow) -> Delivery:

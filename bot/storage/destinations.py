@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import and_, bindparam, select, update
 
+from bot.domain.deliveries import Delivery
 from bot.storage.prepared import Prepared, PreparedList
 from bot.storage.statements import Statements
 from bot.storage.tables import deliveries, destinations
@@ -149,6 +150,12 @@ class Destination:
     def with_head(self, sequence: int, due_at: datetime) -> "Destination":
         claimable_at = due_at if self.retry_at is None else max(due_at, self.retry_at)
         return replace(self, head_sequence=sequence, claimable_at=claimable_at)
+
+    def holds_only(self, delivery: Delivery) -> bool:
+        """Whether nothing was added behind what is settled now and was the first of the line."""
+        place = delivery.sequence
+        is_only = self.head_sequence == place and self.next_sequence == place + 1
+        return is_only and delivery.state.is_settled
 
     def without_head(self) -> "Destination":
         return replace(self, head_sequence=self.next_sequence, claimable_at=None)

@@ -31,7 +31,9 @@ from bot.storage.added_rows import (
 from bot.storage.column_types import UtcTime
 from bot.storage.delivery_rows import (
     FIELDS,
-    RECORD_OUTCOME,
+    RECORD_ATTEMPTED,
+    RECORD_PENDING,
+    assert_recorded,
     delivery_of,
     line_for,
     line_of,
@@ -57,6 +59,8 @@ class SqlOutbox(ports.Outbox):
         self._statements = statements
         self._destinations = Destinations(statements)
         self._summaries = Summaries(statements, self._destinations)
+        self._open: set[str] = set()
+        """Lines that this transaction has locked, of channels that are not parked."""
 
     @override
     async def add(self, deliveries: Sequence[NewDelivery]) -> int:
@@ -97,8 +101,8 @@ class SqlOutbox(ports.Outbox):
         count = await self._statements.add(_ADD, columns, **same)
         if count < len(rows):
             known = await self._statements.rows_in(_ADDED, [new.delivery_id for new in deliveries])
-            added = {row.delivery_id for row in known}
-            rows = [row for row in rows if row.new.delivery_id in added]
+            added = {(row.delivery_id, row.sequence) for row in known}
+            rows = [row for row in rows if (row.new.delivery_id, row.sequence) in added]
         await self._destinations.save(appended(locked, rows))
         return rows
 
@@ -168,16 +172,23 @@ class SqlOutbox(ports.Outbox):
         if any(delivery.state is DeliveryState.SENDING for delivery in deliveries):
             raise ValueError("only the outcome of an attempt is recorded")
         lines = {line_with(one) for one in deliveries}
-        await self._destinations.lock(lines)
-        stored = await self._stored([delivery.delivery_id for delivery in deliveries])
-        changes = [
-            outcome_values(delivery, stored[delivery.delivery_id])
-            for delivery in deliveries
-            if _is_open(delivery, stored.get(delivery.delivery_id))
-        ]
-        if changes:
-            await self._statements.rows_of_each(RECORD_OUTCOME, changes)
+        locked = await self._destinations.lock(lines)
+        self._open.update(line for line, one in locked.items() if one.parked_at is None)
+        passed_over = [one for one in deliveries if not await self._record(one)]
+        stored = await self._stored([one.delivery_id for one in passed_over])
+        for one in passed_over:
+            assert_recorded(one, stored.get(one.delivery_id))
+        only = deliveries[0] if len(deliveries) == 1 and not passed_over else None
+        line = locked.get(line_with(only)) if only is not None else None
+        if only is not None and line is not None and line.holds_only(only):
+            await self._destinations.save([line.without_head()])
+        else:
             await self._destinations.find_heads(lines)
+
+    async def _record(self, delivery: Delivery) -> bool:
+        """Whether its claim was still open."""
+        statement = RECORD_PENDING if delivery.state is DeliveryState.PENDING else RECORD_ATTEMPTED
+        return bool(await self._statements.changed(statement, **outcome_values(delivery)))
 
     async def _stored(self, delivery_ids: Sequence[str]) -> dict[str, Delivery]:
         rows = await self._statements.rows_in(_STORED, delivery_ids)
@@ -185,12 +196,15 @@ class SqlOutbox(ports.Outbox):
 
     @override
     async def park(self, parked: ParkedChannel) -> None:
+        self._open.difference_update(_lines(parked.channel_id))
         await self._set_parked(parked.channel_id, parked)
 
     @override
     async def unpark(self, channel_id: str) -> None:
         # Asked first: nearly every channel that is posted to was not parked.
-        if await self._destinations.any_parked(_lines(channel_id)):
+        if self._open.isdisjoint(_lines(channel_id)) and await self._destinations.any_parked(
+            _lines(channel_id)
+        ):
             await self._set_parked(channel_id, None)
 
     async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
@@ -316,7 +330,7 @@ _ADD = PreparedInsert(
 _ADDED = PreparedList(
     "delivery",
     deliveries.c.delivery_id.type,
-    lambda _, delivery_ids: select(deliveries.c.delivery_id).where(
+    lambda _, delivery_ids: select(deliveries.c.delivery_id, deliveries.c.sequence).where(
         deliveries.c.delivery_id.in_(delivery_ids)
     ),
 )
@@ -377,12 +391,6 @@ _STORED = PreparedList(
     deliveries.c.delivery_id.type,
     lambda _, delivery_ids: select(*FIELDS).where(deliveries.c.delivery_id.in_(delivery_ids)),
 )
-
-
-def _is_open(delivery: Delivery, stored: Delivery | None) -> bool:
-    if stored is None or stored.attempts != delivery.attempts:
-        raise LeaseLost(delivery.delivery_id)
-    return stored.state is DeliveryState.SENDING
 
 
 def _lines(channel_id: str) -> list[str]:

@@ -129,3 +129,11 @@ async def test_a_claim_that_ends_before_it_begins_is_refused(store: Store) -> No
             await transaction.outbox.add_claimed(
                 [make_new(1)], ["C1-1"], now=NOW, claimed_until=NOW
             )
+
+
+async def test_what_is_added_again_under_the_same_id_is_not_claimed_again(store: Store) -> None:
+    told = await add_claimed(store, make_new(1))
+    await record(store, *(delivered(one, "1.1", after(1)) for one in told.claimed))
+    again = await add_claimed(store, make_new(1))
+    assert (again.count, ids(again.claimed)) == (0, [])
+    assert await claim(store, after(61)) == []
