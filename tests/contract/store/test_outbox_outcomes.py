@@ -1,5 +1,6 @@
 """The outbox: what becomes of a claimed delivery."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from bot.domain.deliveries import (
     Delivery,
     DeliveryState,
+    NewDelivery,
     delivered,
     failed,
     in_doubt,
@@ -14,7 +16,7 @@ from bot.domain.deliveries import (
     postponed,
 )
 from bot.domain.errors import LeaseLost
-from bot.ports import Store
+from bot.ports import ParkedChannel, Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import (
     NOW,
@@ -27,6 +29,11 @@ from tests.support.stored import (
     record,
     stored,
 )
+
+
+async def claim_after_adding(store: Store, *new: NewDelivery) -> Sequence[Delivery]:
+    await add(store, *new)
+    return await claim(store, NOW, seconds=30)
 
 
 async def claimed_one(store: Store) -> Delivery:
@@ -192,6 +199,44 @@ async def test_an_outcome_recorded_twice_changes_nothing(store: Store) -> None:
     await record(store)
 
     assert (await stored(store, 1)).due_at == after(9)
+
+
+async def test_the_second_outcome_of_a_claim_loses_nothing(store: Store) -> None:
+    """What is to be tried again stays in its line, whatever is said of it afterwards."""
+    claimed = await claimed_one(store)
+    await record(store, postponed(claimed, "rate_limited", now=NOW, retry_after=9, jitter=0))
+    await record(store, delivered(claimed, "1.1", after(1)))
+
+    assert (await stored(store, 1)).state is DeliveryState.PENDING
+    assert len(await claim(store, after(10))) == 1
+
+
+async def test_what_was_added_during_an_attempt_is_next_in_its_line(store: Store) -> None:
+    claimed = await claimed_one(store)
+    await add(store, make_new(2))
+    await record(store, delivered(claimed, "1.1", after(1)))
+
+    assert [one.subject.subject_id for one in await claim(store, after(2))] == [2]
+
+
+async def test_a_line_goes_on_after_it_was_empty(store: Store) -> None:
+    for number in (1, 2, 3):
+        await add(store, make_new(number))
+        (claimed,) = await claim(store, after(number))
+        await record(store, delivered(claimed, f"{number}.1", after(number)))
+        assert await claim(store, after(number)) == []
+
+    assert (await stored(store, 3)).message_ts == "3.1"
+
+
+async def test_a_post_to_a_parked_channel_opens_it_in_one_transaction(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, NOW))
+    (claimed, *_) = await claim_after_adding(store, make_new(1), make_new(2))
+    async with store.begin() as transaction:
+        await transaction.outbox.record([delivered(claimed, "1.1", after(1))])
+        await transaction.outbox.unpark("C1")
+        assert (await transaction.outbox.summary()).parked == []
 
 
 async def test_an_unknown_delivery_cannot_be_recorded(store: Store) -> None:
