@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 
+from tests.support.sharing_out import OneByOne
 from tests.support.snapshots import Snapshots
 
 FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"
@@ -40,6 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
             del os.environ[name]
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneByOne:
+    return OneByOne(config, log)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
