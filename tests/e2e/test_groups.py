@@ -327,6 +327,7 @@ async def test_a_group_that_a_restart_cut_short_is_told_and_restored_exactly(
     await until(lambda: three.pause_reason("acme/site") is not None, "the first of the pauses")
     await three.wait_for_change(question, "Pausing @release")
     await three.stop_bot()
+    await three.wait_for_reply("I am being stopped and do not know how this ends")
     three.mend_service()
     await three.start_bot()
     three.merge_queue.pause("acme/api", "Night", by="carol")
