@@ -103,6 +103,7 @@ class SqliteConnection(aiosqlite.Connection):
         self._long_seconds = long_seconds
         self._long: set[str] = set()
         self._changes = -1
+        self._usual_wait: int | None = None
 
     @override
     def cursor(self) -> SqliteCursor:  # type: ignore[override]  # all that SQLAlchemy needs of one
@@ -182,12 +183,13 @@ class SqliteConnection(aiosqlite.Connection):
 
     @contextmanager
     def _not_waiting(self) -> Iterator[None]:
-        (usual,) = self.opened.execute("PRAGMA busy_timeout").fetchone()
+        if self._usual_wait is None:
+            (self._usual_wait,) = self.opened.execute("PRAGMA busy_timeout").fetchone()
         self.opened.execute("PRAGMA busy_timeout=0")
         try:
             yield
         finally:
-            self.opened.execute(f"PRAGMA busy_timeout={usual}")
+            self.opened.execute(f"PRAGMA busy_timeout={self._usual_wait}")
 
     def _timed(self, sql: str, work: Callable[[], None]) -> None:
         begun = time.perf_counter()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cached_property
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 from typing_extensions import override
@@ -38,153 +39,130 @@ from bot.storage.workers import SqlWorkers
 
 
 class SqlTransaction(ports.Transaction):
-    """One transaction's view of the database."""
+    """One transaction's view of the database; of its parts those are made that it uses."""
 
     def __init__(self, statements: Statements) -> None:
-        self._leases = SqlLeases(statements)
-        self._positions = SqlPositions(statements)
-        self._events = SqlEvents(statements)
-        self._pull_requests = SqlPullRequests(statements)
-        self._stays = SqlStays(statements)
-        self._bisections = SqlBisections(statements)
-        self._stalenesses = SqlStalenesses(statements)
-        self._queue_health = SqlQueueHealth(statements)
-        self._outbox = SqlOutbox(statements)
-        self._subscriptions = SqlSubscriptions(statements)
-        self._audit = SqlAudit(statements)
-        self._seen_requests = SqlSeenRequests(statements)
-        self._cards = SqlCards(statements)
-        self._boards = SqlBoards(statements)
-        self._pauses = SqlPauses(statements)
-        self._resume_watchers = SqlResumeWatchers(statements)
-        self._polls = SqlPolls(statements)
-        self._workers = SqlWorkers(statements)
-        self._slack_limits = SqlSlackLimits(statements)
-        self._accounts = SqlAccounts(statements)
-        self._channel_defaults = SqlChannelDefaults(statements)
-        self._group_acts = SqlGroupActs(statements)
-        self._timers = SqlTimers(statements)
-        self._reminders = SqlReminders(statements)
+        self._statements = statements
 
-    @property
+    @cached_property
     @override
     def leases(self) -> SqlLeases:
-        return self._leases
+        return SqlLeases(self._statements)
 
-    @property
+    @cached_property
     @override
     def positions(self) -> SqlPositions:
-        return self._positions
+        return SqlPositions(self._statements)
 
-    @property
+    @cached_property
     @override
     def events(self) -> SqlEvents:
-        return self._events
+        return SqlEvents(self._statements)
 
-    @property
+    @cached_property
     @override
     def pull_requests(self) -> SqlPullRequests:
-        return self._pull_requests
+        return SqlPullRequests(self._statements)
 
-    @property
+    @cached_property
     @override
     def outbox(self) -> SqlOutbox:
-        return self._outbox
+        return SqlOutbox(self._statements)
 
-    @property
+    @cached_property
     @override
     def subscriptions(self) -> SqlSubscriptions:
-        return self._subscriptions
+        return SqlSubscriptions(self._statements)
 
-    @property
+    @cached_property
     @override
     def audit(self) -> SqlAudit:
-        return self._audit
+        return SqlAudit(self._statements)
 
-    @property
+    @cached_property
     @override
     def seen_requests(self) -> SqlSeenRequests:
-        return self._seen_requests
+        return SqlSeenRequests(self._statements)
 
-    @property
+    @cached_property
     @override
     def cards(self) -> SqlCards:
-        return self._cards
+        return SqlCards(self._statements)
 
-    @property
+    @cached_property
     @override
     def boards(self) -> SqlBoards:
-        return self._boards
+        return SqlBoards(self._statements)
 
-    @property
+    @cached_property
     @override
     def pauses(self) -> SqlPauses:
-        return self._pauses
+        return SqlPauses(self._statements)
 
-    @property
+    @cached_property
     @override
     def resume_watchers(self) -> SqlResumeWatchers:
-        return self._resume_watchers
+        return SqlResumeWatchers(self._statements)
 
-    @property
+    @cached_property
     @override
     def polls(self) -> SqlPolls:
-        return self._polls
+        return SqlPolls(self._statements)
 
-    @property
+    @cached_property
     @override
     def workers(self) -> SqlWorkers:
-        return self._workers
+        return SqlWorkers(self._statements)
 
-    @property
+    @cached_property
     @override
     def slack_limits(self) -> SqlSlackLimits:
-        return self._slack_limits
+        return SqlSlackLimits(self._statements)
 
-    @property
+    @cached_property
     @override
     def stalenesses(self) -> SqlStalenesses:
-        return self._stalenesses
+        return SqlStalenesses(self._statements)
 
-    @property
+    @cached_property
     @override
     def queue_health(self) -> SqlQueueHealth:
-        return self._queue_health
+        return SqlQueueHealth(self._statements)
 
-    @property
+    @cached_property
     @override
     def stays(self) -> SqlStays:
-        return self._stays
+        return SqlStays(self._statements)
 
-    @property
+    @cached_property
     @override
     def bisections(self) -> SqlBisections:
-        return self._bisections
+        return SqlBisections(self._statements)
 
-    @property
+    @cached_property
     @override
     def accounts(self) -> SqlAccounts:
-        return self._accounts
+        return SqlAccounts(self._statements)
 
-    @property
+    @cached_property
     @override
     def channel_defaults(self) -> SqlChannelDefaults:
-        return self._channel_defaults
+        return SqlChannelDefaults(self._statements)
 
-    @property
+    @cached_property
     @override
     def group_acts(self) -> SqlGroupActs:
-        return self._group_acts
+        return SqlGroupActs(self._statements)
 
-    @property
+    @cached_property
     @override
     def timers(self) -> SqlTimers:
-        return self._timers
+        return SqlTimers(self._statements)
 
-    @property
+    @cached_property
     @override
     def reminders(self) -> SqlReminders:
-        return self._reminders
+        return SqlReminders(self._statements)
 
 
 class SqlStore(ports.Store):
