@@ -44,12 +44,15 @@ PARTS: Mapping[str, Measure] = {
 GROWTH = "growth"
 ALL = [*PARTS, GROWTH]
 
+BY_NAME: Mapping[str, Measure] = {"strict": many.strict}
+"""Measured only when asked for: what the page tells in words."""
+
 
 async def measure(names: Sequence[str], extent: Extent, console: Console) -> list[Row]:
     found: list[Row] = []
     for name in names:
         begun = time.perf_counter()
-        found += await PARTS[name](extent)
+        found += await {**PARTS, **BY_NAME}[name](extent)
         console.print(f"{name}: {time.perf_counter() - begun:.0f} s", style="dim")
     return found
 
@@ -63,7 +66,11 @@ def _as_json(rows: Sequence[Row], curves: Sequence[growth.Curve]) -> Mapping[str
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(ALL)}; all when left out")
+    parser.add_argument(
+        "parts",
+        nargs="*",
+        help=f"of {', '.join(ALL)}, which are all when left out; besides, {', '.join(BY_NAME)}",
+    )
     parser.add_argument("--quick", action="store_true", help="two rounds, for CI")
     parser.add_argument("--json", action="store_true", help="print JSON and no table")
     parser.add_argument(
@@ -79,7 +86,7 @@ def _arguments() -> argparse.Namespace:
     )
     arguments = parser.parse_args()
     arguments.parts = arguments.parts or _usual(arguments)
-    unknown = sorted(set(arguments.parts) - set(ALL))
+    unknown = sorted(set(arguments.parts) - {*ALL, *BY_NAME})
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; parts are {', '.join(ALL)}")
     if arguments.load is not None and set(arguments.parts) not in (set(ALL), {GROWTH}):

@@ -22,7 +22,6 @@ from tests.bench.contestant import attend
 from tests.bench.ours.poller import Poller, opened, repositories
 from tests.support.waiting import until
 
-LONGEST = timedelta(seconds=60)
 BUSY = 20
 """One repository of so many had an event just now; in the others it was half an hour ago."""
 
@@ -72,12 +71,13 @@ def _p99(seconds: Sequence[float]) -> float:
     return quantiles(seconds, n=100)[98]
 
 
-async def main(seconds: float) -> None:
+async def main(seconds: float, longest: timedelta) -> None:
+    """`longest`: how far apart two looks at a quiet log may come to be."""
     clock = SystemClock()
 
     async def play(amount: int) -> Mapping[str, float]:
         names, lateness = repositories(amount), Lateness()
-        async with opened(names, clock, measures=lateness, longest=LONGEST) as poller:
+        async with opened(names, clock, measures=lateness, longest=longest) as poller:
             await _begin(poller, names, clock)
             scheduler = JobScheduler()
             scheduler.every(POLL_TICK_SECONDS, Job("poll", poller.polls.run))
@@ -109,4 +109,4 @@ async def main(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1])))
+    asyncio.run(main(float(sys.argv[1]), timedelta(seconds=float(sys.argv[2]))))
