@@ -35,6 +35,9 @@ FOLD_OVER = 30
 FOLD_AT_MOST = 10_000
 CLAIM = timedelta(seconds=30)
 LEASE = timedelta(seconds=30)
+LASTING = timedelta(seconds=20)
+"""A lease is renewed when less is left of it, and with each claim: it has to outlive posts."""
+
 LAST_SEND = timedelta(seconds=8)
 """Nothing is sent later than this after the claim.
 
@@ -83,11 +86,8 @@ class PostDeliveries:
         """Post what is due now; raises StoreError."""
         now = self.clock.now()
         async with self.store.begin() as transaction:
-            leases = await transaction.leases.claim(
-                ["post"], holder=self.holder, now=now, lifetime=LEASE
-            )
-            if "post" not in leases:
-                self.held.clear()
+            lease = await self._held(transaction, now) or await self._lease(transaction, now)
+            if lease is None:
                 return
             if await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST):
                 await transaction.cards.lose_folded()
@@ -98,10 +98,30 @@ class PostDeliveries:
                 per_channel=PER_CHANNEL,
             )
             rendered = await load_messages(transaction, claimed, now)
-        self.held.update(leases)
-        runs = await self.post(claimed, rendered, leases["post"], now)
+            if claimed and lease.expires_at < now + LEASE:
+                lease = await self._lease(transaction, now) or lease
+        runs = await self.post(claimed, rendered, lease, now)
         if _more_may_wait(runs):
             self.nudge()
+
+    async def _held(self, transaction: Transaction, now: datetime) -> Lease | None:
+        """The lease, where nothing has to be written to keep it: not each second to no purpose."""
+        lease = self.held.get("post")
+        if lease is None or lease.expires_at - now < LASTING:
+            return None
+        try:
+            await transaction.leases.require(lease, now)
+        except LeaseLost:
+            return None
+        return lease
+
+    async def _lease(self, transaction: Transaction, now: datetime) -> Lease | None:
+        """Taken or renewed; None while it is another process's."""
+        self.held.clear()
+        self.held.update(
+            await transaction.leases.claim(["post"], holder=self.holder, now=now, lifetime=LEASE)
+        )
+        return self.held.get("post")
 
     async def post(
         self, claimed: Sequence[Delivery], rendered: Rendered, lease: Lease, now: datetime

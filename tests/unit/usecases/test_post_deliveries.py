@@ -479,3 +479,41 @@ async def test_it_looks_again_at_once_after_as_many_as_are_claimed_together() ->
     bot.nudges.clear()
     await bot.run()
     assert bot.nudges == []
+
+
+def _lease_ends(bot: Posting) -> float:
+    """In seconds from now."""
+    return (bot.database.contents.leases["post"].expires_at - bot.clock.now()).total_seconds()
+
+
+async def test_a_lease_that_lasts_is_not_written_again_while_there_is_nothing_to_post() -> None:
+    bot = Posting()
+    await bot.run()
+    ends = []
+    for _ in range(25):
+        await bot.run(1)
+        ends.append(_lease_ends(bot))
+    assert ends == [*range(29, 19, -1), 30, *range(29, 19, -1), 30, 29, 28, 27]
+
+
+async def test_a_lease_is_renewed_when_something_is_claimed_under_it() -> None:
+    bot = Posting()
+    await bot.run()
+    await bot.add(1)
+    await bot.run(5)
+    assert _lease_ends(bot) == 30
+    assert bot.shown() == [1]
+
+
+async def test_a_lease_that_another_took_meanwhile_is_not_taken_for_ours() -> None:
+    one = Posting()
+    another = Posting(clock=one.clock, database=one.database, holder="another")
+    await one.run()
+    one.clock.advance(31)
+    await another.run()
+    await one.add(1)
+    await one.run(1)
+    assert one.use_case.held == {}
+    assert one.shown() == []
+    await another.run()
+    assert another.shown() == [1]
