@@ -14,7 +14,7 @@ from bot.messages.text import clean, code, cut, duration, link, quote
 from bot.sandbox.slack.blocks import MESSAGE_TEXT_BUDGET, Surface, find_problems, text_length
 from bot.sandbox.slack.view_rules import accepted_view
 from bot.sandbox.slack.wire import Json
-from tests.support.every_message import every_message
+from tests.support.every_message import CALLED, every_message
 
 HOSTILE = (
     "<!channel>",
@@ -100,8 +100,8 @@ def assert_nothing_hidden(text: str, name: str) -> None:
         assert kept, (name, hex(ord(character)), text)
 
 
-OUR_REFERENCES = ("<#C0MERGEQ>", "<#C0GONE>")
-"""Channels that messages refer to themselves: what comes from outside is escaped."""
+OUR_REFERENCES = ("<#C0MERGEQ>", "<#C0GONE>", *(f"<@{one}>" for one in CALLED))
+"""Channels and people that messages refer to themselves: what comes from outside is escaped."""
 
 
 def assert_harmless(text: str, name: str) -> None:
