@@ -15,6 +15,9 @@ from bot.ports.measures import UNMEASURED, Measures
 
 logger = logging.getLogger(__name__)
 
+DAY = timedelta(days=1)
+"""What the clocks skip in the evening comes on the day after, so the day before counts."""
+
 
 class Job:
     """One repeated piece of work: never twice at once, and again at once when nudged."""
@@ -150,13 +153,16 @@ def next_digest(digest: DigestTime, now: datetime) -> datetime:
     A time that the clocks skip is as far after the gap as it was to be after its beginning. One
     that they show twice is the first of the two.
     """
-    trigger = CronTrigger(
-        hour=digest.at.hour, minute=digest.at.minute, timezone=ZoneInfo(digest.zone)
-    )
-    found = _after(trigger, now.astimezone(UTC))
-    # In UTC before anything is added: wall-clock arithmetic would forget which of two times it is.
-    at = found.astimezone(UTC)
-    return _after(trigger, at).astimezone(UTC) if found.fold else at
+    zone = ZoneInfo(digest.zone)
+    # The trigger counts days of the wall clock, which all have 24 hours there; given the zone it
+    # adds 24 hours, and after a day of 23 is past midnight and leaves the next day out.
+    trigger = CronTrigger(hour=digest.at.hour, minute=digest.at.minute, timezone=UTC)
+    shown = now.astimezone(zone).replace(tzinfo=UTC) - DAY
+    while True:
+        shown = _after(trigger, shown)
+        at = shown.replace(tzinfo=zone, fold=0).astimezone(UTC)
+        if at > now:
+            return at
 
 
 def _after(trigger: CronTrigger, moment: datetime) -> datetime:
