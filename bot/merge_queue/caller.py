@@ -30,12 +30,23 @@ class Caller:
         clock: Clock,
         patience: Patience,
         statistics: Statistics,
+        behind_people: bool = False,
     ) -> None:
         self._connection = connection
         self._clock = clock
         self.patience = patience
         self.statistics = statistics
-        self._last_answer_at: datetime | None = None
+        self._behind_people = behind_people
+
+    def behind_people(self) -> "Caller":
+        """One for the schedule, over the same connection: a request is left to people."""
+        return Caller(
+            self._connection,
+            clock=self._clock,
+            patience=self.patience,
+            statistics=self.statistics,
+            behind_people=True,
+        )
 
     async def call(
         self, request: Request, read: Callable[[Answer], T], *, total: float | None = None
@@ -60,11 +71,11 @@ class Caller:
                 )
                 self._note_limit(error, wait)
                 if wait is None:
-                    error.last_answer_at = self._last_answer_at
+                    error.last_answer_at = self.statistics.last_answer_at
                     raise
                 self._note_retry(request, error, attempt, wait)
             else:
-                self._last_answer_at = self._clock.now()
+                self.statistics.last_answer_at = self._clock.now()
                 return read_answer
             await self._clock.sleep(wait)
             attempt += 1
@@ -77,7 +88,9 @@ class Caller:
 
     async def _attempt(self, request: Request, within: float) -> Answer:
         try:
-            answer = await self._connection.exchange(request, within=within)
+            answer = await self._connection.exchange(
+                request, within=within, behind_people=self._behind_people
+            )
         except MergeQueueUnavailable as error:
             outcome = "lost" if error.arrived else "unreachable"
             self.statistics.outcomes[request.endpoint, outcome] += 1

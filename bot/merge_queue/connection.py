@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable, Generator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -21,6 +21,9 @@ from bot.ports import Clock
 
 GATE = 8
 """Requests in flight, each in a lane of its own."""
+
+FOR_PEOPLE = 1
+"""Of them so many are never taken by the schedule: what people ask does not wait behind it."""
 
 KEEPALIVE_SECONDS = 90.0
 """Well above the interval of polls, which would otherwise connect anew each time."""
@@ -57,6 +60,7 @@ class Connection:
         self._auth = _Bearer(token)
         self._clock = clock
         self._gate = asyncio.Semaphore(GATE)
+        self._scheduled = asyncio.Semaphore(GATE - FOR_PEOPLE)
         # A proxy and certificates named by the environment are wanted towards the world, but a
         # service on this machine is not behind the proxy.
         from_environment = not _is_loopback(self._base)
@@ -88,15 +92,22 @@ class Connection:
     def address(self) -> str:
         return str(self._base)
 
-    async def exchange(self, request: Request, *, within: float) -> Answer:
+    async def exchange(
+        self, request: Request, *, within: float, behind_people: bool = False
+    ) -> Answer:
         """One attempt of at most `within` seconds, waiting for the gate included.
 
-        Raises MergeQueueUnavailable when no whole answer came, MergeQueueProtocolError when the
-        answer is too large, cannot be decoded, or sends us to another address.
+        With `behind_people` it leaves FOR_PEOPLE of the requests in flight to others. Raises
+        MergeQueueUnavailable when no whole answer came, MergeQueueProtocolError when the answer is
+        too large, cannot be decoded, or sends us to another address.
         """
         left = False
         try:
-            async with asyncio.timeout(within), self._gate:
+            async with (
+                asyncio.timeout(within),
+                self._scheduled if behind_people else nullcontext(),
+                self._gate,
+            ):
                 left = True
                 return await self._follow(request)
         except TimeoutError:

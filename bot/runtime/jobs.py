@@ -127,7 +127,7 @@ class Jobs:
     def _watching(self, ports: Ports) -> WatchPauses:
         return WatchPauses(
             store=ports.store,
-            merge_queue=ports.merge_queue,
+            merge_queue=ports.merge_queue.scheduled,
             clock=ports.clock,
             nudge=self.nudge,
             repositories=self._settings.repositories,
@@ -139,7 +139,7 @@ class Jobs:
         interval = timedelta(seconds=self._settings.poll_seconds)
         return RefreshBoards(
             store=ports.store,
-            show_status=ShowStatus(ports.merge_queue, ports.store, ports.clock),
+            show_status=ShowStatus(ports.merge_queue.scheduled, ports.store, ports.clock),
             clock=ports.clock,
             nudge=self.nudge,
             interval=interval,
@@ -152,7 +152,7 @@ class Jobs:
         interval = timedelta(seconds=settings.poll_seconds)
         poll = PollEventLog(
             ports.store,
-            ports.merge_queue,
+            ports.merge_queue.scheduled,
             ports.clock,
             self.nudge,
             next_digest,
@@ -163,7 +163,7 @@ class Jobs:
         )
         health = LookAtHealth(
             ports.store,
-            ports.merge_queue,
+            ports.merge_queue.scheduled,
             ports.clock,
             self.nudge,
             settings.health_thresholds,

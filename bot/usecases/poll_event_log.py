@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 ENTER = "action.queue.enter"
 TELLS_OF_PAUSE = frozenset({"queue.pause.create", "queue.pause.update"})
 PAGES_AT_ONCE = 6
-"""Of the 8 requests that the client lets be in flight: the rest is for what people ask."""
+"""Of the 8 requests that the client lets be in flight, one of which it keeps for people."""
 
 SEEN = 200
 """So many ids are remembered without a look at which of them are still needed."""

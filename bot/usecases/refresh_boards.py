@@ -23,7 +23,7 @@ from bot.usecases.show_status import ShowStatus
 logger = logging.getLogger(__name__)
 
 LOOKS_AT_ONCE = 2
-"""A look takes two requests: at most half of those that may be in flight, never those of polls."""
+"""A look takes two requests: at most half of those that may be in flight."""
 
 EDIT_SPACING = timedelta(seconds=3)
 """All boards together are edited at most so often, which is under half of what all cards may."""

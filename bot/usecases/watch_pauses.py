@@ -33,8 +33,8 @@ SELDOM = 6
 depth of a paused queue is read as seldom."""
 
 LOOKS_AT_ONCE = 1
-"""Of the 8 requests that the client lets be in flight one for each kind, for 6 of the polls: looks
-where no pause is known are a sixth of the polls, and never keep those waiting that matter more."""
+"""Of each kind of look; polls are six. Those where no pause is known are a sixth of the polls, and
+never keep those waiting that matter more."""
 
 UNTOLD = timedelta(seconds=30)
 """How long the end of a pause waits to be told by the event that names who lifted it."""

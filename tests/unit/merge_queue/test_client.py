@@ -18,7 +18,7 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
 )
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.connection import LARGEST_BODY
+from bot.merge_queue.connection import FOR_PEOPLE, GATE, LARGEST_BODY
 from bot.merge_queue.retries import Patience
 from tests.unit.merge_queue.client_under_test import (
     PAUSE,
@@ -223,6 +223,31 @@ async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> 
 
     assert service.most_at_once == 8
     assert service.connections == 8
+
+
+async def test_what_people_ask_is_sent_at_once_whatever_the_schedule_has_in_flight() -> None:
+    arrived = asyncio.Semaphore(0)
+    go_on = asyncio.Event()
+
+    async def wait(arrival: Arrival, writer: asyncio.StreamWriter) -> None:
+        arrived.release()
+        await go_on.wait()
+        await answer(STATUS)(arrival, writer)
+
+    most = GATE - FOR_PEOPLE
+    async with (
+        ScriptedService([*[wait] * most, answer(STATUS), *[wait] * most]) as service,
+        client_of(service, patience=Patience(read=30, total=30)) as client,
+    ):
+        scheduled = [asyncio.create_task(client.scheduled.status(SITE)) for _ in range(2 * most)]
+        async with asyncio.timeout(10):
+            for _ in range(most):
+                await arrived.acquire()
+            assert (await client.status(SITE)).batches
+            assert not any(one.done() for one in scheduled)
+            go_on.set()
+            await asyncio.gather(*scheduled)
+    assert service.most_at_once == GATE
 
 
 class CountingTransport(httpx.AsyncBaseTransport):

@@ -1,0 +1,174 @@
+"""The endpoints of the merge queue service as methods."""
+
+from collections.abc import AsyncIterator, Collection
+from datetime import timedelta
+from functools import partial
+
+from typing_extensions import override
+
+from bot.domain.errors import MergeQueueProtocolError, ResourceNotFound
+from bot.domain.event_log import Window
+from bot.domain.events import EventPage
+from bot.domain.queue import Application, Pause, Queue, QueuePause, QueueRule, QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.domain.service_answers import answer_of
+from bot.merge_queue import protocol, requests
+from bot.merge_queue.caller import Caller
+from bot.merge_queue.pauses import CURRENT, DEPRECATED, Pauses
+from bot.merge_queue.requests import PER_PAGE_MAX, EventFilter
+from bot.merge_queue.unreadable import UnreadableEvents
+from bot.ports import Hear
+from bot.ports.inspection import InspectedMergeQueue
+
+
+class Endpoints(InspectedMergeQueue):
+    """All 13 endpoints of the API document; every method raises only MergeQueueError.
+
+    With `deprecated_pause` pauses go over endpoints 9 to 12, for a service that lacks 2 to 4.
+    """
+
+    def __init__(
+        self, caller: Caller, unreadable: UnreadableEvents, *, deprecated_pause: bool
+    ) -> None:
+        self._caller = caller
+        self._pauses = Pauses(caller, DEPRECATED if deprecated_pause else CURRENT)
+        self._unreadable = unreadable
+
+    @override
+    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
+        """Endpoint 1."""
+        request = requests.status_request(repository, branch)
+        return await self._caller.call(request, protocol.read_status)
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        """Endpoint 4, or 11. None also for a repository that does not exist: both are 404."""
+        return await self._pauses.current(repository)
+
+    @override
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    ) -> Pause:
+        """Endpoint 2, or 9. A queue that is paused already gets this reason."""
+        return await self._pauses.set(repository, reason, hear or _unheard)
+
+    @override
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+        """Endpoint 3, or 10. On 404 one read of the status tells the two meanings apart.
+
+        Raises ResourceNotFound when the repository does not exist; False when it is not paused.
+        """
+        hear = hear or _unheard
+        try:
+            await self._pauses.lift(repository, hear)
+        except ResourceNotFound as error:
+            hear(answer_of(error))
+            await self.status(repository)
+            return False
+        return True
+
+    @override
+    async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:
+        """Endpoint 5. InvalidRequest (422): the repository's configuration file is invalid."""
+        request = requests.rules_request(repository)
+        return await self._caller.call(request, protocol.read_rules)
+
+    @override
+    async def event_page(
+        self,
+        repository: RepositoryName,
+        window: Window,
+        *,
+        types: Collection[str] = (),
+        cursor: str | None = None,
+        pull_request: int | None = None,
+        base_ref: str | None = None,
+        per_page: int = PER_PAGE_MAX,
+    ) -> EventPage:
+        """Endpoint 6. Raises MergeQueueProtocolError when the next cursor is this one again."""
+        wanted = EventFilter(types, pull_request, base_ref)
+        request = requests.event_page_request(
+            repository, window, wanted, cursor=cursor, per_page=per_page
+        )
+        read = partial(protocol.read_event_page, asked_cursor=cursor)
+        page = await self._caller.call(request, read)
+        self._unreadable.note(repository, page)
+        return page
+
+    async def event_pages(
+        self,
+        repository: RepositoryName,
+        window: Window,
+        *,
+        types: Collection[str] = (),
+        pull_request: int | None = None,
+        base_ref: str | None = None,
+        per_page: int = PER_PAGE_MAX,
+    ) -> AsyncIterator[EventPage]:
+        """Every page of the window; a cursor that comes twice is a MergeQueueProtocolError."""
+        seen: set[str] = set()
+        cursor: str | None = None
+        while True:
+            page = await self.event_page(
+                repository,
+                window,
+                types=types,
+                cursor=cursor,
+                pull_request=pull_request,
+                base_ref=base_ref,
+                per_page=per_page,
+            )
+            yield page
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+            if cursor in seen:
+                raise MergeQueueProtocolError("a cursor of the event log came twice")
+            seen.add(cursor)
+
+    @override
+    async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
+        """Endpoint 7: base branches with queue activity in the window."""
+        request = requests.branches_request(repository, window)
+        return await self._caller.call(request, protocol.read_branches)
+
+    @override
+    async def application(self) -> Application:
+        """Endpoint 8."""
+        return await self._caller.call(requests.application_request(), protocol.read_application)
+
+    @override
+    async def clock_ahead(self) -> timedelta | None:
+        """From the `Date` of an answer to endpoint 8, whatever its status is."""
+        return await self._caller.call(requests.application_request(), protocol.read_clock_ahead)
+
+    async def set_queue_pause(
+        self, repository: RepositoryName, reason: str
+    ) -> tuple[QueuePause, ...]:
+        """Endpoint 9, deprecated. A lost answer is not looked up: `pause` does that."""
+        request = requests.set_queue_pause_request(repository, reason)
+        return await self._caller.call(request, protocol.read_queue_pauses)
+
+    async def delete_queue_pause(self, repository: RepositoryName) -> None:
+        """Endpoint 10, deprecated. ResourceNotFound: not paused, or no such repository."""
+        request = requests.delete_queue_pause_request(repository)
+        await self._caller.call(request, protocol.read_removal)
+
+    async def queue_pauses(self, repository: RepositoryName) -> tuple[QueuePause, ...]:
+        """Endpoint 11, deprecated. ResourceNotFound: not paused, or no such repository."""
+        request = requests.get_queue_pause_request(repository)
+        return await self._caller.call(request, protocol.read_queue_pauses)
+
+    async def post_queue_pause_delete(self, repository: RepositoryName) -> None:
+        """Endpoint 12, deprecated: what endpoint 10 does, with POST."""
+        request = requests.post_queue_pause_delete_request(repository)
+        await self._caller.call(request, protocol.read_removal)
+
+    async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
+        """Endpoint 13, deprecated: the queues by base branch."""
+        request = requests.queues_request(repository)
+        return await self._caller.call(request, protocol.read_queues)
+
+
+def _unheard(_answer: str) -> None:
+    """Nobody puts it on record."""
