@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from bot.domain.notices import AboutPerson
 from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
@@ -64,10 +65,10 @@ class HomeState:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks: whether they may pause, and their login of the code host if they told it."""
+    """Who looks: whether they may pause, and what is known of them."""
 
-    may_pause: bool = True
-    login: str | None = None
+    may_pause: bool
+    person: AboutPerson
 
 
 def _is_by(pull_request: QueuedPullRequest, login: str) -> bool:

@@ -8,6 +8,7 @@ from bot.domain.audit import AuditPlace, AuditSelection
 from bot.domain.durations import For, Lasting, read_lasting, written
 from bot.domain.event_log import Window
 from bot.domain.log_pages import LogPlace, LogSelection
+from bot.domain.notices import Notice
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 
@@ -44,6 +45,7 @@ RULES_BACK = "mq:rules_back"
 BRANCHES_ON = "mq:branches_on"
 BRANCHES_BACK = "mq:branches_back"
 STATISTICS_SHARE = "mq:statistics_share"
+NOTICE = "mq:notice"
 
 PAUSE_VIEW = "mq:pause_view"
 """Callback of the pause-reason modal."""
@@ -72,6 +74,17 @@ def unpause_value(repository: RepositoryName, paused_at: datetime) -> str:
 def more_value(repository: RepositoryName, branch: str | None, first: int) -> str:
     """What *Show more* carries: the queue shown, and the place of the first to show next."""
     return f"{first} {repository} {branch or ''}".strip()
+
+
+def notice_value(notice: Notice, *, is_on: bool) -> str:
+    """What a switch carries: what it makes of the notice, however often it is pressed."""
+    return f"{notice.value} {'on' if is_on else 'off'}"
+
+
+def read_notice_value(value: str) -> tuple[Notice, bool]:
+    """Raises ValueError for what no switch of ours carries."""
+    name, _, state = value.partition(" ")
+    return Notice(name), state == "on"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.domain.subscriptions import SubscriptionSource
 from bot.domain.timers import Timer
-from bot.messages import actions, blocks
+from bot.messages import actions, blocks, notices
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status
 from bot.messages.subscriptions import channel, heard
@@ -35,7 +35,9 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
         shown.append(
             blocks.context(f"and {state.left_out} more: `{escape(command)} status owner/name`")
         )
-    shown += _mine(state, viewer, command)
+    shown += _mine(state, viewer.person.login, command)
+    shown += [blocks.section("*What I tell you*"), *notices.rows(viewer.person)]
+    shown.append(notices.by_words(command))
     shown += _timers(state.timers)
     shown += _subscriptions(state, command)
     shown += _health(state.health, state.read_at)
@@ -103,15 +105,14 @@ def _buttons(snapshot: Snapshot, viewer: Viewer) -> Block:
     return blocks.actions(elements, block_id=f"home:{snapshot.repository}"[:255])
 
 
-def _mine(state: HomeState, viewer: Viewer, command: str) -> list[Block]:
+def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
     head = blocks.section("*My pull requests in the queues*")
-    if viewer.login is None:
+    if login is None:
         hint = f"Tell me your login with `{escape(command)} link LOGIN` and I show them here"
         return [head, blocks.context(hint)]
-    mine = state.pull_requests_of(viewer.login)
-    login = quote(viewer.login, NAME_LIMIT)
+    mine = state.pull_requests_of(login)
     if not mine:
-        return [head, blocks.context(f"None of {login} just now")]
+        return [head, blocks.context(f"None of {quote(login, NAME_LIMIT)} just now")]
     lines = [f"• {escape(name)}: {pull_request_link(one)}" for name, one in mine[:MINE_SHOWN]]
     left = len(mine) - MINE_SHOWN
     if left > 0:

@@ -1,17 +1,23 @@
 """What is said to a person about themselves."""
 
 from bot.domain.message import Message
-from bot.messages import blocks
+from bot.domain.notices import AboutPerson, Notice
+from bot.messages import blocks, notices
 from bot.messages.text import escape, quote
 
 LOGIN_LIMIT = 110
 
 
-def linked(login: str, command: str) -> Message:
+def linked(person: AboutPerson, command: str) -> Message:
+    calls = (
+        "I mention you where one of them left the queue and needs you"
+        if Notice.MENTION in person.wanted
+        else "I mention you nowhere, as you asked"
+    )
     return _line(
-        f":link: You are {quote(login, LOGIN_LIMIT)} on the code host. "
-        "Your pull requests show in my Home tab, and I mention you where one of them left the "
-        f"queue and needs you; `{escape(command)} link off` ends it."
+        f":link: You are {quote(person.login or '', LOGIN_LIMIT)} on the code host. "
+        f"Your pull requests show in my Home tab, and {calls}. "
+        f"`{escape(command)} me` shows what else I tell you; `{escape(command)} link off` ends it."
     )
 
 
@@ -21,15 +27,24 @@ def unlinked(*, was_linked: bool) -> Message:
     return _line("I knew no login of yours. Nothing to do.")
 
 
-def me(login: str | None, command: str) -> Message:
-    if login is None:
-        return _line(
+def me(person: AboutPerson, command: str, said: str = "") -> Message:
+    """The card of `/mq me`; `said` is what has just come of a change."""
+    who = _who(person, command)
+    done = [blocks.section(f":white_check_mark: {said}")] if said else []
+    return Message(
+        text=" ".join(filter(None, [said, who, notices.in_one_line(person)])),
+        blocks=(*done, blocks.section(who), *notices.rows(person), notices.by_words(command)),
+    )
+
+
+def _who(person: AboutPerson, command: str) -> str:
+    if person.login is None:
+        return (
             "I do not know your login of the code host. "
             f"Tell me with `{escape(command)} link LOGIN`."
         )
-    return _line(
-        f"You are {quote(login, LOGIN_LIMIT)} on the code host, as you told me. "
-        "I mention you where one of your pull requests left the queue and needs you. "
+    return (
+        f"You are {quote(person.login, LOGIN_LIMIT)} on the code host, as you told me. "
         f"`{escape(command)} link off` makes me forget it."
     )
 

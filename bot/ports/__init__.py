@@ -15,6 +15,7 @@ from bot.ports.kept_true import (
     ResumeWatchers,
 )
 from bot.ports.log import Bisections, Events, PullRequests, Stays
+from bot.ports.notices import Notices
 from bot.ports.outside import (
     ChannelDirectory,
     ChannelPoster,
@@ -61,6 +62,7 @@ __all__ = [
     "Lease",
     "Leases",
     "MergeQueue",
+    "Notices",
     "Nudge",
     "Outbox",
     "OutboxSummary",

@@ -16,6 +16,7 @@ from bot.ports.boards import Boards
 from bot.ports.groups import GroupActs
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
 from bot.ports.log import Bisections, Events, PullRequests, Stays
+from bot.ports.notices import Notices
 from bot.ports.queue_health import QueueHealth
 from bot.ports.reminders import Reminders
 from bot.ports.slack_limits import SlackLimits
@@ -333,6 +334,8 @@ class Transaction(Protocol):
     def queue_health(self) -> QueueHealth: ...
     @property
     def accounts(self) -> Accounts: ...
+    @property
+    def notices(self) -> Notices: ...
     @property
     def channel_defaults(self) -> ChannelDefaults: ...
     @property

@@ -21,6 +21,7 @@ from bot.slack.actions.auditing import AuditActions
 from bot.slack.actions.click import ClickRoom
 from bot.slack.actions.grouping import GroupActions
 from bot.slack.actions.pausing import PauseActions
+from bot.slack.actions.people import NoticeActions
 from bot.slack.actions.watching import WatchActions
 from bot.slack.ahead import AcknowledgedAhead
 from bot.slack.answers import Answers
@@ -48,6 +49,7 @@ from bot.usecases import UseCases
 from bot.usecases.acts import ActLog
 from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.extend_group import ExtendGroup
 from bot.usecases.extend_pause import ExtendPause
@@ -115,6 +117,7 @@ def build_listeners(
         use_cases.show_rules,
         use_cases.show_branches,
     )
+    accounts = AccountAnswers(use_cases.link_account, use_cases.choose_notices, settings.command)
     rooms: tuple[Room, ...] = (
         StatusAnswers(use_cases.show_status),
         asking,
@@ -125,7 +128,7 @@ def build_listeners(
     )
     general: tuple[GeneralRoom, ...] = (
         HelpAnswers(settings.command),
-        AccountAnswers(use_cases.link_account, settings.command),
+        accounts,
         subscribing,
         grouping,
         AuditAnswers(use_cases.show_audit, ports.clock),
@@ -173,6 +176,7 @@ def build_listeners(
         GroupActions(grouping, groups),
         AuditActions(use_cases.show_audit, use_cases.check_permission, repositories),
         WatchActions(use_cases.watch_resume, repositories),
+        NoticeActions(accounts, use_cases.check_permission),
     )
     actions = ActionListeners(
         acts=dict(ChainMap(*(dict(room.acts()) for room in clicks))),
@@ -241,6 +245,7 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         manage_boards=ManageBoards(acts, show_status),
         show_hearing=ShowHearing(ports.store),
         link_account=LinkAccount(ports.store, ports.clock),
+        choose_notices=ChooseNotices(ports.store, ports.clock),
         watch_resume=WatchResume(ports.store, ports.clock, check),
         explain_pull_request=ExplainPullRequest(
             show_status, ports.merge_queue, ports.store, ports.clock

@@ -20,6 +20,7 @@ from bot.storage.events import SqlEvents
 from bot.storage.failures import as_store_errors
 from bot.storage.group_acts import SqlGroupActs
 from bot.storage.leases import SqlLeases
+from bot.storage.notices import SqlNotices
 from bot.storage.outbox import SqlOutbox
 from bot.storage.pauses import SqlPauses
 from bot.storage.polls import SqlPolls
@@ -143,6 +144,11 @@ class SqlTransaction(ports.Transaction):
     @override
     def accounts(self) -> SqlAccounts:
         return SqlAccounts(self._statements)
+
+    @cached_property
+    @override
+    def notices(self) -> SqlNotices:
+        return SqlNotices(self._statements)
 
     @cached_property
     @override

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.extend_group import ExtendGroup
 from bot.usecases.extend_pause import ExtendPause
@@ -50,6 +51,7 @@ class UseCases:
     manage_boards: ManageBoards
     show_hearing: ShowHearing
     link_account: LinkAccount
+    choose_notices: ChooseNotices
     watch_resume: WatchResume
     explain_pull_request: ExplainPullRequest
     show_event_log: ShowEventLog

@@ -20,7 +20,3 @@ class LinkAccount:
         """Whether there was a link."""
         async with self.store.begin() as transaction:
             return await transaction.accounts.unlink(user_id)
-
-    async def login(self, user_id: str) -> str | None:
-        async with self.store.begin() as transaction:
-            return (await transaction.accounts.logins([user_id])).get(user_id)

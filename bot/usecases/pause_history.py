@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.group_acts import GroupOutcome
+from bot.domain.notices import Notice
 from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
@@ -19,6 +20,7 @@ from bot.domain.pause_records import (
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.ports import Transaction
+from bot.usecases.choose_notices import who_want
 from bot.usecases.group_cards import group_channels, touch_group
 from bot.usecases.group_pauses import pausing_act, still_paused
 from bot.usecases.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
@@ -167,13 +169,14 @@ async def tell_end(
 
 
 async def tell_replaced(transaction: Transaction, seen: Seen, act_id: int, now: datetime) -> None:
-    """Whoever's pause was replaced, or given another reason, by somebody else hears of it."""
+    """Whose pause somebody else replaced, or gave another reason, hears of it if they want to."""
     lost = seen.replaced or (seen.before if seen.has_new_reason else None)
     before = lost.by if lost is not None else None
     by = seen.record.by
     if before is None or before.user_id is None or (by and by.user_id == before.user_id):
         return
-    await _add(transaction, SubjectKind.REPLACED, seen.record, act_id, [before.user_id], now)
+    told = await who_want(transaction, Notice.REPLACED, [before.user_id])
+    await _add(transaction, SubjectKind.REPLACED, seen.record, act_id, told, now)
 
 
 async def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:

@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import LIFTS_SOON, ReminderPlan, first_plan, sent_at, snoozed
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
 from bot.ports import Clock, Nudge, Store, Transaction
+from bot.usecases.choose_notices import who_want
 from bot.usecases.group_cards import group_channels
 from bot.usecases.group_pauses import pausing_act, still_paused
 from bot.usecases.pause_cards import card_of, find_pause
@@ -86,9 +88,11 @@ class RemindOfPauses:
 
 
 async def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan) -> set[str]:
-    """The pauser alone the first time, when they are somebody of this workspace."""
+    """The pauser alone the first time, when they are somebody of this workspace and want it."""
     if plan.sent == 0 and pause.by is not None and pause.by.user_id is not None:
-        return {pause.by.user_id}
+        pauser = await who_want(transaction, Notice.REMINDER, [pause.by.user_id])
+        if pauser:
+            return set(pauser)
     cards = await transaction.cards.of(card_of(pause))
     channels = {card.channel_id for card in cards}
     channels |= set(await group_channels(transaction, pause))

@@ -1,7 +1,7 @@
 """The posts about events and the summaries of several, made at posting time."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.batches import batches_of, together
@@ -10,10 +10,12 @@ from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
+from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
 from bot.messages import batch_posts, events, summary
 from bot.ports import Folded, Transaction
+from bot.usecases.choose_notices import who_want
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
 
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
@@ -34,8 +36,9 @@ async def load_events(
             kind = EventKind(one.kind) if one.kind in set(EventKind) else classify(told)
             pull_request = seen.get((record.repository, record.pull_request))
             posts[one.delivery_id] = _EventPost(told, kind, pull_request)
-    calling = {one.author for one in posts.values() if one.author and one.needs_author}
-    people = await transaction.accounts.people(calling) if calling else {}
+    people = await _called(
+        transaction, {one.author for one in posts.values() if one.author and one.needs_author}
+    )
     return {
         delivery_id: replace(
             events.event(
@@ -48,6 +51,16 @@ async def load_events(
         )
         for delivery_id, one in posts.items()
     }
+
+
+async def _called(transaction: Transaction, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
+    """Who is to be mentioned for each login: those who say that it is theirs, and want it."""
+    if not logins:
+        return {}
+    people = await transaction.accounts.people(logins)
+    everybody = {one for some in people.values() for one in some}
+    wanting = await who_want(transaction, Notice.MENTION, everybody)
+    return {login: [one for one in some if one in wanting] for login, some in people.items()}
 
 
 @dataclass(frozen=True, slots=True)

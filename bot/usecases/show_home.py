@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.domain.errors import MergeQueueError
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
+from bot.domain.notices import AboutPerson, wanted
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, OutboxSummary, Store
 from bot.usecases.show_status import ShowStatus
@@ -51,7 +52,11 @@ class ShowHome:
         """What is particular to each person, by user id."""
         async with self.store.begin() as transaction:
             logins = await transaction.accounts.logins(may_pause)
-        return {user_id: Viewer(may, logins.get(user_id)) for user_id, may in may_pause.items()}
+            chosen = await transaction.notices.chosen(may_pause)
+        return {
+            one: Viewer(may, AboutPerson(logins.get(one), wanted(chosen.get(one, {}))))
+            for one, may in may_pause.items()
+        }
 
     async def _read(self, repository: RepositoryName, gate: asyncio.Semaphore) -> ReadQueue:
         async with gate:

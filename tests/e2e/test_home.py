@@ -2,12 +2,15 @@
 
 import pytest
 
+from bot.domain.notices import ON_BY_DEFAULT, Notice
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.clock import MovedClock
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
+
+SWITCHES = [f"Turn {'off' if one in ON_BY_DEFAULT else 'on'} {one.value}" for one in Notice]
 
 
 async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
@@ -18,7 +21,7 @@ async def test_the_home_tab_shows_every_queue(start_bot: StartBot) -> None:
     assert "*acme/site* is running, the queue is empty" in home
     assert "*acme/api* is paused" in home
     assert "*Reason:* Database migration" in home
-    assert home.labels == ["Resume queue", "Refresh", "Pause queue…", "Refresh"]
+    assert home.labels == ["Resume queue", "Refresh", "Pause queue…", "Refresh", *SWITCHES]
 
 
 async def test_pausing_from_the_home_tab_asks_for_a_reason(start_bot: StartBot) -> None:
@@ -66,7 +69,7 @@ async def test_a_queue_that_cannot_be_read_is_never_shown_as_empty(start_bot: St
     await bot.open_home()
     home = await bot.home("*acme/api*: the merge queue service does not answer")
     assert "*acme/site* is running" in home
-    assert home.labels == ["Try again", "Pause queue…", "Refresh"]
+    assert home.labels == ["Try again", "Pause queue…", "Refresh", *SWITCHES]
     bot.mend_service()
     await bot.click(home, "Try again")
     await bot.home("*acme/api* is running")

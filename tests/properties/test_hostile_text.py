@@ -24,7 +24,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import EVENT_TYPES
-from bot.domain.home import Health, Viewer
+from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
 from bot.domain.queue import QueuedPullRequest, QueueRule
@@ -62,12 +62,14 @@ from tests.support.make import (
     make_event_record,
     make_home,
     make_known_pause,
+    make_person,
     make_pull_request_record,
     make_queued,
     make_snapshot,
     make_statistics,
     make_status,
     make_subscription,
+    make_viewer,
 )
 
 STRINGS = 100_000
@@ -267,11 +269,11 @@ MAKERS: list[Make] = [
             subscriptions=[make_subscription(outside.text()[:200] or "enter")],
             health=Health(parked=[("C0OLD", outside.text())]),
         ),
-        Viewer(login=outside.text()),
+        make_viewer(outside.text()),
         "/mq",
     ),
-    lambda outside: people.me(outside.text(), "/mq"),
-    lambda outside: people.linked(outside.text(), "/mq"),
+    lambda outside: people.me(make_person(outside.text()), "/mq"),
+    lambda outside: people.linked(make_person(outside.text()), "/mq"),
     lambda outside: home.refused(
         PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, outside.text()), WhoCan())
     ),

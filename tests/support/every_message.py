@@ -37,7 +37,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES, MERGED
-from bot.domain.home import Health, HomeState, ReadQueue, Viewer
+from bot.domain.home import Health, HomeState, ReadQueue
 from bot.domain.log_pages import (
     LARGEST_SHOWN,
     TYPES_LIMIT,
@@ -46,6 +46,7 @@ from bot.domain.log_pages import (
     LogSelection,
 )
 from bot.domain.message import Message, View
+from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.repositories import Repositories
@@ -73,6 +74,7 @@ from bot.messages import (
     events,
     help as help_messages,
     home,
+    notices,
     pause,
     pause_card,
     people,
@@ -97,6 +99,7 @@ from tests.support.make import (
     make_batch,
     make_event_record,
     make_known_pause,
+    make_person,
     make_pull_request_record,
     make_queued,
     make_snapshot,
@@ -104,6 +107,7 @@ from tests.support.make import (
     make_status,
     make_subscription,
     make_timer,
+    make_viewer,
 )
 
 KINDS = {classify(make_event_record(each)): each for each in sorted(EVENT_TYPES)}
@@ -132,13 +136,18 @@ def every_message(text: str, url: str) -> Rendered:
         "status": status.status(snapshot),
         "status of a branch": status.status(make_snapshot(branch=branch)),
         "waiting page": status.waiting_page(snapshot, 10),
-        "home": home.home(make_home_state(text, snapshot, SITE), Viewer(login=text), "/mq"),
+        "home": home.home(make_home_state(text, snapshot, SITE), make_viewer(text), "/mq"),
         "home of one who may not pause": home.home(
-            make_home_state(text, snapshot, SITE), Viewer(may_pause=False), "/mq"
+            make_home_state(text, snapshot, SITE), make_viewer(may_pause=False), "/mq"
         ),
         "home without the database": home.unavailable(),
-        "linked": people.linked(text, "/mq"),
-        "me": people.me(text, "/mq"),
+        "linked": people.linked(make_person(text), "/mq"),
+        "me": people.me(make_person(text), "/mq"),
+        "me switched": people.me(
+            make_person(text, mentions=False),
+            "/mq",
+            notices.switched(frozenset(Notice), is_on=False, is_new=True),
+        ),
         "unlinked": people.unlinked(was_linked=True),
         "home of one who may see nothing": home.refused(
             PermissionDenied(Right.READ, Denied(DenialReason.UNVERIFIABLE, text), WhoCan())

@@ -12,7 +12,8 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.events import QueueEvent
-from bot.domain.home import Health, HomeState, ReadQueue
+from bot.domain.home import Health, HomeState, ReadQueue, Viewer
+from bot.domain.notices import AboutPerson, Notice, wanted
 from bot.domain.queue import (
     Author,
     Batch,
@@ -212,6 +213,15 @@ def make_home(
 ) -> HomeState:
     known = health or Health()
     return HomeState(queues, left_out, polled or {}, subscriptions, known, NOON, timers)
+
+
+def make_person(login: str | None = None, **choices: bool) -> AboutPerson:
+    """With the notices switched that are named, `mentions=False`."""
+    return AboutPerson(login, wanted({Notice(one): is_on for one, is_on in choices.items()}))
+
+
+def make_viewer(login: str | None = None, *, may_pause: bool = True) -> Viewer:
+    return Viewer(may_pause, make_person(login))
 
 
 def make_timer(name: str = "alice", repository: RepositoryName = SITE) -> Timer:

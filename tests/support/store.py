@@ -19,6 +19,7 @@ from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.group_acts import GroupAct, HeldPause
+from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue_condition import FailureStreak
 from bot.domain.reminders import ReminderPlan
@@ -43,6 +44,7 @@ from tests.support.store_audit import InMemoryAudit
 from tests.support.store_boards import InMemoryBoards
 from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
+from tests.support.store_notices import InMemoryNotices
 from tests.support.store_outbox import InMemoryOutbox, Line
 from tests.support.store_queue_health import InMemoryQueueHealth
 from tests.support.store_slack_limits import InMemorySlackLimits
@@ -79,6 +81,7 @@ class Contents:
     workers: dict[str, datetime] = field(default_factory=dict)
     slack_limits: dict[str, datetime] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)
+    notices: dict[tuple[str, Notice], bool] = field(default_factory=dict)
     channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)
     stays: dict[tuple[str, str], Stay] = field(default_factory=dict)
     bisections: dict[tuple[str, str], Bisection] = field(default_factory=dict)
@@ -402,6 +405,7 @@ class InMemoryTransaction(ports.Transaction):
         self._workers = InMemoryWorkers(contents.workers, contents.leases)
         self._slack_limits = InMemorySlackLimits(contents.slack_limits)
         self._accounts = InMemoryAccounts(contents.accounts)
+        self._notices = InMemoryNotices(contents.notices)
         self._channel_defaults = InMemoryChannelDefaults(contents.channel_defaults)
         self._timers = InMemoryTimers(contents.timers)
         self._reminders = InMemoryReminders(contents.reminders, contents.pauses)
@@ -505,6 +509,11 @@ class InMemoryTransaction(ports.Transaction):
     @override
     def accounts(self) -> InMemoryAccounts:
         return self._accounts
+
+    @property
+    @override
+    def notices(self) -> InMemoryNotices:
+        return self._notices
 
     @property
     @override

@@ -1,14 +1,20 @@
 """How the commands about oneself are read."""
 
 import re
+from difflib import get_close_matches
 
 from bot.domain.commands.arguments import Arguments
 from bot.domain.commands.values import Command, LinkCommand, MeCommand
+from bot.domain.notices import DIRECT, Notice
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[bot\])?", re.ASCII)
 """What code hosts take for a login, at its widest."""
 
+ON = "on"
 OFF = "off"
+
+_NOTICES = {one.value: frozenset({one}) for one in Notice}
+_GROUPS = {"dm": DIRECT, "all": frozenset(Notice)}
 
 
 def read_link(arguments: Arguments) -> Command:
@@ -25,6 +31,31 @@ def read_link(arguments: Arguments) -> Command:
 
 
 def read_me(arguments: Arguments) -> Command:
-    if arguments.words:
-        raise arguments.problem(f"I do not understand “{arguments.words[0]}” here.")
-    return MeCommand()
+    """Kinds of notices and `on` or `off`, in either order."""
+    if not arguments.words:
+        return MeCommand()
+    states = [word.lower() for word in arguments.words if word.lower() in {ON, OFF}]
+    kinds = [word for word in arguments.words if word.lower() not in {ON, OFF}]
+    chosen = frozenset[Notice]().union(*(_notices(arguments, word) for word in kinds))
+    if len(states) != 1:
+        example = kinds[0].lower() if kinds else "dm"
+        raise arguments.problem(f"Say on or off, for example “me {example} off”.")
+    if not chosen:
+        raise arguments.problem(f"Say what to turn {states[0]}: {_known()}.")
+    return MeCommand(chosen, is_on=states[0] == ON)
+
+
+def _notices(arguments: Arguments, word: str) -> frozenset[Notice]:
+    """Raises CommandSyntaxError."""
+    known = {**_NOTICES, **_GROUPS}
+    typed = word.lower()
+    found = known.get(typed) or known.get(f"{typed}s") or known.get(typed.removesuffix("s"))
+    if found is not None:
+        return found
+    nearest = get_close_matches(typed, known, n=1, cutoff=0.6)
+    meant = f" Did you mean {nearest[0]}?" if nearest else f" There are {_known()}."
+    raise arguments.problem(f"I tell you nothing called “{word}”.{meant}")
+
+
+def _known() -> str:
+    return ", ".join([*_NOTICES, *_GROUPS])

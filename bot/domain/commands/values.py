@@ -6,6 +6,7 @@ from datetime import timedelta
 from bot.domain.durations import Lasting
 from bot.domain.groups import Group
 from bot.domain.log_pages import LONGEST_LOOKBACK, PAGE
+from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.wishes import Wish
 
@@ -173,7 +174,10 @@ class LinkCommand:
 
 @dataclass(frozen=True, slots=True)
 class MeCommand:
-    """What the bot knows of the person."""
+    """What the bot knows of the person and tells them; `notices`, if any, are switched."""
+
+    notices: frozenset[Notice] = frozenset()
+    is_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,12 @@ VERBS = (
         "Tell me your login of the code host, so that I know which pull requests are yours",
         ("link alice-m", "link off"),
     ),
-    Verb("me", "me", "See what I know of you", ("me",)),
+    Verb(
+        "me",
+        "me [mentions|reminders|replacements|dm|all on|off]",
+        "See what I know of you and when I mention or message you, and switch that",
+        ("me", "me mentions off", "me dm on"),
+    ),
     Verb("help", "help [verb]", "Show these commands", ("help", "help pause")),
 )
 """The command table."""

@@ -1,12 +1,15 @@
 """Answers to a person about themselves."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bot.domain.commands import GeneralCommand, LinkCommand, MeCommand
-from bot.messages import people
+from bot.domain.message import Message
+from bot.domain.notices import Notice
+from bot.messages import notices, people
 from bot.slack.answers.room import GeneralAnswer
 from bot.slack.conversation import Conversation
+from bot.usecases.choose_notices import ChooseNotices, Chosen
 from bot.usecases.link_account import LinkAccount
 
 
@@ -15,10 +18,20 @@ class AccountAnswers:
     """Seen by the person alone."""
 
     link_account: LinkAccount
+    choose_notices: ChooseNotices
     command: str
 
     def general(self) -> Mapping[type[GeneralCommand], GeneralAnswer]:
         return {LinkCommand: self._link, MeCommand: self._me}
+
+    async def switch(
+        self, chosen: Collection[Notice], conversation: Conversation, *, is_on: bool
+    ) -> Message:
+        """What the person's card says then."""
+        user_id = conversation.actor.user_id
+        outcome, person = await self.choose_notices.choose(user_id, chosen, is_on=is_on)
+        said = notices.switched(chosen, is_on=is_on, is_new=outcome is Chosen.CHANGED)
+        return people.me(person, self.command, said)
 
     async def _link(self, command: LinkCommand, conversation: Conversation) -> None:
         user_id = conversation.actor.user_id
@@ -27,8 +40,13 @@ class AccountAnswers:
             await conversation.tell_actor(people.unlinked(was_linked=was_linked))
             return
         await self.link_account.link(user_id, command.login)
-        await conversation.tell_actor(people.linked(command.login, self.command))
+        person = await self.choose_notices.about(user_id)
+        await conversation.tell_actor(people.linked(person, self.command))
 
-    async def _me(self, _command: MeCommand, conversation: Conversation) -> None:
-        login = await self.link_account.login(conversation.actor.user_id)
-        await conversation.tell_actor(people.me(login, self.command))
+    async def _me(self, command: MeCommand, conversation: Conversation) -> None:
+        if command.notices:
+            card = await self.switch(command.notices, conversation, is_on=command.is_on)
+        else:
+            person = await self.choose_notices.about(conversation.actor.user_id)
+            card = people.me(person, self.command)
+        await conversation.tell_actor(card)

@@ -24,6 +24,7 @@ from bot.storage.tables.people import (
     accounts,
     audit,
     channel_defaults,
+    notice_choices,
     seen_requests,
     subscriptions,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "group_pauses",
     "leases",
     "metadata",
+    "notice_choices",
     "pause_reminders",
     "pause_timers",
     "pauses",

@@ -1,8 +1,9 @@
 """What people asked for and did, and who they are."""
 
-from sqlalchemy import BigInteger, Column, Index, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text
 
 from bot.domain.audit import Action, ActResult, Origin
+from bot.domain.notices import Notice
 from bot.domain.subscriptions import Style, SubscriptionSource
 from bot.storage.column_types import (
     DigestAt,
@@ -83,6 +84,15 @@ accounts = Table(
     Column("login", Text, nullable=False),
     Column("linked_at", UtcTime, nullable=False),
     Index("ix_accounts_login", "login"),
+)
+
+notice_choices = Table(
+    "notice_choices",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("notice", Word(Notice), primary_key=True),
+    Column("is_on", Boolean, nullable=False),
+    Column("chosen_at", UtcTime, nullable=False),
 )
 
 seen_requests = Table(

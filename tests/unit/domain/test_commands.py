@@ -8,6 +8,7 @@ from bot.domain.commands import (
     Command,
     DefaultCommand,
     HelpCommand,
+    MeCommand,
     PauseCommand,
     SampleCommand,
     StatusCommand,
@@ -18,6 +19,7 @@ from bot.domain.commands import (
     parse_command,
 )
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.domain.notices import DIRECT, Notice
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
@@ -26,6 +28,7 @@ from tests.support.make import API, SITE
 
 ONE = Repositories((SITE,))
 TWO = Repositories((SITE, API))
+OF_BOTH = frozenset({Notice.MENTION, Notice.REMINDER})
 OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
 
 
@@ -76,6 +79,11 @@ OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
         ("help", HelpCommand()),
         ("help PAUSE", HelpCommand("pause")),
         ("help resume", HelpCommand("unpause")),
+        ("me", MeCommand()),
+        ("me mentions off", MeCommand(frozenset({Notice.MENTION}))),
+        ("ME ON Mention reminder", MeCommand(OF_BOTH, is_on=True)),
+        ("me dms off", MeCommand(DIRECT)),
+        ("me all on", MeCommand(frozenset(Notice), is_on=True)),
     ],
 )
 def test_typed_text_becomes_a_command(typed: str, command: Command) -> None:

@@ -37,9 +37,10 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.event_log import Window
-from bot.domain.home import Health, Viewer
+from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
+from bot.domain.notices import DIRECT, Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
 from bot.domain.rules import Rules
@@ -65,6 +66,7 @@ from bot.messages import (
     events,
     help as help_messages,
     home,
+    notices,
     pause,
     pause_card,
     people,
@@ -88,6 +90,7 @@ from tests.support.make import (
     make_event_record,
     make_home,
     make_known_pause,
+    make_person,
     make_pull_request_record,
     make_queued,
     make_snapshot,
@@ -95,6 +98,7 @@ from tests.support.make import (
     make_status,
     make_subscription,
     make_timer,
+    make_viewer,
 )
 from tests.support.snapshots import Snapshots
 
@@ -272,14 +276,14 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
             ],
             timers=[make_timer()],
         ),
-        Viewer(login="ada"),
+        make_viewer("ada"),
         "/mq",
     ),
     "home-unreadable-and-more": lambda: home.home(
-        make_home(SITE, left_out=4), Viewer(may_pause=False), "/mq"
+        make_home(SITE, left_out=4), make_viewer(may_pause=False), "/mq"
     ),
     "home-nothing-of-mine": lambda: home.home(
-        make_home(make_snapshot()), Viewer(login="zoe"), "/mq"
+        make_home(make_snapshot()), make_viewer("zoe"), "/mq"
     ),
     "home-not-well": lambda: home.home(
         make_home(
@@ -290,15 +294,26 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
                 parked=[("C0OLD", "is_archived")],
             )
         ),
-        Viewer(),
+        make_viewer(),
         "/mq",
     ),
     "home-database-away": home.unavailable,
-    "linked": lambda: people.linked("ada", "/mq"),
+    "linked": lambda: people.linked(make_person("ada"), "/mq"),
     "unlinked": lambda: people.unlinked(was_linked=True),
     "was-not-linked": lambda: people.unlinked(was_linked=False),
-    "me": lambda: people.me("ada", "/mq"),
-    "me-unknown": lambda: people.me(None, "/mq"),
+    "linked-without-mentions": lambda: people.linked(make_person("ada", mentions=False), "/mq"),
+    "me": lambda: people.me(make_person("ada"), "/mq"),
+    "me-unknown": lambda: people.me(make_person(), "/mq"),
+    "me-switched": lambda: people.me(
+        make_person("ada", mentions=False),
+        "/mq",
+        notices.switched({Notice.MENTION}, is_on=False, is_new=True),
+    ),
+    "me-switched-before": lambda: people.me(
+        make_person(),
+        "/mq",
+        notices.switched(DIRECT, is_on=True, is_new=False),
+    ),
     "which-repository": lambda: choice.which_repository([SITE, API], "pause CI is down"),
     "merged-together": lambda: batch_posts.merged(
         [(make_event_record(MERGED), SEEN), (make_event_record(MERGED, pull_request=42), None)]

@@ -1,0 +1,43 @@
+"""What one person is told, and may switch off: mentions and kinds of direct messages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Notice(StrEnum):
+    """One kind of what a person is told.
+
+    `MENTION`: their name in a channel, where a pull request of theirs left the queue and needs
+    them. The others are direct messages. `REMINDER`: a pause of theirs goes on. `REPLACED`:
+    somebody else replaced it.
+    """
+
+    MENTION = "mentions"
+    REMINDER = "reminders"
+    REPLACED = "replacements"
+
+
+Choices = Mapping[Notice, bool]
+"""What a person has switched on or off themselves; what they have not has its default."""
+
+ON_BY_DEFAULT = frozenset({Notice.MENTION, Notice.REMINDER, Notice.REPLACED})
+
+DIRECT = frozenset(Notice) - {Notice.MENTION}
+"""The direct messages."""
+
+OF_THE_AUTHOR = frozenset({Notice.MENTION})
+"""Those for which the person's login of the code host has to be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class AboutPerson:
+    """Their login of the code host, if they told it, and the notices they get."""
+
+    login: str | None
+    wanted: frozenset[Notice]
+
+
+def wanted(choices: Choices) -> frozenset[Notice]:
+    """The notices that a person gets."""
+    return frozenset(one for one in Notice if choices.get(one, one in ON_BY_DEFAULT))

@@ -1,0 +1,31 @@
+"""Clicks that switch what a person is told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.domain.audit import Origin
+from bot.domain.denials import Right
+from bot.messages import actions
+from bot.slack.actions.click import Act
+from bot.slack.answers.people import AccountAnswers
+from bot.slack.conversation import Conversation
+from bot.slack.payloads import BlockActions
+from bot.usecases.check_permission import CheckPermission
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeActions:
+    """*Turn on* and *Turn off*: pressed on an old card or twice, the card comes to say what is."""
+
+    answers: AccountAnswers
+    check_permission: CheckPermission
+
+    def acts(self) -> Mapping[str, Act]:
+        return {actions.NOTICE: self._switch}
+
+    async def _switch(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.check_permission.require(conversation.actor, Right.READ)
+        notice, is_on = actions.read_notice_value(click.action.chosen)
+        card = await self.answers.switch({notice}, conversation, is_on=is_on)
+        if conversation.origin is not Origin.HOME:
+            await conversation.put_in_place(card)

@@ -1,0 +1,90 @@
+"""What a person is told, and switches off: on the card of `/mq me`, on the Home tab, by words."""
+
+import pytest
+
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+from tests.support.clock import MovedClock
+
+pytestmark = pytest.mark.e2e
+
+HALF_HOUR = 1801
+HEARING = f"acme/site={MERGE_QUEUE}:failure,enter,style:feed"
+
+
+async def test_a_person_sees_what_they_are_told_and_switches_it_on_the_card(
+    bot: BotTester,
+) -> None:
+    card = await bot.ask("/mq me")
+    assert "*Mentions:* on, once I know your login" in card
+    assert "*Reminders:* on" in card
+    older = await bot.ask("/mq me")
+    await bot.click(card, "Turn off reminders")
+    off = await bot.wait_for_change(card, "*Reminders:* off")
+    assert "Reminders: off now." in off
+    await bot.click(older, "Turn off reminders")
+    await bot.wait_for_change(older, "Reminders: off already. Nothing to do.")
+    await bot.click(off, "Turn on reminders")
+    await bot.wait_for_change(card, "*Reminders:* on")
+    assert "*Reminders:* on" in await bot.ask("/mq me", by=BOB)
+
+
+async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> None:
+    await bot.open_home()
+    await bot.click(await bot.home("*Replacements:* on"), "Turn off replacements")
+    await bot.home("*Replacements:* off")
+    assert bot.direct_messages(by=ALICE) == []
+    assert "*Replacements:* off" in await bot.ask("/mq me")
+    said = await bot.ask("/mq me dm on")
+    assert "All direct messages: on now." in said
+    await bot.open_home()
+    await bot.home("*Replacements:* on")
+
+
+async def test_nonsense_changes_nothing_and_is_answered(bot: BotTester) -> None:
+    assert "Did you mean mentions?" in await bot.ask("/mq me mentoins off")
+    assert "I tell you nothing called" in await bot.ask("/mq me <!channel> off")
+    assert "Say on or off, for example “me dm off”." in await bot.ask("/mq me dm")
+    assert "Say on or off" in await bot.ask("/mq me on off")
+    assert "Say what to turn off: mentions" in await bot.ask("/mq me off")
+    assert "*Mentions:* on" in await bot.ask("/mq me")
+
+
+async def test_who_wants_no_mentions_is_mentioned_no_more(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING, speed=20.0)
+    await bot.ask("/mq link carol")
+    await bot.ask("/mq link carol", by=BOB)
+    assert "I mention you nowhere" not in await bot.ask("/mq link carol")
+    await bot.ask("/mq me mentions off")
+    assert "I mention you nowhere" in await bot.ask("/mq link carol")
+    failing = bot.enqueue(author="carol", broken_check="lint")
+    await bot.wait_for_post(f"*Queued* #{failing}")
+    failed = await bot.wait_for_post("*Left the queue*")
+    assert f"#{failing}" in failed
+    assert f"Your turn, @{BOB}" in failed
+    assert ALICE not in str(failed.blocks)
+
+
+async def test_the_channel_is_reminded_where_the_pauser_wants_no_reminder(
+    bot: BotTester, clock: MovedClock
+) -> None:
+    await bot.ask("/mq me reminders off")
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    clock.advance(HALF_HOUR)
+    assert "CI runners are down" in await bot.wait_for_post("still paused")
+    assert bot.direct_messages(by=ALICE) == []
+
+
+async def test_who_wants_no_word_of_a_replaced_pause_gets_none(bot: BotTester) -> None:
+    await bot.ask("/mq me replacements off")
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    asked = await bot.ask("/mq pause database migration", by=BOB)
+    await bot.click(asked, "Replace reason", by=BOB)
+    await bot.wait_for_post("database migration")
+    asked = await bot.ask("/mq pause second thoughts")
+    await bot.click(asked, "Replace reason")
+    await bot.wait_for_direct_message("alice replaced your pause", by=BOB)
+    await bot.wait_for_post("second thoughts")
+    assert bot.direct_messages(by=ALICE) == []
