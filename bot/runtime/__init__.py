@@ -1,7 +1,6 @@
 """The composition root: connects adapters to use cases, opens and closes them in order."""
 
 import asyncio
-import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,6 +10,7 @@ from pydantic import SecretStr
 from bot.clock import SystemClock
 from bot.config import Settings
 from bot.domain.errors import ConfigurationError
+from bot.garbage import settled_heap
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, open_ports, refused
 from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
@@ -167,8 +167,5 @@ def _given(variable: str, secret: SecretStr | None) -> SecretStr:
 def _ready(settings: Settings, watching: Watching, stack: AsyncExitStack) -> None:
     watching.health.begin()
     stack.callback(watching.health.end)
-    # What was built until here stays to the end: no collection needs to look through it again.
-    gc.collect()
-    gc.freeze()
-    stack.callback(gc.unfreeze)
+    stack.enter_context(settled_heap())
     logger.info("ready", extra={"action": "ready", "repositories": len(settings.repositories)})

@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Iterator
-from types import SimpleNamespace
+from contextlib import nullcontext
 
 import pytest
 
@@ -16,12 +16,7 @@ def shared_heap() -> Iterator[None]:
     """
     gc.collect()
     gc.freeze()
-    asked = SimpleNamespace(collect=_nothing, freeze=_nothing, unfreeze=_nothing)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.runtime.gc", asked)
+        patch.setattr("bot.runtime.settled_heap", nullcontext)
         yield
     gc.unfreeze()
-
-
-def _nothing() -> None:
-    """Garbage goes as Python's own thresholds have it."""

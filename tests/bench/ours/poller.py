@@ -1,6 +1,5 @@
 """The bot's polling with its store and its client, and nothing of Slack."""
 
-import gc
 import os
 import ssl
 from collections.abc import AsyncIterator, Sequence
@@ -12,6 +11,7 @@ from pydantic import SecretStr
 
 from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
+from bot.garbage import settled_heap
 from bot.merge_queue.client import MergeQueueClient
 from bot.ports import Clock
 from bot.ports.measures import UNMEASURED, Measures
@@ -70,10 +70,9 @@ async def opened(
             poll, store, clock, names, INTERVAL, "bench", measures=measures, longest=longest
         )
         # As bot.runtime does when all is open.
-        gc.collect()
-        gc.freeze()
-        yield Poller(store, polls, client)
-        await polls.drain()
+        with settled_heap():
+            yield Poller(store, polls, client)
+            await polls.drain()
     await store.close()
 
 
