@@ -1,10 +1,10 @@
 """What all values read from the merge queue service have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WrapValidator
 
 LARGEST_NUMBER = 2**63 - 1
 """The document's 9223372036854776000 is this number, rounded by a float; it fits a database."""
@@ -29,6 +29,22 @@ class Resource(BaseModel):
     )
 
 
+def _read_moment(sent: Any, read: Callable[[Any], datetime]) -> datetime:  # noqa: ANN401 - anything the service may send
+    """The form in which the service writes its times is read at once, all others by the library.
+
+    What the library reads is in a UTC of its own, which takes longer to tell from ours than all
+    else about a time.
+    """
+    if isinstance(sent, str):
+        try:
+            moment = datetime.fromisoformat(sent)
+        except ValueError:
+            return _in_utc(read(sent))
+        if moment.tzinfo is UTC and moment.year <= LATEST_YEAR:
+            return moment
+    return _in_utc(read(sent))
+
+
 def _in_utc(moment: datetime) -> datetime:
     """A time without an offset is taken as UTC: the service writes all its times so."""
     if moment.year > LATEST_YEAR:
@@ -51,7 +67,7 @@ def _absent_as_empty(value: Any) -> Any:  # noqa: ANN401 - anything the service 
 
 Item = TypeVar("Item")
 
-Moment = Annotated[datetime, AfterValidator(_in_utc)]
+Moment = Annotated[datetime, WrapValidator(_read_moment)]
 """RFC 3339 date-time, aware, in UTC."""
 
 Several = Annotated[tuple[Item, ...], BeforeValidator(_absent_as_empty)]
