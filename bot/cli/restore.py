@@ -38,7 +38,7 @@ def _restore(url: str, file: Path | None) -> Path | None:
     if file is not None and is_sqlite:
         return backup.restore(url, file)
     if file is None and not is_sqlite:
-        asyncio.run(backup.distrust(url))
+        asyncio.run(backup.make_ready(url))
         return None
     problem = "a SQLite database needs FILE" if is_sqlite else "PostgreSQL takes no FILE"
     raise ConfigurationError({"restore": problem})

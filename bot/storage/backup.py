@@ -1,12 +1,13 @@
-"""A SQLite database is copied while it is in use, and put back."""
+"""A SQLite database is copied while it is in use, and put back; what is put back is made ready."""
 
 import asyncio
 import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from sqlalchemy import func, update
+from sqlalchemy import Connection, func, inspect, update
 
 from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import StoreUnavailable
@@ -15,7 +16,8 @@ from bot.storage.column_types import EPOCH
 from bot.storage.engine import create_engine, sqlite_path
 from bot.storage.failures import as_store_errors
 from bot.storage.presence import Presence
-from bot.storage.tables import deliveries, leases
+from bot.storage.tables import deliveries, leases, metadata
+from bot.storage.versions import head_revision
 
 WAIT_SECONDS = 60.0
 REPLACED = ".before-restore"
@@ -62,11 +64,21 @@ def restore(url: str, file: Path) -> Path | None:
         presence.end()
 
 
+async def make_ready(url: str) -> None:
+    """What pg_restore has put back, under whichever program, is looked after before it posts.
+
+    Raises StoreUnavailable, also for a copy that a newer program made.
+    """
+    await _drop_what_came_later(url)
+    await _distrust(url)
+
+
 def _put(file: Path, target: Path) -> Path | None:
     beside = target.with_name(f".{target.name}.part")
     with as_store_errors():
         try:
             _copy(file, beside)
+            _give_to_owner(beside, target if target.exists() else target.parent)
             asyncio.run(_prepare(file, f"sqlite:///{beside}"))
             with closing(sqlite3.connect(beside)) as connection:
                 connection.execute("PRAGMA journal_mode=DELETE")
@@ -83,10 +95,45 @@ async def _prepare(file: Path, url: str) -> None:
     if await migrate.current_revision(url) is None:
         raise StoreUnavailable(f"{file} is no database of mqbot")
     await migrate.upgrade(url)
-    await distrust(url)
+    await _distrust(url)
 
 
-async def distrust(url: str) -> None:
+async def _drop_what_came_later(url: str) -> None:
+    """pg_restore leaves what the copy does not have, and the next migration stumbles on it."""
+    revision = await migrate.current_revision(url)
+    if revision is None:
+        raise StoreUnavailable("there is no database of mqbot")
+    if revision > head_revision():
+        raise StoreUnavailable(f"the copy is at revision {revision}, made by a newer version")
+    known = await _tables_at(revision)
+    later = [table for table in metadata.sorted_tables if table.name not in known]
+    engine = create_engine(url)
+    try:
+        with as_store_errors():
+            async with engine.begin() as connection:
+                await connection.run_sync(metadata.drop_all, tables=later)
+    finally:
+        await engine.dispose()
+
+
+async def _tables_at(revision: str) -> frozenset[str]:
+    """The names of a revision's tables; only the migrations know them."""
+    with TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/schema"
+        await migrate.upgrade(url, revision)
+        engine = create_engine(url)
+        try:
+            async with engine.connect() as connection:
+                return frozenset(await connection.run_sync(_table_names))
+        finally:
+            await engine.dispose()
+
+
+def _table_names(connection: Connection) -> list[str]:
+    return inspect(connection).get_table_names()
+
+
+async def _distrust(url: str) -> None:
     """Make a database that was put back look before it posts.
 
     What was not settled when the copy was made may have been posted since, so it is in doubt:
@@ -127,6 +174,13 @@ def _copy(source: Path, copy: Path) -> None:
         raise StoreUnavailable(f"{source} is damaged: {found[0]}")
     with copy.open("rb") as written:
         os.fsync(written.fileno())
+
+
+def _give_to_owner(file: Path, like: Path) -> None:
+    """Whoever restores as root must not shut out the account that the bot runs as."""
+    if os.geteuid() == 0:
+        owner = like.stat()
+        os.chown(file, owner.st_uid, owner.st_gid)
 
 
 def _set_aside(target: Path) -> Path | None:

@@ -33,6 +33,10 @@ class Presence:
         self.end()
         try:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if os.geteuid() == 0:
+                # `mqbot restore` as root must not shut out the account that the bot runs as.
+                owner = self._path.parent.stat()
+                os.fchown(descriptor, owner.st_uid, owner.st_gid)
         except OSError as error:
             logger.info("no lock file", extra={"action": "presence_unknown", "error": str(error)})
             return False

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
+from bot.storage import migrate
 from bot.storage.backup import back_up
 from bot.storage.engine import create_engine, sqlite_path
 from bot.storage.presence import Presence
@@ -186,6 +187,57 @@ async def test_postgresql_is_dumped_and_restored_in_two_commands(
         (doubted,) = await transaction.outbox.in_doubt(10)
         assert doubted.attempted_at == doubted.created_at
     await restored.close()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("revision", ["0003", "0010", "0017"])
+async def test_an_older_copy_is_put_back_over_a_newer_postgresql_database(
+    postgres_server: PostgresServer, revision: str
+) -> None:
+    """As docs/operations says it, word for word, with tables that the copy knows nothing of."""
+    url = postgres_server.url(postgres_server.create_database())
+    await migrate.upgrade(url, revision)
+    postgres_server.execute("CREATE TABLE somebody_elses (one int)", url.rpartition("/")[2])
+    copy = f"data/{revision}.dump"
+    postgres_server.tool("pg_dump", "-Fc", "-f", copy, url)
+    await migrate.upgrade(url)
+    postgres_server.tool("pg_restore", "--clean", "--if-exists", "--no-owner", "-d", url, copy)
+    for command in ("restore", "migrate"):
+        result = await asyncio.to_thread(run, command, url=url)
+        assert result.exit_code == 0, result.output
+    assert await migrate.is_current(url)
+    assert postgres_server.execute("SELECT * FROM somebody_elses", url.rpartition("/")[2]) == ""
+
+
+@pytest.mark.postgres
+async def test_what_pg_restore_left_is_refused_when_it_is_not_ours(
+    postgres_server: PostgresServer, postgres_url: str
+) -> None:
+    empty = postgres_server.url(postgres_server.create_database())
+    result = await asyncio.to_thread(run, "restore", url=empty)
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "mqbot: restore: there is no database of mqbot\n",
+    )
+    postgres_server.execute(
+        "UPDATE alembic_version SET version_num = '9999'", postgres_url.rpartition("/")[2]
+    )
+    result = await asyncio.to_thread(run, "restore", url=postgres_url)
+    assert result.exit_code == 1
+    assert "made by a newer version" in result.stderr
+
+
+def test_what_root_restores_belongs_to_whom_the_database_belonged(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The systemd unit's account must be able to open it: it is nobody else's to read."""
+    given: dict[str, tuple[int, int]] = {}
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr("os.chown", lambda path, *owner: given.update({Path(path).name: owner}))
+    copy, path = tmp_path / "copy", sqlite_path(sqlite_url)
+    assert run("backup", str(copy), url=sqlite_url).exit_code == 0
+    assert run("restore", str(copy), url=sqlite_url).exit_code == 0
+    assert given == {f".{path.name}.part": (path.stat().st_uid, path.stat().st_gid)}
 
 
 def test_backup_onto_a_full_or_missing_folder_is_a_sentence(
