@@ -25,6 +25,7 @@ from bot.domain.queue import (
 from bot.domain.resource import Moment, Number, Resource, Several
 from bot.merge_queue.answer import Answer
 from bot.merge_queue.links import cursor_of
+from bot.merge_queue.logged_events import LoggedEvent
 from bot.merge_queue.refusals import http_date, refusal
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ class _PauseAnswer(Resource):
 
 
 class _EventLogAnswer(Resource):
-    events: tuple[QueueEvent, ...]
+    events: tuple[LoggedEvent, ...]
 
 
 class _AnythingLogged(Resource):
