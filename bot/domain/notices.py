@@ -9,11 +9,14 @@ class Notice(StrEnum):
     """One kind of what a person is told.
 
     `MENTION`: their name in a channel, where a pull request of theirs left the queue and needs
-    them. The others are direct messages. `REMINDER`: a pause of theirs goes on. `REPLACED`:
-    somebody else replaced it.
+    them. The others are direct messages. `FAILURE`: the same, told them alone. `MERGE`: a pull
+    request of theirs merged. `REMINDER`: a pause of theirs goes on. `REPLACED`: somebody else
+    replaced it.
     """
 
     MENTION = "mentions"
+    FAILURE = "failures"
+    MERGE = "merges"
     REMINDER = "reminders"
     REPLACED = "replacements"
 
@@ -22,11 +25,12 @@ Choices = Mapping[Notice, bool]
 """What a person has switched on or off themselves; what they have not has its default."""
 
 ON_BY_DEFAULT = frozenset({Notice.MENTION, Notice.REMINDER, Notice.REPLACED})
+"""A mention says already who is needed; what would be told twice has to be asked for."""
 
 DIRECT = frozenset(Notice) - {Notice.MENTION}
 """The direct messages."""
 
-OF_THE_AUTHOR = frozenset({Notice.MENTION})
+OF_THE_AUTHOR = frozenset({Notice.MENTION, Notice.FAILURE, Notice.MERGE})
 """Those for which the person's login of the code host has to be known."""
 
 

@@ -46,6 +46,7 @@ BRANCHES_ON = "mq:branches_on"
 BRANCHES_BACK = "mq:branches_back"
 STATISTICS_SHARE = "mq:statistics_share"
 NOTICE = "mq:notice"
+NOTICE_STOP = "mq:notice_stop"
 
 PAUSE_VIEW = "mq:pause_view"
 """Callback of the pause-reason modal."""

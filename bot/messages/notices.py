@@ -1,14 +1,20 @@
 """What a person is told, kind by kind, with what switches each of them."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
-from bot.domain.message import Block
+from bot.domain.message import Block, Message
 from bot.domain.notices import DIRECT, OF_THE_AUTHOR, AboutPerson, Notice
 from bot.messages import actions, blocks
 from bot.messages.text import escape
 
 _MEANINGS = {
     Notice.MENTION: "In channels, where one of your pull requests left the queue and needs you",
+    Notice.FAILURE: (
+        "A direct message when one of your pull requests left the queue and needs you, "
+        "whichever channels hear of it"
+    ),
+    Notice.MERGE: "A direct message when pull requests of yours merged",
     Notice.REMINDER: (
         "A direct message while a pause of yours lasts; turned off, the channels are reminded "
         "instead"
@@ -27,6 +33,17 @@ def rows(person: AboutPerson) -> list[Block]:
         )
         for one in Notice
     ]
+
+
+def direct(message: Message, notice: Notice) -> Message:
+    """What channels are told, told one person alone, who can end that there and then."""
+    stop = blocks.button(
+        f"Turn off {notice.value}",
+        action_id=actions.NOTICE_STOP,
+        value=actions.notice_value(notice, is_on=False),
+    )
+    why = blocks.context("To you because the pull request is yours")
+    return replace(message, blocks=(*message.blocks, why, blocks.actions([stop])))
 
 
 def by_words(command: str) -> Block:

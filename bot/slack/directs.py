@@ -2,12 +2,11 @@
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.domain.channels import is_person
 from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.slack.failures import FAILURES, post_error
 
 REMEMBERED_CONVERSATIONS = 10_000
-PEOPLE = ("U", "W")
-"""What the ids of people begin with."""
 
 
 class DirectChannels:
@@ -23,7 +22,7 @@ class DirectChannels:
 
     async def channel(self, address: str) -> str:
         """The conversation with a person; a channel's id as it is. Raises PostError."""
-        if not address.startswith(PEOPLE):
+        if not is_person(address):
             return address
         known = self._known.get(address)
         if known is None:

@@ -1,16 +1,17 @@
 """Which mentions and direct messages people have switched on or off."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, func, select
 from typing_extensions import override
 
 from bot.domain.notices import Choices, Notice
 from bot.ports.notices import Notices
+from bot.storage.prepared import Prepared, PreparedList
 from bot.storage.statements import Statements, slices
-from bot.storage.tables import notice_choices
+from bot.storage.tables import accounts, notice_choices
 
 
 class SqlNotices(Notices):
@@ -39,3 +40,51 @@ class SqlNotices(Notices):
             for row in await self._statements.run(theirs):
                 found[row.user_id][row.notice] = row.is_on
         return dict(found)
+
+    @override
+    async def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
+        return [
+            one for one in sorted(notices) if await self._statements.rows(_ANYBODY, of_notice=one)
+        ]
+
+    @override
+    async def switched_on(
+        self, logins: Collection[str], notices: Collection[Notice]
+    ) -> Mapping[tuple[str, Notice], Sequence[str]]:
+        listed = sorted({one.lower() for one in logins})
+        rows = await self._statements.rows_in(_SWITCHED_ON, listed)
+        in_order = sorted(rows, key=lambda row: (row.linked_at, row.user_id))
+        found: dict[tuple[str, Notice], list[str]] = defaultdict(list)
+        for row in in_order:
+            if row.notice in notices:
+                found[row.key, row.notice].append(row.user_id)
+        return {
+            (login, notice): found[login.lower(), notice]
+            for login in logins
+            for notice in notices
+            if (login.lower(), notice) in found
+        }
+
+
+_ANYBODY = Prepared(
+    lambda _: (
+        select(notice_choices.c.notice)
+        .where(notice_choices.c.notice == bindparam("of_notice"), notice_choices.c.is_on)
+        .limit(1)
+    )
+)
+
+_SWITCHED_ON = PreparedList(
+    "login",
+    accounts.c.login.type,
+    lambda _, logins: (
+        select(
+            func.lower(accounts.c.login).label("key"),
+            accounts.c.user_id,
+            accounts.c.linked_at,
+            notice_choices.c.notice,
+        )
+        .join(notice_choices, notice_choices.c.user_id == accounts.c.user_id)
+        .where(func.lower(accounts.c.login).in_(logins), notice_choices.c.is_on)
+    ),
+)

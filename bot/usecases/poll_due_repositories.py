@@ -19,6 +19,7 @@ from bot.ports.measures import UNMEASURED, Measures, PollOutcome
 from bot.ports.workers import POLL_LEASES
 from bot.usecases.gate import GateClosed
 from bot.usecases.look_at_health import LookAtHealth
+from bot.usecases.personal_topics import PersonalTopics
 from bot.usecases.poll_event_log import LogReader, PollEventLog
 
 logger = logging.getLogger(__name__)
@@ -75,6 +76,7 @@ class _Prepared:
     positions: Mapping[RepositoryName, Position]
     subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
     all_routed: Collection[RepositoryName]
+    personal: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class PollDueRepositories:
     measures: Measures = UNMEASURED
     health: LookAtHealth | None = None
     longest: timedelta | None = None
+    personal: PersonalTopics = field(default_factory=PersonalTopics)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self) -> None:
@@ -128,6 +131,7 @@ class PollDueRepositories:
                 schedule.taken_on_at = now
                 schedule.share = _share_of(name) if len(due) > MANY else 1.0
             schedule.reader.subscriptions = prepared.subscriptions.get(name, ())
+            schedule.reader.personal = prepared.personal
             schedule.lease, schedule.leased_until = lease, lease.expires_at
             self._start(name, lease, schedule, schedule.reader)
 
@@ -237,12 +241,13 @@ class PollDueRepositories:
             polled = self._to_tell(due)
             await transaction.polls.save(polled)
             subscriptions = await transaction.subscriptions.of_repositories(due)
+            personal = await self.personal.read(transaction, now)
             if self.health is not None:
                 ours = [name for name in due if _lease_name(name) in leases]
                 await self.health.forget_unheard(transaction, ours, subscriptions, now)
         for name, polled_at in polled.items():
             self.schedules[name].told_at = polled_at
-        return _Prepared(leases, positions, subscriptions, all_routed)
+        return _Prepared(leases, positions, subscriptions, all_routed, personal)
 
     def _to_tell(self, due: Sequence[RepositoryName]) -> dict[RepositoryName, datetime]:
         """The times of the last polls that are worth storing: not one write a poll."""

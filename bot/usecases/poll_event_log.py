@@ -72,7 +72,7 @@ class LogReader:
     walk reads. `ahead`: how far the service's clock is ahead of ours, None while it has not told.
     `settling`: leaves that are waited for. `due_at`: when the poll was due that has not asked
     anything yet. `asked_at`: when it did. `active_at`: when something new was last read, or reading
-    began.
+    began. `personal`: the topics of which some people want direct messages.
     """
 
     position: Position | None
@@ -87,12 +87,13 @@ class LogReader:
     due_at: datetime | None = None
     active_at: datetime | None = None
     asked_at: datetime | None = None
+    personal: frozenset[str] = frozenset()
 
     def types(self) -> frozenset[str]:
         """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
         if self.refused_types:
             return frozenset()
-        topics = frozenset[str]().union(*(one.topics for one in self.subscriptions))
+        topics = self.personal.union(*(one.topics for one in self.subscriptions))
         in_threads = any(one.style is Style.THREAD for one in self.subscriptions)
         return event_types_for(topics) | PAUSE_TYPES | (DECISIVE if in_threads else frozenset())
 
@@ -289,7 +290,12 @@ class PollEventLog:
                 self.clock.now(),
                 self.next_digest,
                 observed,
-                Unrouted(unrouted and sorted(unrouted, key=IN_ORDER), reader.settling, sending),
+                Unrouted(
+                    unrouted and sorted(unrouted, key=IN_ORDER),
+                    reader.settling,
+                    sending,
+                    reader.personal,
+                ),
             )
             if sending is not None:
                 await sending.render(transaction)
@@ -306,7 +312,7 @@ class PollEventLog:
                     before.repository,
                     self.clock.now(),
                     self.next_digest,
-                    before=Unrouted(routed.left, reader.settling),
+                    before=Unrouted(routed.left, reader.settling, personal=reader.personal),
                 )
         reader.unrouted = routed.left
         if routed.added > (len(sending.claimed) if sending is not None else 0):

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.batches import batches_of, together
+from bot.domain.channels import is_person
 from bot.domain.classification import EventKind, classify, turn_after
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.dequeue_codes import Turn
@@ -13,7 +14,7 @@ from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
-from bot.messages import batch_posts, events, summary
+from bot.messages import batch_posts, events, notices, summary
 from bot.ports import Folded, Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
@@ -35,20 +36,12 @@ async def load_events(
             told = in_surroundings(record, around.get(record.repository, ()))
             kind = EventKind(one.kind) if one.kind in set(EventKind) else classify(told)
             pull_request = seen.get((record.repository, record.pull_request))
-            posts[one.delivery_id] = _EventPost(told, kind, pull_request)
+            posts[one.delivery_id] = _EventPost(told, kind, pull_request, one.channel_id)
     people = await _called(
-        transaction, {one.author for one in posts.values() if one.author and one.needs_author}
+        transaction, {one.author for one in posts.values() if one.author and one.is_calling}
     )
     return {
-        delivery_id: replace(
-            events.event(
-                one.record,
-                one.pull_request,
-                one.kind,
-                calls=people.get(one.author or "", ()) if one.needs_author else (),
-            ),
-            since=one.record.received_at,
-        )
+        delivery_id: replace(one.message(people), since=one.record.received_at)
         for delivery_id, one in posts.items()
     }
 
@@ -68,15 +61,24 @@ class _EventPost:
     record: EventRecord
     kind: EventKind
     pull_request: PullRequestRecord | None
+    address: str
+
+    def message(self, people: Mapping[str, Sequence[str]]) -> Message:
+        """`people` by the logins of authors."""
+        if is_person(self.address):
+            notice = Notice.MERGE if self.kind is EventKind.MERGE else Notice.FAILURE
+            return notices.direct(events.event(self.record, self.pull_request, self.kind), notice)
+        calls = people.get(self.author or "", ()) if self.is_calling else ()
+        return events.event(self.record, self.pull_request, self.kind, calls=calls)
 
     @property
     def author(self) -> str | None:
         return self.pull_request.author if self.pull_request is not None else None
 
     @property
-    def needs_author(self) -> bool:
-        """A merge, a put-back, and what was asked for, need nobody."""
-        is_failure = self.kind is EventKind.FAILURE
+    def is_calling(self) -> bool:
+        """A merge, a put-back, and what was asked for, need nobody; who is told alone knows."""
+        is_failure = self.kind is EventKind.FAILURE and not is_person(self.address)
         return is_failure and turn_after(self.record, self.kind) is Turn.AUTHOR
 
 
@@ -86,7 +88,8 @@ async def load_summary(transaction: Transaction, delivery: Delivery) -> Message:
     if not delivery.digest and _are_merges(folded):
         merged = await _merged_together(transaction, delivery)
         if merged is not None:
-            return merged
+            to_author = is_person(delivery.channel_id)
+            return notices.direct(merged, Notice.MERGE) if to_author else merged
     records = await _records(transaction, folded.subjects)
     seen = await _pull_requests(transaction, list(records.values()))
     around = await _around(transaction, list(records.values()))

@@ -28,6 +28,7 @@ from bot.usecases.group_marks import group_act_of
 from bot.usecases.post_at_once import Sending
 from bot.usecases.route_pauses import route_act, route_pause
 from bot.usecases.route_threads import BACKLOG
+from bot.usecases.route_to_authors import authors_to_tell
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
 from bot.usecases.threaded import Threaded
 
@@ -41,12 +42,14 @@ class Unrouted:
 
     `records`: all of them, oldest first, None where they have to be read. `settling` remembers
     since when leaves that say nothing have been waited for. `sending` takes what may be sent as
-    soon as the transaction is committed.
+    soon as the transaction is committed. `personal`: the topics of which some people want direct
+    messages.
     """
 
     records: Sequence[EventRecord] | None = None
     settling: Settling = field(default_factory=Settling)
     sending: Sending | None = None
+    personal: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +93,14 @@ async def route_events(
         batches = batches_of(judged, around)
         judged = settling.whole_batches(judged, batches, around, newest=newest, now=now)
         merged_together = together(batches, [one.event_id for one in judged])
-    threaded = None
-    if any(one.style is Style.THREAD for one in subscriptions):
-        is_backlog = len(judged) > BACKLOG
-        threaded = await Threaded.load(transaction, repository, judged, is_backlog=is_backlog)
+    threaded = await _threads(transaction, repository, subscriptions, judged)
+    seen = await _seen(transaction, judged)
+    judgement = await _judge(transaction, repository, judged, seen, before.personal)
     routes = _Routes(
         transaction,
         repository,
-        Hearing(subscriptions, await _seen(transaction, judged)),
-        kinds(judged, await surroundings(transaction, repository, judged)),
+        Hearing(subscriptions, seen),
+        *judgement,
         observed,
         threaded,
         next_digest,
@@ -117,6 +119,34 @@ async def route_events(
     settling.forget(event_ids)
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
     return Routed(added, left, more=bool(behind and routed))
+
+
+async def _threads(
+    transaction: Transaction,
+    repository: RepositoryName,
+    subscriptions: Sequence[Subscription],
+    judged: Sequence[EventRecord],
+) -> Threaded | None:
+    """None where no channel is told in threads."""
+    if all(one.style is not Style.THREAD for one in subscriptions):
+        return None
+    is_backlog = len(judged) > BACKLOG
+    return await Threaded.load(transaction, repository, judged, is_backlog=is_backlog)
+
+
+async def _judge(
+    transaction: Transaction,
+    repository: RepositoryName,
+    judged: Sequence[EventRecord],
+    seen: Mapping[int, PullRequestRecord],
+    personal: frozenset[str],
+) -> tuple[Mapping[int, EventKind], Mapping[int, Sequence[str]]]:
+    """What each event is, and the people to be told of it, by its id."""
+    around = await surroundings(transaction, repository, judged)
+    kind_of = kinds(judged, around)
+    if not personal:
+        return kind_of, {}
+    return kind_of, await authors_to_tell(transaction, judged, kind_of, around, seen)
 
 
 async def _add(
@@ -205,6 +235,7 @@ class _Routes:
     repository: RepositoryName
     hearing: Hearing
     kinds: Mapping[int, EventKind]
+    authors: Mapping[int, Sequence[str]]
     observed: Pause | None
     threaded: Threaded | None
     next_digest: NextDigest
@@ -212,6 +243,21 @@ class _Routes:
     ids: Iterator[str] = field(default_factory=delivery_ids)
 
     async def of(
+        self, record: EventRecord, act: AuditRecord | None, now: datetime
+    ) -> Sequence[NewDelivery]:
+        """What the channels that hear of the event are told, then the people whose it is."""
+        told = await self._to_channels(record, act, now)
+        people = self.authors.get(record.event_id)
+        return [*told, *self._to_people(record, people, now)] if people else told
+
+    def _to_people(
+        self, record: EventRecord, people: Sequence[str], now: datetime
+    ) -> list[NewDelivery]:
+        subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
+        kind = self.kinds[record.event_id]
+        return [NewDelivery(next(self.ids), one, subject, now, kind=kind) for one in people]
+
+    async def _to_channels(
         self, record: EventRecord, act: AuditRecord | None, now: datetime
     ) -> Sequence[NewDelivery]:
         kind = self.kinds[record.event_id]

@@ -9,6 +9,7 @@ from tests.support.clock import MovedClock
 pytestmark = pytest.mark.e2e
 
 HALF_HOUR = 1801
+UNTIL_KNOWN = 11
 HEARING = f"acme/site={MERGE_QUEUE}:failure,enter,style:feed"
 
 
@@ -63,6 +64,53 @@ async def test_who_wants_no_mentions_is_mentioned_no_more(start_bot: StartBot) -
     assert f"#{failing}" in failed
     assert f"Your turn, @{BOB}" in failed
     assert ALICE not in str(failed.blocks)
+
+
+async def test_an_author_is_told_alone_of_what_no_channel_hears(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(speed=20.0)
+    await bot.ask("/mq link Carol")
+    assert "Failures, Merges: on now." in await bot.ask("/mq me failures merges on")
+    clock.advance(UNTIL_KNOWN)
+    merged = bot.enqueue(author="carol")
+    told = await bot.wait_for_direct_message("*Merged*")
+    assert f"#{merged}" in told
+    assert told.labels == ["Turn off merges"]
+    of_another = bot.enqueue(author="zoe", broken_check="lint")
+    failing = bot.enqueue(author="carol", broken_check="lint")
+    failed = await bot.wait_for_direct_message("*Left the queue*")
+    assert f"#{failing}" in failed
+    assert f"#{of_another}" not in failed
+    assert "its checks failed — fix it and queue it again" in failed
+    assert "• lint" in failed
+    assert "<@" not in str(failed.blocks)
+
+    await bot.click(failed, "Turn off failures")
+    said = await bot.wait_for_reply("Failures: off now.", channel=failed.channel)
+    assert "*Merges:* on" in said
+    await bot.click(failed, "Turn off failures")
+    await bot.wait_for_reply("Failures: off already.", channel=failed.channel)
+    bot.enqueue(author="carol", broken_check="lint")
+    await bot.happens("action.queue.leave")
+    merged = bot.enqueue(author="carol")
+    assert f"#{merged}" in await bot.wait_for_direct_message()
+
+
+async def test_whose_login_is_forgotten_is_told_nothing_more(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(channels=HEARING, speed=20.0)
+    await bot.ask("/mq link carol")
+    await bot.ask("/mq me failures on")
+    await bot.ask("/mq me mentions off")
+    await bot.ask("/mq link off")
+    clock.advance(UNTIL_KNOWN)
+    failing = bot.enqueue(author="carol", broken_check="lint")
+    await bot.wait_for_post(f"*Queued* #{failing}")
+    await bot.wait_for_post("*Left the queue*")
+    assert bot.direct_messages(by=ALICE) == []
+    assert "*Failures:* on, once I know your login" in await bot.ask("/mq me")
 
 
 async def test_the_channel_is_reminded_where_the_pauser_wants_no_reminder(

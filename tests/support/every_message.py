@@ -143,6 +143,13 @@ def every_message(text: str, url: str) -> Rendered:
         "home without the database": home.unavailable(),
         "linked": people.linked(make_person(text), "/mq"),
         "me": people.me(make_person(text), "/mq"),
+        "merge told its author": notices.direct(
+            events.event(
+                make_event_record(MERGED),
+                make_pull_request_record(title=text, url=url, author=text),
+            ),
+            Notice.MERGE,
+        ),
         "me switched": people.me(
             make_person(text, mentions=False),
             "/mq",

@@ -405,7 +405,7 @@ class InMemoryTransaction(ports.Transaction):
         self._workers = InMemoryWorkers(contents.workers, contents.leases)
         self._slack_limits = InMemorySlackLimits(contents.slack_limits)
         self._accounts = InMemoryAccounts(contents.accounts)
-        self._notices = InMemoryNotices(contents.notices)
+        self._notices = InMemoryNotices(contents.notices, contents.accounts)
         self._channel_defaults = InMemoryChannelDefaults(contents.channel_defaults)
         self._timers = InMemoryTimers(contents.timers)
         self._reminders = InMemoryReminders(contents.reminders, contents.pauses)

@@ -119,9 +119,9 @@ VERBS = (
     ),
     Verb(
         "me",
-        "me [mentions|reminders|replacements|dm|all on|off]",
+        "me [mentions|failures|merges|reminders|replacements|dm|all on|off]",
         "See what I know of you and when I mention or message you, and switch that",
-        ("me", "me mentions off", "me dm on"),
+        ("me", "me mentions off", "me failures merges on"),
     ),
     Verb("help", "help [verb]", "Show these commands", ("help", "help pause")),
 )

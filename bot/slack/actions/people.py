@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bot.domain.audit import Origin
 from bot.domain.denials import Right
+from bot.domain.message import Message
 from bot.messages import actions
 from bot.slack.actions.click import Act
 from bot.slack.answers.people import AccountAnswers
@@ -21,11 +22,18 @@ class NoticeActions:
     check_permission: CheckPermission
 
     def acts(self) -> Mapping[str, Act]:
-        return {actions.NOTICE: self._switch}
+        return {actions.NOTICE: self._switch, actions.NOTICE_STOP: self._stop}
 
     async def _switch(self, click: BlockActions, conversation: Conversation) -> None:
-        await self.check_permission.require(conversation.actor, Right.READ)
-        notice, is_on = actions.read_notice_value(click.action.chosen)
-        card = await self.answers.switch({notice}, conversation, is_on=is_on)
+        card = await self._card(click, conversation)
         if conversation.origin is not Origin.HOME:
             await conversation.put_in_place(card)
+
+    async def _stop(self, click: BlockActions, conversation: Conversation) -> None:
+        """What was told stays to be read; the answer comes beside it."""
+        await conversation.tell_actor(await self._card(click, conversation))
+
+    async def _card(self, click: BlockActions, conversation: Conversation) -> Message:
+        await self.check_permission.require(conversation.actor, Right.READ)
+        notice, is_on = actions.read_notice_value(click.action.chosen)
+        return await self.answers.switch({notice}, conversation, is_on=is_on)

@@ -94,6 +94,11 @@ notice_choices = Table(
     Column("is_on", Boolean, nullable=False),
     Column("chosen_at", UtcTime, nullable=False),
 )
+partial_index(
+    "ix_notice_choices_on",
+    notice_choices.c.notice,
+    where=notice_choices.c.is_on,
+)
 
 seen_requests = Table(
     "seen_requests",

@@ -29,3 +29,39 @@ async def test_each_person_chooses_for_themselves_alone(store: Store) -> None:
         found = await transaction.notices.chosen(["U1", "U3", "U4"])
         assert await transaction.notices.chosen([]) == {}
     assert found == {"U1": {Notice.REPLACED: False}}
+
+
+async def test_who_has_switched_on_what_is_found_by_a_login_in_any_case(store: Store) -> None:
+    async with store.begin() as transaction:
+        for place, user_id in enumerate(["U2", "U1", "U3"]):
+            await transaction.accounts.link(user_id, "Ada-L", after(place))
+        await transaction.accounts.link("U4", "bob", NOW)
+        for user_id in ("U1", "U2", "U4", "U5"):
+            await transaction.notices.choose(user_id, {Notice.FAILURE: True}, NOW)
+        await transaction.notices.choose("U1", {Notice.MERGE: True}, NOW)
+        await transaction.notices.choose("U3", {Notice.MERGE: False}, NOW)
+
+    async with store.begin() as transaction:
+        both = [Notice.FAILURE, Notice.MERGE]
+        found = await transaction.notices.switched_on(["ada-l", "BOB", "carol"], both)
+        merges = await transaction.notices.switched_on(["ada-l"], [Notice.MERGE])
+        assert await transaction.notices.switched_on([], both) == {}
+    assert {key: list(people) for key, people in found.items()} == {
+        ("ada-l", Notice.FAILURE): ["U2", "U1"],
+        ("ada-l", Notice.MERGE): ["U1"],
+        ("BOB", Notice.FAILURE): ["U4"],
+    }
+    assert {key: list(people) for key, people in merges.items()} == {
+        ("ada-l", Notice.MERGE): ["U1"]
+    }
+
+
+async def test_what_anybody_has_switched_on_is_known(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.notices.choose("U1", {Notice.FAILURE: False}, NOW)
+        await transaction.notices.choose("U2", {Notice.FAILURE: False, Notice.MERGE: True}, NOW)
+
+    async with store.begin() as transaction:
+        notices = transaction.notices
+        assert list(await notices.switched_on_by_anybody(list(Notice))) == [Notice.MERGE]
+        assert list(await notices.switched_on_by_anybody([Notice.FAILURE])) == []

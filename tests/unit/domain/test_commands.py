@@ -28,6 +28,7 @@ from tests.support.make import API, SITE
 
 ONE = Repositories((SITE,))
 TWO = Repositories((SITE, API))
+OF_AUTHORS = frozenset({Notice.FAILURE, Notice.MERGE})
 OF_BOTH = frozenset({Notice.MENTION, Notice.REMINDER})
 OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
 
@@ -83,6 +84,7 @@ OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
         ("me mentions off", MeCommand(frozenset({Notice.MENTION}))),
         ("ME ON Mention reminder", MeCommand(OF_BOTH, is_on=True)),
         ("me dms off", MeCommand(DIRECT)),
+        ("me failures merge on", MeCommand(OF_AUTHORS, is_on=True)),
         ("me all on", MeCommand(frozenset(Notice), is_on=True)),
     ],
 )

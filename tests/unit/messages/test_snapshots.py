@@ -304,6 +304,11 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "linked-without-mentions": lambda: people.linked(make_person("ada", mentions=False), "/mq"),
     "me": lambda: people.me(make_person("ada"), "/mq"),
     "me-unknown": lambda: people.me(make_person(), "/mq"),
+    "merge-told-its-author": lambda: notices.direct(told(MERGED), Notice.MERGE),
+    "failure-told-its-author": lambda: notices.direct(
+        told(LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT),
+        Notice.FAILURE,
+    ),
     "me-switched": lambda: people.me(
         make_person("ada", mentions=False),
         "/mq",

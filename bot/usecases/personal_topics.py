@@ -1,0 +1,29 @@
+"""Which events have to be read and looked at because people want direct messages about them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.notices import Notice
+from bot.domain.subscriptions import Topic
+from bot.ports import Transaction
+
+READ_EVERY = timedelta(seconds=10)
+"""So long may pass until the first one of a workspace hears what they have switched on."""
+
+_TOPICS: Mapping[Notice, Topic] = {Notice.FAILURE: Topic.FAILURE, Notice.MERGE: Topic.MERGE}
+
+
+@dataclass(slots=True)
+class PersonalTopics:
+    """As far as this process knows; where nobody wants any, polls and routes cost nothing more."""
+
+    topics: frozenset[str] = frozenset()
+    read_at: datetime | None = None
+
+    async def read(self, transaction: Transaction, now: datetime) -> frozenset[str]:
+        if self.read_at is None or now - self.read_at >= READ_EVERY:
+            wanted = await transaction.notices.switched_on_by_anybody(list(_TOPICS))
+            self.topics = frozenset(_TOPICS[one].value for one in wanted)
+            self.read_at = now
+        return self.topics

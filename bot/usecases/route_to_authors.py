@@ -1,0 +1,46 @@
+"""Who is sent a direct message about a pull request of theirs."""
+
+from collections.abc import Mapping, Sequence
+
+from bot.domain.classification import EventKind, turn_after
+from bot.domain.dequeue_codes import Turn
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.notices import Notice
+from bot.domain.surroundings import in_surroundings
+from bot.ports import Transaction
+
+
+async def authors_to_tell(
+    transaction: Transaction,
+    records: Sequence[EventRecord],
+    kinds: Mapping[int, EventKind],
+    around: Sequence[EventRecord],
+    seen: Mapping[int, PullRequestRecord],
+) -> Mapping[int, Sequence[str]]:
+    """The people for each event of which some want to hear, by its id; one query.
+
+    `around` tells more of leaves that say too little. The author of a pull request that was not
+    seen in the queue is not known.
+    """
+    notices: dict[int, Notice] = {}
+    authors: dict[int, str] = {}
+    for record in records:
+        known = seen.get(record.pull_request) if record.pull_request is not None else None
+        notice = _notice(in_surroundings(record, around), kinds[record.event_id])
+        if known is not None and notice is not None:
+            notices[record.event_id], authors[record.event_id] = notice, known.author
+    if not notices:
+        return {}
+    found = await transaction.notices.switched_on(set(authors.values()), set(notices.values()))
+    return {
+        event_id: people
+        for event_id, notice in notices.items()
+        if (people := found.get((authors[event_id], notice)))
+    }
+
+
+def _notice(told: EventRecord, kind: EventKind) -> Notice | None:
+    if kind is EventKind.MERGE:
+        return Notice.MERGE
+    needs_author = kind is EventKind.FAILURE and turn_after(told, kind) is Turn.AUTHOR
+    return Notice.FAILURE if needs_author else None
