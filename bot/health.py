@@ -13,11 +13,12 @@ READINESS_PATH = "/readyz"
 METRICS_PATH = "/metrics"
 
 CHECK_SECONDS = 3.0
+NO_ANSWER = "does not answer"
 CLOSE_SECONDS = 1.0
 
 Check = Callable[[], Awaitable[str | None]]
 """What is wrong, in a few fixed words, or None. One that raises, or takes longer than
-CHECK_SECONDS, counts as wrong."""
+CHECK_SECONDS, counts as wrong; the answer does not wait for its end."""
 
 Scrape = Callable[[], Awaitable[bytes]]
 
@@ -27,6 +28,7 @@ class Health:
 
     def __init__(self) -> None:
         self._checks: dict[str, Check] = {"started": _not_yet}
+        self._running: dict[str, asyncio.Task[str | None]] = {}
 
     def add(self, name: str, check: Check) -> None:
         self._checks[name] = check
@@ -44,13 +46,24 @@ class Health:
 
     async def _on_readiness(self, _request: web.Request) -> web.Response:
         names = list(self._checks)
-        answers = await asyncio.gather(*(_ask(name, self._checks[name]) for name in names))
+        answers = await asyncio.gather(*(self._ask(name) for name in names))
         problems = {name: said for name, said in zip(names, answers, strict=True) if said}
         known = {name: name not in problems for name in names}
         return web.json_response(
             {"ready": not problems, "checks": known, "problems": problems},
             status=503 if problems else 200,
         )
+
+    async def _ask(self, name: str) -> str | None:
+        check = self._running.get(name)
+        if check is None or check.done():
+            check = self._running[name] = asyncio.create_task(_said_by(name, self._checks[name]))
+        # Not cancelled: a transaction waits for its own end, and what is asked meanwhile is this.
+        done, _ = await asyncio.wait([check], timeout=CHECK_SECONDS)
+        if not done:
+            _complain(name, "TimeoutError")
+            return NO_ANSWER
+        return check.result()
 
 
 async def _not_yet() -> str:
@@ -61,21 +74,22 @@ async def _no_more() -> str:
     return "stopping"
 
 
+async def _said_by(name: str, check: Check) -> str | None:
+    try:
+        return await check()
+    except Exception as error:  # noqa: BLE001 - whatever is wrong, the answer is “not ready”
+        _complain(name, type(error).__name__)
+        return NO_ANSWER
+
+
+def _complain(name: str, error: str) -> None:
+    extra = {"action": "not_ready", "check": name, "error": error}
+    logger.warning("not ready", extra=extra)
+
+
 async def _on_health(_request: web.Request) -> web.Response:
     """The process answers: nothing more, so that a slow database restarts nobody."""
     return web.json_response({"healthy": True})
-
-
-async def _ask(name: str, check: Check) -> str | None:
-    try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            return await check()
-    except Exception as error:  # noqa: BLE001 - whatever is wrong, the answer is “not ready”
-        logger.warning(
-            "not ready",
-            extra={"action": "not_ready", "check": name, "error": type(error).__name__},
-        )
-        return "does not answer"
 
 
 class HealthServer:

@@ -31,8 +31,8 @@ class Watching:
         self._clock = clock
         self._ports: Ports | None = None
         self._reading: OutboxReading | None = None
-        self._read_at = float("-inf")
-        self._asking = asyncio.Lock()
+        self._asked: asyncio.Task[OutboxReading | None] | None = None
+        self._asked_at = float("-inf")
 
     async def open(self, stack: AsyncExitStack) -> None:
         """Raises ConfigurationError when the address is taken."""
@@ -107,18 +107,26 @@ class Watching:
         )
 
     async def scrape(self) -> bytes:
-        async with self._asking:
-            now = asyncio.get_running_loop().time()
-            if self._ports is not None and now - self._read_at >= READ_AGAIN_SECONDS:
-                self._reading = await self._read(self._ports)
-                self._read_at = now
+        if self._ports is not None:
+            self._reading = await self._read_within(self._ports)
         return self.metrics.render()
+
+    async def _read_within(self, ports: Ports) -> OutboxReading | None:
+        """None when the database takes too long: Prometheus waits 10 seconds for everything."""
+        now = asyncio.get_running_loop().time()
+        reading = self._asked
+        if reading is None or (reading.done() and now - self._asked_at >= READ_AGAIN_SECONDS):
+            reading = self._asked = asyncio.create_task(self._read(ports))
+            self._asked_at = now
+        # Not cancelled: a transaction waits for its own end, and whoever scrapes next for this one.
+        done, _ = await asyncio.wait([reading], timeout=READ_SECONDS)
+        return reading.result() if done else None
 
     async def _read(self, ports: Ports) -> OutboxReading | None:
         try:
-            async with asyncio.timeout(READ_SECONDS), ports.store.begin() as transaction:
+            async with ports.store.begin() as transaction:
                 summary = await transaction.outbox.summary()
-        except (StoreUnavailable, TimeoutError):
+        except StoreUnavailable:
             # Told by mqbot_database_up; a scrape that fails would hide everything else as well.
             return None
         return OutboxReading(summary, self._clock.now())

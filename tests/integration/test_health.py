@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -102,6 +103,30 @@ async def test_a_check_that_hangs_counts_as_wrong(
     watched.health.begin()
     watched.answers.clear()
     assert (await watched.readiness())[0] == 503
+
+
+async def test_a_check_that_cannot_be_cut_short_is_waited_for_by_nobody_and_not_begun_again(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction ends before its cancellation does: in seconds, with a database that hangs."""
+    monkeypatch.setattr(health_module, "CHECK_SECONDS", 0.01)
+    begun, answers = [], asyncio.Event()
+
+    async def check() -> None:
+        begun.append(asyncio.current_task())
+        while not answers.is_set():
+            with suppress(asyncio.CancelledError):
+                await answers.wait()
+
+    watched.health.add("database", check)
+    watched.health.begin()
+    async with asyncio.timeout(30):
+        for _ in range(2):
+            assert (await watched.readiness())[0] == 503
+    answers.set()
+    monkeypatch.setattr(health_module, "CHECK_SECONDS", 30)
+    assert (await watched.readiness())[0] == 200
+    assert len(begun) <= 2
 
 
 async def test_a_process_that_stops_is_not_ready(watched: Watched) -> None:
