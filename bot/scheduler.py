@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -38,7 +39,8 @@ class Job:
             return
         self._wanted = True
         if self._running is None:
-            self._running = asyncio.create_task(self._run(), name=self.name)
+            # In a context of its own: what it does is not of the request that nudged it, alone.
+            self._running = asyncio.create_task(self._run(), name=self.name, context=Context())
             self._running.add_done_callback(self._ended)
 
     def _nudge_later(self, seconds: float) -> None:

@@ -1,5 +1,6 @@
 """What every act on a queue leaves behind: its audit records and the posts that tell of it."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,8 @@ from bot.usecases.group_marks import (
 from bot.usecases.pause_timers import set_timer
 from bot.usecases.tell_acts import announce
 from bot.usecases.turns import Turns
+
+logger = logging.getLogger(__name__)
 
 ACT_MEMORY = timedelta(hours=1)
 """How far back the end of an act is looked for; far longer than any request lasts."""
@@ -91,6 +94,15 @@ class ActLog:
             record = await end_act(transaction, done)
             await mark_done(transaction, replace(record, paused_at=done.paused_at))
             await announce(transaction, record, here, self.clock.now(), paused_at=started.paused_at)
+        logger.info(
+            "act done",
+            extra={
+                "action": "act_done",
+                "act": record.act_id,
+                "act_kind": record.action,
+                "repository": record.repository,
+            },
+        )
         self.nudge()
         return Told(record, posted_here=bool(here))
 

@@ -343,5 +343,6 @@ def _fields(
         "channel": delivery.channel_id,
         "delivery_id": delivery.delivery_id,
         "repository": delivery.subject.repository,
+        "subject": f"{delivery.subject.kind} {delivery.subject.subject_id}",
         "error": str(error) if error is not None else None,
     }

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 
 import pytest
 
@@ -47,6 +48,22 @@ async def test_a_nudge_runs_the_job() -> None:
     await job.drain()
 
     assert work.runs == 1
+
+
+async def test_a_run_does_not_pass_for_the_request_that_nudged_it() -> None:
+    request: ContextVar[str] = ContextVar("request", default="none")
+    seen: list[str] = []
+
+    async def work() -> None:
+        seen.append(request.get())
+
+    job = Job("post", work)
+    request.set("pause of site")
+    job.nudge()
+    await job.drain()
+    job.nudge(0.01)
+    await until(lambda: len(seen) == 2, "the run for later")
+    assert seen == ["none", "none"]
 
 
 async def test_nudges_during_a_run_make_one_more_run_and_never_two_at_once() -> None:
