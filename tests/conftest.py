@@ -5,6 +5,7 @@ Where MQBOT_FAIL_ON_SKIP is set, nothing may be left out.
 
 import os
 import random
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -40,6 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
         ours = name.startswith(OURS) and name != FAIL_ON_SKIP
         if ours or name == "DATABASE_URL" or name.lower() in PROXIES:
             del os.environ[name]
+    # Thousands of starts and every worker of xdist would compile all modules anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
 
