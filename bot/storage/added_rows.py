@@ -44,6 +44,23 @@ def columns_of(
     }
 
 
+def digests_in_order(added: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
+    """Where a channel has digests at several times, none waits for a later one in front of it."""
+    if all(new.digest_at is None for new in added):
+        return added
+    soonest: dict[str, datetime] = {}
+    found = []
+    for new in reversed(added):
+        if new.digest_at is not None:
+            at = soonest[new.channel_id] = min(
+                new.digest_at, soonest.get(new.channel_id, new.digest_at)
+            )
+            found.append(new if at == new.digest_at else replace(new, digest_at=at))
+        else:
+            found.append(new)
+    return found[::-1]
+
+
 NEW = {"attempts": 0, "attempted_at": None, "looks": 0, "failures": 0}
 """What all have when they are added."""
 

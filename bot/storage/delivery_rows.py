@@ -43,6 +43,12 @@ def line_of(channel_id: str, *, urgent: bool, digest: bool = False) -> str:
     return f"{URGENT}{channel_id}" if urgent else channel_id
 
 
+def lines_of(channel_id: str) -> list[str]:
+    """All lines of a channel."""
+    lines = [line_of(channel_id, urgent=urgent) for urgent in (False, True)]
+    return [*lines, line_of(channel_id, urgent=False, digest=True)]
+
+
 def line_for(new: NewDelivery) -> str:
     return line_of(new.channel_id, urgent=new.urgent, digest=new.digest_at is not None)
 

@@ -26,6 +26,7 @@ from bot.storage.added_rows import (
     appended,
     claimed_columns,
     columns_of,
+    digests_in_order,
     numbers,
 )
 from bot.storage.column_types import UtcTime
@@ -36,8 +37,8 @@ from bot.storage.delivery_rows import (
     assert_recorded,
     delivery_of,
     line_for,
-    line_of,
     line_with,
+    lines_of,
     outcome_values,
 )
 from bot.storage.destinations import DIGEST, URGENT, Destination, Destinations
@@ -88,6 +89,7 @@ class SqlOutbox(ports.Outbox):
         """Those that were not there."""
         if not deliveries:
             return []
+        deliveries = digests_in_order(deliveries)
         lines = [line_for(new) for new in deliveries]
         locked = await self._destinations.lock_or_add(lines)
         sequences = numbers(lines, locked)
@@ -104,6 +106,9 @@ class SqlOutbox(ports.Outbox):
             added = {(row.delivery_id, row.sequence) for row in known}
             rows = [row for row in rows if (row.new.delivery_id, row.sequence) in added]
         await self._destinations.save(appended(locked, rows))
+        firsts = {row.line: row for row in reversed(rows) if row.new.digest_at is not None}
+        for line, first in firsts.items():
+            await self._summaries.bring_forward(line, first.sequence, first.due_at_first)
         return rows
 
     @override
@@ -196,20 +201,20 @@ class SqlOutbox(ports.Outbox):
 
     @override
     async def park(self, parked: ParkedChannel) -> None:
-        self._open.difference_update(_lines(parked.channel_id))
+        self._open.difference_update(lines_of(parked.channel_id))
         await self._set_parked(parked.channel_id, parked)
 
     @override
     async def unpark(self, channel_id: str) -> None:
         # Asked first: nearly every channel that is posted to was not parked.
-        if self._open.isdisjoint(_lines(channel_id)) and await self._destinations.any_parked(
-            _lines(channel_id)
+        if self._open.isdisjoint(lines_of(channel_id)) and await self._destinations.any_parked(
+            lines_of(channel_id)
         ):
             await self._set_parked(channel_id, None)
 
     async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
         """All lines of a channel share its fate."""
-        lines = _lines(channel_id)
+        lines = lines_of(channel_id)
         if parked is None:
             await self._destinations.lock(lines)
         else:
@@ -391,9 +396,3 @@ _STORED = PreparedList(
     deliveries.c.delivery_id.type,
     lambda _, delivery_ids: select(*FIELDS).where(deliveries.c.delivery_id.in_(delivery_ids)),
 )
-
-
-def _lines(channel_id: str) -> list[str]:
-    """All lines of a channel."""
-    lines = [line_of(channel_id, urgent=urgent) for urgent in (False, True)]
-    return [*lines, line_of(channel_id, urgent=False, digest=True)]

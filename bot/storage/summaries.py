@@ -33,6 +33,25 @@ class Summaries:
             folded += await self._fold(line, head, now, at_most, only_due=True)
         return folded
 
+    async def bring_forward(self, line: str, sequence: int, digest_at: datetime) -> None:
+        """What waits in front of `sequence` for a later digest is told by this sooner one.
+
+        Else it would keep that one waiting: a line is told in order.
+        """
+        brought = await self._statements.run(
+            update(deliveries)
+            .where(
+                deliveries.c.line == line,
+                deliveries.c.settled_at.is_(None),
+                deliveries.c.state == DeliveryState.PENDING,
+                deliveries.c.sequence < sequence,
+                deliveries.c.due_at > digest_at,
+            )
+            .values(due_at=digest_at)
+        )
+        if brought.rowcount:
+            await self._destinations.find_heads([line])
+
     async def _fold(
         self, line: str, head: int, now: datetime, at_most: int, *, only_due: bool = False
     ) -> int:

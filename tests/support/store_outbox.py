@@ -94,8 +94,17 @@ class InMemoryOutbox(ports.Outbox):
                 )
                 if new.told_by is not None:
                     self._told_by[new.delivery_id] = new.told_by
+                if new.digest_at is not None:
+                    self._bring_forward(new.channel_id, sequence, new.digest_at)
                 added.append(new.delivery_id)
         return added
+
+    def _bring_forward(self, channel_id: str, sequence: int, digest_at: datetime) -> None:
+        """What stands in front of a sooner digest comes with it."""
+        for each in self._unsettled().get((channel_id, False, True), ()):
+            is_late = each.sequence < sequence and each.due_at > digest_at
+            if is_late and each.state is DeliveryState.PENDING:
+                self._deliveries[each.delivery_id] = replace(each, due_at=digest_at)
 
     @override
     async def claim(

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivered
 from bot.ports import Store
 from tests.support.stored import NOW, SITE, after
@@ -56,3 +58,19 @@ async def test_when_it_is_due_one_delivery_tells_all_of_it_and_leaves_the_next_d
             now=next_day, claimed_until=next_day + timedelta(seconds=30), channels=9, per_channel=9
         )
     assert (tomorrow.delivery_id, tomorrow.folded) == ("d4", 0)
+
+
+@pytest.mark.parametrize("together", [True, False])
+async def test_a_sooner_digest_of_the_channel_does_not_wait_for_a_later_one(
+    store: Store, *, together: bool
+) -> None:
+    """As when two repositories are told in one channel, at nine and at five."""
+    later, sooner = waiting(1, days=1), waiting(2)
+    async with store.begin() as transaction:
+        for some in [[later, sooner]] if together else [[later], [sooner]]:
+            await transaction.outbox.add(some)
+        assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 1
+        (claimed,) = await transaction.outbox.claim(
+            now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
+        )
+    assert (claimed.delivery_id, claimed.folded) == ("d1", 1)
