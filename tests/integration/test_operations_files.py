@@ -111,6 +111,20 @@ def test_every_label_asked_for_belongs_to_its_metric(name: str) -> None:
     assert wrong == []
 
 
+def test_an_alert_at_the_first_occurrence_sees_a_counter_that_was_not_there_before() -> None:
+    fresh = Metrics()
+    fresh.watch_service(Statistics())
+    fresh.job_known("prune history")
+    there = sample_labels(fresh.render().decode())
+    blind = []
+    for rule in alerts():
+        for metric, window in re.findall(r"increase\((\w+)(?:\{[^}]*\})?\[(\w+)\]\)", rule["expr"]):
+            is_seen = f"unless {metric} offset {window})" in rule["expr"]
+            if metric not in there and not is_seen:
+                blind.append(rule["alert"])
+    assert blind == []
+
+
 def test_no_metric_has_a_label_that_the_scrape_itself_gives() -> None:
     named = sample_labels(_with_every_label())
     assert [name for name, labels in named.items() if labels & OF_THE_TARGET] == []
