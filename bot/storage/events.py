@@ -36,11 +36,18 @@ class SqlEvents(ports.Events):
         self._statements = statements
 
     @override
-    async def add_new(self, records: Sequence[EventRecord]) -> int:
+    async def add_new(self, records: Sequence[EventRecord], *, routed: bool = False) -> int:
         if not records:
             return 0
         columns = {name: list(map(of, records)) for name, of in _COLUMNS.items()}
-        return await self._statements.add(_ADD, columns)
+        return await self._statements.add(_ADD, columns, routed=routed)
+
+    @override
+    async def any_between(self, repository: RepositoryName, first_id: int, last_id: int) -> bool:
+        found = await self._statements.rows(
+            _ANY_BETWEEN, of_repository=repository, first_id=first_id, last_id=last_id
+        )
+        return bool(found)
 
     @override
     async def unrouted(
@@ -60,7 +67,16 @@ class SqlEvents(ports.Events):
 
     @override
     async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
-        await self._statements.rows_in(_MARK_ROUTED, event_ids, of_repository=repository)
+        await self._mark(repository, event_ids, routed=True)
+
+    @override
+    async def mark_unrouted(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
+        await self._mark(repository, event_ids, routed=False)
+
+    async def _mark(
+        self, repository: RepositoryName, event_ids: Sequence[int], *, routed: bool
+    ) -> None:
+        await self._statements.rows_in(_MARK, event_ids, of_repository=repository, is_routed=routed)
 
     @override
     async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
@@ -132,7 +148,7 @@ _OF_REPOSITORY = events.c.repository == bindparam("of_repository")
 _ADD = PreparedInsert(
     lambda insert: (
         insert(events)
-        .values({name: bindparam(name) for name in _COLUMNS})
+        .values({name: bindparam(name) for name in (*_COLUMNS, "routed")})
         .on_conflict_do_nothing(index_elements=[events.c.repository, events.c.event_id])
     ),
     lambda: events.c.event_id,
@@ -157,11 +173,25 @@ _WITH_UNROUTED = PreparedList(
     ),
 )
 
-_MARK_ROUTED = PreparedList(
+_ANY_BETWEEN = Prepared(
+    lambda _: (
+        select(events.c.event_id)
+        .where(
+            _OF_REPOSITORY,
+            events.c.event_id >= bindparam("first_id"),
+            events.c.event_id <= bindparam("last_id"),
+        )
+        .limit(1)
+    )
+)
+
+_MARK = PreparedList(
     "event",
     events.c.event_id.type,
     lambda _, event_ids: (
-        update(events).where(_OF_REPOSITORY, events.c.event_id.in_(event_ids)).values(routed=True)
+        update(events)
+        .where(_OF_REPOSITORY, events.c.event_id.in_(event_ids))
+        .values(routed=bindparam("is_routed"))
     ),
 )
 

@@ -18,9 +18,10 @@ from bot.ports import Clock, Lease, Store
 from bot.ports.measures import UNMEASURED, Measures, PollOutcome
 from bot.ports.workers import POLL_LEASES
 from bot.usecases.gate import GateClosed
+from bot.usecases.log_reader import LogReader
 from bot.usecases.look_at_health import LookAtHealth
 from bot.usecases.personal_topics import PersonalTopics
-from bot.usecases.poll_event_log import LogReader, PollEventLog
+from bot.usecases.poll_event_log import PollEventLog
 
 logger = logging.getLogger(__name__)
 

@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from operator import attrgetter
 
-from bot.domain.classification import PAUSE_TYPES, event_types_for
 from bot.domain.digests import NextDigest
 from bot.domain.errors import (
     InvalidRequest,
+    LeaseLost,
     MergeQueueError,
     MergeQueueProtocolError,
     ResourceNotFound,
@@ -32,14 +32,12 @@ from bot.domain.events import EventPage
 from bot.domain.keeping import keep
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.settling import Settling
-from bot.domain.stays import DECISIVE
-from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.gate import Gate, GateClosed
+from bot.usecases.log_reader import LogReader
 from bot.usecases.post_at_once import PostAtOnce
-from bot.usecases.route_events import Unrouted, route_events
+from bot.usecases.route_events import SLICE, Unrouted, route_events
 
 logger = logging.getLogger(__name__)
 
@@ -47,9 +45,6 @@ ENTER = "action.queue.enter"
 TELLS_OF_PAUSE = frozenset({"queue.pause.create", "queue.pause.update"})
 PAGES_AT_ONCE = 6
 """Of the 8 requests that the client lets be in flight, one of which it keeps for people."""
-
-SEEN = 200
-"""So many ids are remembered without a look at which of them are still needed."""
 
 TOGETHER = 1000
 """Events of several pages, stored in one transaction; after a crash these are read again."""
@@ -59,54 +54,6 @@ HELD = 2000
 
 IN_ORDER = attrgetter("received_at", "event_id")
 
-NEVER = datetime.max.replace(tzinfo=UTC)
-
-
-@dataclass(slots=True)
-class LogReader:
-    """What is remembered of one repository between polls, as long as its lease is held.
-
-    `seen`: events of the overlap, at least, that are stored already. `unrouted`: all stored events
-    that are not routed yet, None while they are not known, or many. `refused_types`: the service
-    refused the type filter, so it is not sent again. `slice_length`: how much of a backlog the next
-    walk reads. `ahead`: how far the service's clock is ahead of ours, None while it has not told.
-    `settling`: leaves that are waited for. `due_at`: when the poll was due that has not asked
-    anything yet. `asked_at`: when it did. `active_at`: when something new was last read, or reading
-    began. `personal`: the topics of which some people want direct messages.
-    """
-
-    position: Position | None
-    subscriptions: Sequence[Subscription]
-    seen: dict[int, datetime] = field(default_factory=dict)
-    seen_at_most: int = 0
-    unrouted: Sequence[EventRecord] | None = None
-    refused_types: bool = False
-    slice_length: timedelta = FIRST_SLICE
-    ahead: timedelta | None = None
-    settling: Settling = field(default_factory=Settling)
-    due_at: datetime | None = None
-    active_at: datetime | None = None
-    asked_at: datetime | None = None
-    personal: frozenset[str] = frozenset()
-
-    def types(self) -> frozenset[str]:
-        """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
-        if self.refused_types:
-            return frozenset()
-        topics = self.personal.union(*(one.topics for one in self.subscriptions))
-        in_threads = any(one.style is Style.THREAD for one in self.subscriptions)
-        return event_types_for(topics) | PAUSE_TYPES | (DECISIVE if in_threads else frozenset())
-
-    def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
-        """Keep the ids that the next walk's overlap will show again."""
-        self.seen.update((record.event_id, record.received_at) for record in records)
-        if len(self.seen) <= self.seen_at_most:
-            return
-        kept_from = max(self.seen.values(), default=NEVER) - overlap
-        self.seen = {key: at for key, at in self.seen.items() if at >= kept_from}
-        # Twice as many before the next look at all of them: a burst costs by its length.
-        self.seen_at_most = max(SEEN, 2 * len(self.seen))
-
 
 @dataclass(slots=True)
 class _Read:
@@ -114,6 +61,14 @@ class _Read:
 
     walk: Walk | None
     records: list[EventRecord] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is stored and not routed, as far as known; those in `ahead` are stored as routed."""
+
+    records: Sequence[EventRecord] | None
+    ahead: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +218,8 @@ class PollEventLog:
     async def _turn(self, reader: LogReader, lease: Lease, read: "_Read") -> None:
         position = replace(_known(reader.position), walk=read.walk)
         async with self.store.begin() as transaction:
-            unrouted = await self._keep(transaction, lease, position, read.records, reader)
-        reader.position, reader.unrouted = position, unrouted
+            kept = await self._keep(transaction, lease, position, read.records, reader)
+        reader.position, reader.unrouted = position, kept.records
         reader.remember(read.records, self.overlap)
         read.records = []
 
@@ -282,7 +237,9 @@ class PollEventLog:
         observed = await self._observed(before.repository, records)
         async with self.store.begin() as transaction:
             sending = await self.at_once.begin(transaction) if self.at_once is not None else None
-            unrouted = await self._keep(transaction, lease, position, records, reader)
+            kept = await self._keep(
+                transaction, lease, position, records, reader, are_routed_now=True
+            )
             await transaction.pull_requests.save(pull_requests)
             routed = await route_events(
                 transaction,
@@ -291,10 +248,11 @@ class PollEventLog:
                 self.next_digest,
                 observed,
                 Unrouted(
-                    unrouted and sorted(unrouted, key=IN_ORDER),
+                    kept.records and sorted(kept.records, key=IN_ORDER),
                     reader.settling,
                     sending,
                     reader.personal,
+                    kept.ahead,
                 ),
             )
             if sending is not None:
@@ -325,16 +283,37 @@ class PollEventLog:
         position: Position,
         records: Sequence[EventRecord],
         reader: LogReader,
-    ) -> Sequence[EventRecord] | None:
-        """Return what is unrouted then, as far as that is known."""
+        *,
+        are_routed_now: bool = False,
+    ) -> "_Kept":
         # Whatever becomes of the transaction, an answer of it that is lost leaves nothing known.
         known, reader.unrouted = reader.unrouted, None
         await transaction.leases.require(lease, self.clock.now())
-        added = await transaction.events.add_new(records) if records else 0
+        ahead = await self._ahead(transaction, known, records) if are_routed_now else ()
+        added = await transaction.events.add_new(records, routed=bool(ahead)) if records else 0
+        if added < len(ahead):
+            # They were not there a moment ago, and only who holds the lease stores any.
+            raise LeaseLost(lease.name)
         await transaction.positions.save(position)
         if known is None or added < len(records) or len(known) + added > HELD:
-            return None
-        return [*known, *records]
+            return _Kept(None)
+        return _Kept([*known, *records], ahead)
+
+    async def _ahead(
+        self,
+        transaction: Transaction,
+        known: Sequence[EventRecord] | None,
+        records: Sequence[EventRecord],
+    ) -> Collection[int]:
+        """The ids of `records` if all can be routed at once: they are stored as routed then.
+
+        Nearly always so. Whether one that was stored before is routed only the store knows.
+        """
+        ids = {record.event_id for record in records}
+        if not ids or known is None or len(ids) < len(records) or len(known) + len(ids) > SLICE:
+            return ()
+        was_read = await transaction.events.any_between(records[0].repository, min(ids), max(ids))
+        return () if was_read else ids
 
     async def _observed(
         self, repository: RepositoryName, records: Sequence[EventRecord]

@@ -1,7 +1,7 @@
 """From stored events to deliveries: who hears about each of them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -43,13 +43,15 @@ class Unrouted:
     `records`: all of them, oldest first, None where they have to be read. `settling` remembers
     since when leaves that say nothing have been waited for. `sending` takes what may be sent as
     soon as the transaction is committed. `personal`: the topics of which some people want direct
-    messages.
+    messages. `ahead`: the ids of those that this transaction has stored as routed already, which
+    all are among the first SLICE.
     """
 
     records: Sequence[EventRecord] | None = None
     settling: Settling = field(default_factory=Settling)
     sending: Sending | None = None
     personal: frozenset[str] = frozenset()
+    ahead: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +116,9 @@ async def route_events(
         told = [(record, routes.kinds[record.event_id]) for record in routed]
         await count_failures(transaction, repository, told)
     added += sum(record.type in PAUSE_TYPES for record in routed)
-    event_ids = [record.event_id for record in routed]
-    await transaction.events.mark_routed(repository, event_ids)
-    settling.forget(event_ids)
+    settling.forget([record.event_id for record in routed])
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
+    await _mark(transaction, repository, routed, left, before.ahead)
     return Routed(added, left, more=bool(behind and routed))
 
 
@@ -147,6 +148,20 @@ async def _judge(
     if not personal:
         return kind_of, {}
     return kind_of, await authors_to_tell(transaction, judged, kind_of, around, seen)
+
+
+async def _mark(
+    transaction: Transaction,
+    repository: RepositoryName,
+    routed: Sequence[EventRecord],
+    left: Sequence[EventRecord] | None,
+    ahead: Collection[int],
+) -> None:
+    """All is stored as it has come to be."""
+    late = [record.event_id for record in routed if record.event_id not in ahead]
+    await transaction.events.mark_routed(repository, late)
+    early = [record.event_id for record in left or () if record.event_id in ahead]
+    await transaction.events.mark_unrouted(repository, early)
 
 
 async def _add(

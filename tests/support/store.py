@@ -204,13 +204,20 @@ class InMemoryEvents(ports.Events):
         self._contents = contents
 
     @override
-    async def add_new(self, records: Sequence[EventRecord]) -> int:
+    async def add_new(self, records: Sequence[EventRecord], *, routed: bool = False) -> int:
         before = len(self._contents.events)
         for record in records:
             subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
             self._contents.events.setdefault(subject, as_stored(record))
-            self._contents.routed.setdefault(subject, False)
+            self._contents.routed.setdefault(subject, routed)
         return len(self._contents.events) - before
+
+    @override
+    async def any_between(self, repository: RepositoryName, first_id: int, last_id: int) -> bool:
+        return any(
+            subject.repository == repository and first_id <= subject.subject_id <= last_id
+            for subject in self._contents.events
+        )
 
     @override
     async def unrouted(
@@ -233,10 +240,17 @@ class InMemoryEvents(ports.Events):
 
     @override
     async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
+        self._mark(repository, event_ids, routed=True)
+
+    @override
+    async def mark_unrouted(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
+        self._mark(repository, event_ids, routed=False)
+
+    def _mark(self, repository: RepositoryName, event_ids: Sequence[int], *, routed: bool) -> None:
         for event_id in event_ids:
             subject = Subject(SubjectKind.EVENT, repository, event_id)
             if subject in self._contents.routed:
-                self._contents.routed[subject] = True
+                self._contents.routed[subject] = routed
 
     @override
     async def of_pull_requests(

@@ -17,9 +17,11 @@ from bot.domain.errors import (
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
+from bot.domain.keeping import keep
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.reading import Reading
+from tests.support.store import InMemoryEvents
 
 ENTER, MERGED = "action.queue.enter", "action.queue.merged"
 
@@ -346,14 +348,19 @@ async def test_a_long_absence_is_caught_up_with() -> None:
 
 async def test_silent_leaves_wait_for_what_decides_them_and_hold_what_follows() -> None:
     bot = await Reading().start("merge", "failure", "enter")
+    await bot.poll()
+    before = bot.tell(number=40)
     leave = bot.tell("action.queue.leave")
     after = bot.tell(number=42)
     await bot.poll()
-    assert bot.told() == []
+    assert bot.told() == events(before.id)
+    assert [one.event_id for one in await stored_unrouted(bot)] == [leave.id, after.id]
+    assert bot.reader.unrouted == await stored_unrouted(bot)
 
     merged = bot.tell(MERGED)
     await bot.poll()
-    assert bot.told() == events(after.id, merged.id)
+    assert bot.told() == events(before.id, after.id, merged.id)
+    assert await stored_unrouted(bot) == []
     assert leave.id not in [event_id for _, event_id in bot.told()]
 
 
@@ -389,6 +396,28 @@ async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_do
     await bot.poll()
     assert bot.told() == events(*told, leave.id, after.id, later.id)
     assert bot.reader.unrouted == await stored_unrouted(bot) == []
+
+
+async def test_an_event_that_another_process_stored_meanwhile_is_not_taken_for_routed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bot = await Reading().start("enter")
+    await bot.poll()
+    told = bot.tell()
+    async with bot.store.begin() as transaction:
+        await transaction.events.add_new([keep(told, SITE)])
+
+    async def none_yet(*_: object) -> bool:
+        return False
+
+    with monkeypatch.context() as patch:
+        patch.setattr(InMemoryEvents, "any_between", none_yet)
+        with pytest.raises(LeaseLost):
+            await bot.poll()
+    assert bot.told() == []
+
+    await bot.poll()
+    assert bot.told() == events(told.id)
 
 
 async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:

@@ -1,0 +1,63 @@
+"""What a process remembers of a repository's event log between polls."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from bot.domain.classification import PAUSE_TYPES, event_types_for
+from bot.domain.event_log import FIRST_SLICE, Position
+from bot.domain.event_records import EventRecord
+from bot.domain.settling import Settling
+from bot.domain.stays import DECISIVE
+from bot.domain.subscriptions import Style, Subscription
+
+SEEN = 200
+"""So many ids are remembered without a look at which of them are still needed."""
+
+NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class LogReader:
+    """What is remembered of one repository between polls, as long as its lease is held.
+
+    `seen`: events of the overlap, at least, that are stored already. `unrouted`: all stored events
+    that are not routed yet, None while they are not known, or many. `refused_types`: the service
+    refused the type filter, so it is not sent again. `slice_length`: how much of a backlog the next
+    walk reads. `ahead`: how far the service's clock is ahead of ours, None while it has not told.
+    `settling`: leaves that are waited for. `due_at`: when the poll was due that has not asked
+    anything yet. `asked_at`: when it did. `active_at`: when something new was last read, or reading
+    began. `personal`: the topics of which some people want direct messages.
+    """
+
+    position: Position | None
+    subscriptions: Sequence[Subscription]
+    seen: dict[int, datetime] = field(default_factory=dict)
+    seen_at_most: int = 0
+    unrouted: Sequence[EventRecord] | None = None
+    refused_types: bool = False
+    slice_length: timedelta = FIRST_SLICE
+    ahead: timedelta | None = None
+    settling: Settling = field(default_factory=Settling)
+    due_at: datetime | None = None
+    active_at: datetime | None = None
+    asked_at: datetime | None = None
+    personal: frozenset[str] = frozenset()
+
+    def types(self) -> frozenset[str]:
+        """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
+        if self.refused_types:
+            return frozenset()
+        topics = self.personal.union(*(one.topics for one in self.subscriptions))
+        in_threads = any(one.style is Style.THREAD for one in self.subscriptions)
+        return event_types_for(topics) | PAUSE_TYPES | (DECISIVE if in_threads else frozenset())
+
+    def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
+        """Keep the ids that the next walk's overlap will show again."""
+        self.seen.update((record.event_id, record.received_at) for record in records)
+        if len(self.seen) <= self.seen_at_most:
+            return
+        kept_from = max(self.seen.values(), default=NEVER) - overlap
+        self.seen = {key: at for key, at in self.seen.items() if at >= kept_from}
+        # Twice as many before the next look at all of them: a burst costs by its length.
+        self.seen_at_most = max(SEEN, 2 * len(self.seen))
