@@ -16,7 +16,7 @@ STEPS = {
     "lint": ("ruff", "check", "."),
     "types": ("mypy",),
     "imports": ("lint-imports", "--no-logo"),
-    "tests": ("pytest", "-n", "4"),
+    "tests": ("pytest", "-n", "6"),
 }
 
 

@@ -13,7 +13,7 @@ ROWS = 22
 """How many lines the table has."""
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 async def test_the_quick_benchmark_gives_every_row() -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.bench", "--quick", "--json"),

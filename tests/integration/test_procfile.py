@@ -83,7 +83,7 @@ class FromProcfile(BotTester):
         for who in ("web", "worker"):
             await self.runner.logged(who, "ready")
         port = (await self.runner.logged("web", "http_open"))["port"]
-        await self.slack.request_url.use(f"http://127.0.0.1:{port}/slack/events")
+        await self.give_request_url(f"http://127.0.0.1:{port}/slack/events")
 
     @override
     async def stop_bot(self) -> None:

@@ -71,7 +71,7 @@ class TwoProcesses(BotTester):
         for process in self.running:
             await logged(process, "ready")
         self.url = f"http://127.0.0.1:{(await logged(web, 'http_open'))['port']}"
-        await self.slack.request_url.use(f"{self.url}/slack/events")
+        await self.give_request_url(f"{self.url}/slack/events")
 
     @override
     async def stop_bot(self) -> None:

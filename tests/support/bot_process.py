@@ -74,7 +74,7 @@ class MqbotProcess:
             self.process.send_signal(with_signal)
         return await self.ends(STOP_SECONDS)
 
-    async def ends(self, seconds: float = 30.0) -> int:
+    async def ends(self, seconds: float = 60.0) -> int:
         try:
             async with asyncio.timeout(seconds):
                 return await self.process.wait()
@@ -109,7 +109,7 @@ class ProcessTester(BotTester):
         self.running = await MqbotProcess.start(
             "run", folder=self.folder, environ=self.settings_environment()
         )
-        await until(self._is_ready_or_dead(begun), "“ready” in the log", seconds=40)
+        await until(self._is_ready_or_dead(begun), "“ready” in the log", seconds=90)
         assert self.running.process.returncode is None, self.running.complaints
 
     def _is_ready_or_dead(self, begun: int) -> Any:

@@ -10,6 +10,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -27,10 +28,11 @@ from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.rate_limits import RateLimits
+from bot.sandbox.slack.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from tests.support.clock import MovedClock
 from tests.support.shown import Blocks, Json, Shown, ShownView, message_shown, view_shown
-from tests.support.waiting import DEADLINE_SECONDS, until
+from tests.support.waiting import DEADLINE_SECONDS, until, until_true
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 REPOSITORY = "acme/site"
@@ -173,8 +175,22 @@ class BotTester:
     async def _over_http(self, settings: Settings) -> AsyncIterator[None]:
         clock = self.clock
         async with build_web(settings, clock) as web, build_worker(settings, clock):
-            await self.slack.request_url.use(f"http://127.0.0.1:{web.port}{EVENTS_PATH}")
+            await self.give_request_url(f"http://127.0.0.1:{web.port}{EVENTS_PATH}")
             yield
+
+    async def give_request_url(self, url: str) -> None:
+        """Slack waits three seconds for an answer; whoever sets the app up presses Retry."""
+
+        async def is_verified() -> bool:
+            try:
+                await self.slack.request_url.use(url)
+            except RequestUrlRefused as refused:
+                if str(refused) != "http_timeout":
+                    raise
+                return False
+            return True
+
+        await until_true(is_verified, "a verified request URL")
 
     async def stop_bot(self) -> None:
         bot, self._bot = self._bot, None
@@ -558,6 +574,7 @@ def _chosen_already(view: ShownView) -> Json:
     }
 
 
+@cache
 def _manifest(mode: Mode) -> Path | Mapping[str, object]:
     if mode == "socket":
         return MANIFEST

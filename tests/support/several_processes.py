@@ -77,7 +77,7 @@ class SeveralProcesses(BotTester):
         begun += [await self.begin("worker") for _ in range(self.workers)]
         for one in begun:
             await self.is_ready(one)
-        await self.slack.request_url.use(f"http://127.0.0.1:{self.balancer.port}/slack/events")
+        await self.give_request_url(f"http://127.0.0.1:{self.balancer.port}/slack/events")
 
     async def begin(self, command: str) -> RunningProcess:
         """Start one; it is not ready yet."""

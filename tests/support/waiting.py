@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 LOOK_SECONDS = 0.01
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
+"""Of a machine that runs six processes of tests on two cores; a bot takes a second or two."""
 
 Found = TypeVar("Found")
 
