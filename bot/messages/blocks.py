@@ -16,6 +16,10 @@ from bot.messages.text import cut, cut_markup
 SECTION_LIMIT = 3000
 CONTEXT_LIMIT = 3000
 HEADER_LIMIT = 150
+FIELD_LIMIT = 2000
+ROWS_LIMIT = 5
+"""Of two fields each, of which a section has at most ten."""
+
 BUTTON_LIMIT = 75
 VALUE_LIMIT = 2000
 MESSAGE_BLOCKS_LIMIT = 50
@@ -55,6 +59,14 @@ def section(
     if accessory is not None:
         block["accessory"] = accessory
     return block
+
+
+def two_columns(rows: Sequence[tuple[str, str]]) -> Block:
+    """At most ROWS_LIMIT rows; a narrow screen shows what belongs together one below the other."""
+    cells: list[JsonValue] = [
+        mrkdwn(cell, FIELD_LIMIT) for row in rows[:ROWS_LIMIT] for cell in row
+    ]
+    return {"type": "section", "fields": cells}
 
 
 def header(text: str) -> Block:

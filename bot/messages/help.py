@@ -5,24 +5,32 @@ from bot.domain.message import Message
 from bot.messages import blocks
 from bot.messages.text import escape
 
+ROWS = blocks.ROWS_LIMIT
+
 
 def help_text(command: str, verb_name: str | None = None) -> Message:
     """All commands, or one of them with its examples."""
     for verb in VERBS:
         if verb.name == verb_name:
             return _one(command, verb)
-    lines = [f"• {verb.task}: `{escape(f'{command} {verb.usage}')}`" for verb in VERBS]
     return Message(
         text="\n".join(f"{verb.task}: {escape(f'{command} {verb.usage}')}" for verb in VERBS),
         blocks=(
-            blocks.section("*What I can do*"),
-            blocks.section("\n".join(lines)),
+            blocks.section("*What I can do*, and a command to copy for it"),
+            *(
+                blocks.two_columns([_row(command, verb) for verb in VERBS[first : first + ROWS]])
+                for first in range(0, len(VERBS), ROWS)
+            ),
             blocks.context(
                 f"`{escape(command)}` alone shows the queue of this channel's repository",
-                f"one verb in detail: `{escape(f'{command} help pause')}`",
+                f"all that a command takes: `{escape(f'{command} help pause')}`",
             ),
         ),
     )
+
+
+def _row(command: str, verb: Verb) -> tuple[str, str]:
+    return verb.task, f"`{escape(f'{command} {verb.examples[0]}')}`"
 
 
 def _one(command: str, verb: Verb) -> Message:

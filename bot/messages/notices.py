@@ -23,6 +23,15 @@ _MEANINGS = {
 }
 
 
+_SWITCHED = {
+    Notice.MENTION: "mentions",
+    Notice.FAILURE: "failure messages",
+    Notice.MERGE: "merge messages",
+    Notice.REMINDER: "reminders",
+    Notice.REPLACED: "replacement messages",
+}
+
+
 def rows(person: AboutPerson) -> list[Block]:
     """A line for each kind: whether it comes, and the button that changes that."""
     return [
@@ -38,7 +47,7 @@ def rows(person: AboutPerson) -> list[Block]:
 def direct(message: Message, notice: Notice) -> Message:
     """What channels are told, told one person alone, who can end that there and then."""
     stop = blocks.button(
-        f"Turn off {notice.value}",
+        "Stop these messages",
         action_id=actions.NOTICE_STOP,
         value=actions.notice_value(notice, is_on=False),
     )
@@ -75,9 +84,12 @@ def _state(notice: Notice, person: AboutPerson) -> str:
 
 
 def _switch(notice: Notice, *, is_on: bool) -> blocks.Element:
-    """Named for what it switches: those who hear the page read to them hear one after another."""
+    """Named for what it switches: those who hear the page read to them hear one after another.
+
+    It must not sound as if the queue were meant, which is why it says more than what is typed.
+    """
     return blocks.button(
-        f"Turn {'on' if is_on else 'off'} {notice.value}",
+        f"Turn {'on' if is_on else 'off'} {_SWITCHED[notice]}",
         action_id=actions.NOTICE,
         value=actions.notice_value(notice, is_on=is_on),
     )

@@ -43,6 +43,14 @@ def was_not_subscribed(repository: str) -> Message:
     return _line(f"This channel was not subscribed to {escape(repository)}. Nothing to do.")
 
 
+def was_not_heard(subscription: Subscription) -> Message:
+    """To whoever ends something that is no part of what the channel hears."""
+    return _line(
+        f"Nothing to end there: this channel hears about {escape(subscription.repository)}: "
+        f"{heard(subscription)}."
+    )
+
+
 def configured_stays(repository: str) -> Message:
     return _line(
         f"This channel's subscription to {escape(repository)} comes from the bot's configuration "

@@ -137,6 +137,7 @@ def build_listeners(
         check_permission=use_cases.check_permission,
         manage_subscriptions=use_cases.manage_subscriptions,
         channel_default=use_cases.channel_default,
+        manage_boards=use_cases.manage_boards,
         repositories=repositories,
         groups=groups,
         general=dict(ChainMap(*(dict(room.general()) for room in general))),

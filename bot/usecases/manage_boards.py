@@ -1,5 +1,6 @@
 """Put up a channel's board of a queue, and take it down."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
@@ -77,6 +78,14 @@ class ManageBoards:
         answer = await self._put_up(request, act, await self.show_status.run(request.repository))
         self.acts.nudge()
         return answer
+
+    async def kept_here(
+        self, channel_id: str, repositories: Sequence[RepositoryName]
+    ) -> Sequence[RepositoryName]:
+        """Those of the repositories that have a board in the channel."""
+        async with self.acts.store.begin() as transaction:
+            kept = await transaction.boards.kept(repositories)
+        return [one.repository for one in kept if one.channel_id == channel_id]
 
     async def take_down(self, request: BoardRequest) -> bool:
         """Whether there was one. Raises PermissionDenied."""

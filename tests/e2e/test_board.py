@@ -128,6 +128,16 @@ async def test_asked_for_again_it_says_where_it_is(bot: BotTester) -> None:
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, GENERAL)] == [1, 1]
 
 
+async def test_the_only_board_of_a_channel_is_the_one_that_is_ended(start_bot: StartBot) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"})
+    await bot.ask("/mq board off")
+    await bot.type("/mq board acme/api")
+    await bot.wait_for_post("acme/api")
+    answer = await bot.ask("/mq board off")
+    assert "The board of acme/api in this channel is not kept any more." in answer
+    assert "Which repository?" in await bot.ask("/mq board off")
+
+
 async def test_it_ends_when_somebody_says_so_and_another_can_be_put_up(bot: BotTester) -> None:
     answer = await bot.ask("/mq board off")
     assert "This channel has no board of acme/site. Nothing to do." in answer

@@ -27,7 +27,11 @@ async def test_a_word_like_no_verb_gets_the_list_of_verbs(bot: BotTester) -> Non
 
 async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> None:
     answer = await bot.ask("/mq help")
-    assert "`/mq pause [owner/name|@group|all] [45m|until 15:00] [reason]`" in answer
+    for verb in VERBS:
+        assert f"`/mq {verb.examples[0]}`" in answer
+        assert verb.task in answer
+    assert "/mq pause [owner/name|@group|all] [45m|until 15:00] [reason]" in answer.line
+    answer = await bot.ask("/mq help unsubscribe")
     assert "`/mq unsubscribe [owner/name] [topic …] [branch:GLOB] [except:LOGIN]`" in answer
     answer = await bot.ask("/mq help unpause")
     assert "Also: `/mq resume`" in answer

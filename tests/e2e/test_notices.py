@@ -32,7 +32,7 @@ async def test_a_person_sees_what_they_are_told_and_switches_it_on_the_card(
 
 async def test_the_home_tab_and_the_words_switch_the_same(bot: BotTester) -> None:
     await bot.open_home()
-    await bot.click(await bot.home("*Replacements:* on"), "Turn off replacements")
+    await bot.click(await bot.home("*Replacements:* on"), "Turn off replacement messages")
     await bot.home("*Replacements:* off")
     assert bot.direct_messages(by=ALICE) == []
     assert "*Replacements:* off" in await bot.ask("/mq me")
@@ -76,7 +76,7 @@ async def test_an_author_is_told_alone_of_what_no_channel_hears(
     merged = bot.enqueue(author="carol")
     told = await bot.wait_for_direct_message("*Merged*")
     assert f"#{merged}" in told
-    assert told.labels == ["Turn off merges"]
+    assert told.labels == ["Stop these messages"]
     of_another = bot.enqueue(author="zoe", broken_check="lint")
     failing = bot.enqueue(author="carol", broken_check="lint")
     failed = await bot.wait_for_direct_message("*Left the queue*")
@@ -86,10 +86,10 @@ async def test_an_author_is_told_alone_of_what_no_channel_hears(
     assert "• lint" in failed
     assert "<@" not in str(failed.blocks)
 
-    await bot.click(failed, "Turn off failures")
+    await bot.click(failed, "Stop these messages")
     said = await bot.wait_for_reply("Failures: off now.", channel=failed.channel)
     assert "*Merges:* on" in said
-    await bot.click(failed, "Turn off failures")
+    await bot.click(failed, "Stop these messages")
     await bot.wait_for_reply("Failures: off already.", channel=failed.channel)
     bot.enqueue(author="carol", broken_check="lint")
     await bot.happens("action.queue.leave")

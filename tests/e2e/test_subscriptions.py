@@ -50,6 +50,8 @@ async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> Non
     await bot.wait_for_post("now hears about")
     await bot.type("/mq unsubscribe acme/site enter pause")
     await bot.wait_for_post("now hears only this about acme/site: merge, failure")
+    answer = await bot.ask("/mq unsubscribe enter")
+    assert "Nothing to end there: this channel hears about acme/site: merge, failure" in answer
     await bot.type("/mq unsubscribe")
     await bot.wait_for_post("no longer hears about acme/site")
     answer = await bot.ask("/mq subscriptions")

@@ -396,6 +396,7 @@ def _subscriptions(text: str) -> Rendered:
         "subscriptions with all options": subscriptions.subscriptions([wide] * 12, "/mq", SITE),
         "unsubscribed": subscriptions.unsubscribed(LONG_NAME, None),
         "unsubscribed in part": subscriptions.unsubscribed(LONG_NAME, make_subscription()),
+        "was not heard": subscriptions.was_not_heard(make_subscription(text[:200] or "enter")),
         "was not subscribed": subscriptions.was_not_subscribed(LONG_NAME),
         "configured": subscriptions.configured_stays(LONG_NAME),
         "subscriptions": subscriptions.subscriptions([make_subscription()] * 40, "/mq"),

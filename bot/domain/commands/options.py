@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from datetime import timedelta
+from difflib import get_close_matches
 
 from bot.domain.commands.arguments import Arguments
 from bot.domain.commands.values import BRANCH_LIMIT
@@ -18,6 +19,9 @@ _NEEDED = {
     "type": "an event type, for example type:action.queue.leave",
     "until": "a length of time, for example until:1h",
 }
+USUAL = ("enter", "leave", "merged", "checks_start", "checks_end")
+"""The event types that are asked for most, as they may be typed."""
+
 _NUMBER = re.compile(r"#?([0-9]{1,19})")
 
 
@@ -96,8 +100,19 @@ class Options:
         if len(of_queue or ending) == 1:
             return (of_queue or ending)[0]
         similar = ending or [one for one in known if word and word in one]
-        choices = f" Did you mean {', '.join(similar[:5])}?" if similar else ""
-        raise self._arguments.problem(f"There is no event type “{word}”.{choices}")
+        similar = similar or get_close_matches(word, known, n=3) or _near_ending(word, known)
+        choices = (
+            f"Did you mean {', '.join(similar[:5])}?"
+            if similar
+            else f"There are {', '.join(USUAL)}, and more."
+        )
+        raise self._arguments.problem(f"There is no event type “{word}”. {choices}")
+
+
+def _near_ending(word: str, known: Sequence[str]) -> list[str]:
+    """Those whose last words are nearly what was typed."""
+    endings = {one.rpartition(".")[2]: one for one in known}
+    return [endings[one] for one in get_close_matches(word, endings, n=3)]
 
 
 def read_number(text: str) -> int | None:

@@ -57,13 +57,21 @@ def _no_group(_arguments: Arguments) -> None:
     """The verb is about one repository at a time."""
 
 
+WORD_SHOWN = 60
+"""Of a word that is none of ours, so that what follows it is still read."""
+
+
 def _unknown_verb(word: str) -> CommandSyntaxError:
     nearest = get_close_matches(word.lower(), VERB_BY_WORD, n=1, cutoff=0.6)
     names = ", ".join(verb.name for verb in VERBS)
+    shown = word if len(word) <= WORD_SHOWN else f"{word[:WORD_SHOWN]}…"
+    if not nearest:
+        said = f"There is no command “{shown}”. There are {names}."
+        return CommandSyntaxError(said, usage=VERB_BY_WORD["help"].usage)
     return CommandSyntaxError(
-        f"There is no command “{word}”.",
-        usage=VERB_BY_WORD[nearest[0]].usage if nearest else names,
-        nearest=nearest[0] if nearest else None,
+        f"There is no command “{shown}”.",
+        usage=VERB_BY_WORD[nearest[0]].usage,
+        nearest=nearest[0],
     )
 
 

@@ -27,6 +27,7 @@ from bot.slack.answers.room import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.manage_boards import ManageBoards
 from bot.usecases.manage_subscriptions import ManageSubscriptions
 
 _ACTS = (
@@ -47,6 +48,7 @@ class Answers:
     check_permission: CheckPermission
     manage_subscriptions: ManageSubscriptions
     channel_default: ChannelDefault
+    manage_boards: ManageBoards
     repositories: Repositories
     groups: Groups
     general: Mapping[type[GeneralCommand], GeneralAnswer]
@@ -89,13 +91,19 @@ class Answers:
     async def _repository(
         self, command: RepositoryCommand, conversation: Conversation
     ) -> RepositoryName | None:
-        """The one typed, else the only one there is, else the channel's own."""
+        """The one typed, the only one there is, that whose board ends, or the channel's own."""
         if command.repository is not None:
             return command.repository
         if len(self.repositories.names) == 1:
             return self.repositories.names[0]
         if conversation.channel_id is None:
             return None
+        if isinstance(command, BoardCommand) and command.is_off:
+            boards = await self.manage_boards.kept_here(
+                conversation.channel_id, self.repositories.names
+            )
+            if len(boards) == 1:
+                return boards[0]
         default = await self.channel_default.of(conversation.channel_id)
         if default in self.repositories.names:
             return default

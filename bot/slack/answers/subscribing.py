@@ -94,6 +94,8 @@ class SubscriptionAnswers:
             await conversation.tell_channel(subscriptions.unsubscribed(repository, done.left))
         if done.configured is not None:
             await conversation.tell_actor(subscriptions.configured_stays(repository))
+        elif not done.changed and done.left is not None:
+            await conversation.tell_actor(subscriptions.was_not_heard(done.left))
         elif not done.changed:
             await conversation.tell_actor(subscriptions.was_not_subscribed(repository))
 

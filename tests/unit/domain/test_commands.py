@@ -154,7 +154,15 @@ def test_nonsense_is_shown_all_verbs(typed: str) -> None:
     assert typed in refused.value.problem
     assert refused.value.nearest is None
     for verb in VERBS:
-        assert verb.name in refused.value.usage
+        assert verb.name in refused.value.problem
+    assert refused.value.usage == "help [verb]"
+
+
+def test_the_commands_are_named_however_long_the_nonsense_is() -> None:
+    with pytest.raises(CommandSyntaxError) as refused:
+        parse_command("x" * 3000, TWO)
+
+    assert len(refused.value.problem) < 300
 
 
 @pytest.mark.parametrize(

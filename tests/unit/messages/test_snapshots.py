@@ -443,6 +443,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "unsubscribed": lambda: subscriptions.unsubscribed(SITE, None),
     "unsubscribed-in-part": lambda: subscriptions.unsubscribed(SITE, make_subscription("merge")),
+    "was-not-heard": lambda: subscriptions.was_not_heard(make_subscription("merge", "failure")),
     "was-not-subscribed": lambda: subscriptions.was_not_subscribed(SITE),
     "configured-stays": lambda: subscriptions.configured_stays(SITE),
     "subscriptions": lambda: subscriptions.subscriptions(
