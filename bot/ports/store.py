@@ -41,9 +41,19 @@ class Leases(Protocol):
     """Exclusive rights that several processes on one database share out."""
 
     async def claim(
-        self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
+        self,
+        names: Sequence[str],
+        *,
+        holder: str,
+        now: datetime,
+        lifetime: timedelta,
+        renew_within: timedelta | None = None,
     ) -> Mapping[str, Lease]:
-        """Take or renew those that are free, expired or already ours; the others are left out."""
+        """Take or renew those that are free, expired or already ours; the others are left out.
+
+        With `renew_within`, ours of which more than that is left are given as they are: nothing is
+        written for them.
+        """
         ...
 
     async def require(self, lease: Lease, now: datetime) -> None:
