@@ -228,7 +228,8 @@ class PostDeliveries:
         except PostRefused as error:
             return self._refused(delivery, error)
         now = self.clock.now()
-        if message.since is not None:
+        # What waited for a digest was not late.
+        if message.since is not None and not delivery.digest:
             self.measures.posted(now - message.since)
         logger.info("posted", extra=_fields("posted", delivery))
         return states.delivered(delivery, message_ts, now), None

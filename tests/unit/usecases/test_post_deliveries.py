@@ -1,7 +1,7 @@
 """Posting: in order, looked for when in doubt, given up only for good reasons."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from typing_extensions import override
@@ -21,6 +21,7 @@ from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, 
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.messages.events import event
+from bot.ports.measures import Unmeasured
 from bot.usecases.post_deliveries import CHANNELS_AT_ONCE, FOLD_OVER, PARKED_RETRY, PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.make import (
@@ -37,6 +38,17 @@ LOST = PostInDoubt("ServerDisconnectedError")
 
 
 @dataclass
+class Delays(Unmeasured):
+    """How late posts were."""
+
+    seen: list[timedelta] = field(default_factory=list)
+
+    @override
+    def posted(self, after: timedelta) -> None:
+        self.seen.append(after)
+
+
+@dataclass
 class Posting:
     """The outbox and Slack, with a clock that a test moves."""
 
@@ -45,11 +57,18 @@ class Posting:
     poster: RecordingPoster = field(default_factory=RecordingPoster)
     holder: str = "one"
     nudges: list[float] = field(default_factory=list)
+    delays: Delays = field(default_factory=Delays)
 
     def __post_init__(self) -> None:
         self.store = InMemoryStore(self.database)
         self.use_case = PostDeliveries(
-            self.store, self.poster, self.clock, self.nudge, self.holder, lambda: 1.0
+            self.store,
+            self.poster,
+            self.clock,
+            self.nudge,
+            self.holder,
+            lambda: 1.0,
+            measures=self.delays,
         )
 
     def nudge(self, after: float = 0) -> None:
@@ -62,6 +81,7 @@ class Posting:
         urgent: bool = False,
         kind: EventKind | None = None,
         card_id: int | None = None,
+        digest_at: datetime | None = None,
     ) -> None:
         async with self.store.begin() as transaction:
             await transaction.events.add_new([_event(self, one) for one in event_ids])
@@ -75,6 +95,7 @@ class Posting:
                         urgent=urgent,
                         kind=kind,
                         card_id=card_id,
+                        digest_at=digest_at,
                     )
                     for one in event_ids
                 ]
@@ -109,6 +130,16 @@ async def test_deliveries_are_posted_in_the_order_of_their_channel() -> None:
     assert bot.delivery(1).message_ts == bot.poster.history[0].ts
     await bot.run(60)
     assert len(bot.poster.called("post")) == 5
+
+
+async def test_what_waited_for_a_digest_does_not_count_as_late() -> None:
+    bot = Posting()
+    await bot.add(1, digest_at=bot.clock.now() + timedelta(hours=9))
+    await bot.add(2)
+    await bot.run(5)
+    await bot.run(9 * 3600)
+    assert bot.shown() == [2, 1]
+    assert bot.delays.seen == [timedelta(seconds=5)]
 
 
 async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_channel() -> None:
