@@ -96,7 +96,10 @@ class Metrics(Measures):
             "mqbot_slack_rate_limit_wait_seconds", "For how many seconds, added up"
         )
         self._slack_errors = self._counter(
-            "mqbot_slack_errors", "Calls of Slack's Web API that failed", "method", "code"
+            "mqbot_slack_errors",
+            "Calls of Slack that failed, answers to people included",
+            "method",
+            "code",
         )
         self._job_failures = self._counter(
             "mqbot_job_failures", "Runs of scheduled jobs that failed", "task"

@@ -75,7 +75,7 @@ async def open_ports(
     except TokenRefused as error:
         raise refused("SLACK_BOT_TOKEN", error) from None
     channels = SlackChannels(client, clock)
-    slack = SlackSide(client, identity, channels, Replies(session, channels), limits)
+    slack = SlackSide(client, identity, channels, Replies(session, channels, measures), limits)
     return Ports(clock, store, merge_queue, slack, measures)
 
 

@@ -9,6 +9,7 @@ from aiohttp import ClientError, ClientSession
 
 from bot.domain.message import Message
 from bot.ports import ChannelDirectory
+from bot.ports.measures import UNMEASURED, Measures
 from bot.slack.failures import BLOCKS_CODES, blocks_refused
 from bot.slack.plainer import plainer_and_plainer
 from bot.slack.shared_channels import fit_for_channel
@@ -18,6 +19,9 @@ logger = logging.getLogger(__name__)
 ANSWER_KEPT = 100
 REFUSED = re.compile(r'"ok"\s*:\s*false')
 """A refusal may come with the status 200, as those of the Web API do."""
+
+CODE_IN_JSON = re.compile(r'"error"\s*:\s*"([a-z0-9_]{1,60})"')
+CODE_ALONE = re.compile(r"\s*([a-z0-9_]{1,60})\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Replies:
 
     session: ClientSession
     channels: ChannelDirectory
+    measures: Measures = UNMEASURED
 
     async def to_actor(self, response_url: str, message: Message) -> None:
         """Only the person sees it."""
@@ -71,7 +76,15 @@ class Replies:
                 said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
                 if answer.ok and not REFUSED.search(said):
                     return None
+                code = refusal_code(said, answer.status)
         except (ClientError, TimeoutError) as error:
-            said = type(error).__name__
+            said = code = type(error).__name__
+        self.measures.slack_failed("response_url", code)
         logger.warning("reply not delivered", extra={"action": "reply_failed", "said": said})
         return said
+
+
+def refusal_code(said: str, status: int) -> str:
+    """What Slack calls it, else the HTTP status: never a piece of whatever else was answered."""
+    found = CODE_IN_JSON.search(said) or CODE_ALONE.fullmatch(said)
+    return found[1] if found else f"http_{status}"

@@ -81,3 +81,11 @@ async def test_the_services_refusals_show_by_kind(watched: WatchedBot) -> None:
     for outcome in ("200", "429", "503"):
         asked = {"endpoint": "event_page", "outcome": outcome}
         await reaches(watched, 1, "mqbot_service_requests_total", **asked)
+
+
+async def test_an_answer_that_slack_does_not_take_is_counted(watched: WatchedBot) -> None:
+    bot = watched.bot
+    bot.expected_refusals.add("response_url html_500")
+    bot.break_slack("html_500", "response_url")
+    await bot.type("/mq status")
+    await reaches(watched, 1, "mqbot_slack_errors_total", method="response_url", code="http_500")
