@@ -17,6 +17,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 import bot
@@ -141,6 +142,24 @@ async def test_every_revision_keeps_what_waits_to_be_posted(empty_url: str) -> N
     assert claimed[0].attempted_at == at(1772368250000000)
     assert settled.oldest_created_at is None
     assert leases["poll:acme/site"].token == 5
+
+
+@pytest.mark.parametrize("state", ["delivered", "failed", "folded"])
+async def test_what_is_settled_has_its_time_in_every_revision(empty_url: str, state: str) -> None:
+    await migrate_with_data(empty_url)
+
+    for wrong in ("state = :state", "settled_at = 1"):
+        with pytest.raises(IntegrityError):
+            await settle(empty_url, wrong, state)
+    await settle(empty_url, "state = :state, settled_at = 1", state)
+
+
+async def settle(url: str, changes: str, state: str) -> None:
+    """Change what waits to be posted since the first revision."""
+    changing = text(f"UPDATE deliveries SET {changes} WHERE delivery_id = 'd3'")  # noqa: S608  # words of this file
+    given = {"state": state} if ":state" in changes else {}
+    async with connected(url) as connection:
+        await connection.execute(changing, given)
 
 
 async def test_every_revision_keeps_what_was_acted_upon(empty_url: str) -> None:

@@ -70,8 +70,9 @@ deliveries = Table(
     UniqueConstraint(
         "subject_kind", "repository", "subject_id", "channel_id", name="uq_deliveries_subject"
     ),
+    # One by one: of a list of three SQLite makes a table for each row that it checks.
     CheckConstraint(
-        "(settled_at IS NOT NULL) = (state IN ('delivered', 'failed', 'folded'))",
+        "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' OR state = 'folded')",
         name="settled_has_time",
     ),
 )
