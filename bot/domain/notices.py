@@ -1,8 +1,10 @@
 """What one person is told, and may switch off: mentions and kinds of direct messages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from bot.domain.repository import RepositoryName
 
 
 class Notice(StrEnum):
@@ -36,10 +38,14 @@ OF_THE_AUTHOR = frozenset({Notice.MENTION, Notice.FAILURE, Notice.MERGE})
 
 @dataclass(frozen=True, slots=True)
 class AboutPerson:
-    """Their login of the code host, if they told it, and the notices they get."""
+    """Their login of the code host, if they told it, and the notices they get.
+
+    `awaited`: the repositories of which they are told once that the queue goes on.
+    """
 
     login: str | None
     wanted: frozenset[Notice]
+    awaited: Sequence[RepositoryName] = ()
 
 
 def wanted(choices: Choices) -> frozenset[Notice]:

@@ -47,6 +47,7 @@ BRANCHES_BACK = "mq:branches_back"
 STATISTICS_SHARE = "mq:statistics_share"
 NOTICE = "mq:notice"
 NOTICE_STOP = "mq:notice_stop"
+STOP_WAITING = "mq:stop_waiting"
 
 PAUSE_VIEW = "mq:pause_view"
 """Callback of the pause-reason modal."""

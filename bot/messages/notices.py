@@ -23,6 +23,8 @@ _MEANINGS = {
 }
 
 
+AWAITED_SHOWN = 10
+
 _SWITCHED = {
     Notice.MENTION: "mentions",
     Notice.FAILURE: "failure messages",
@@ -41,7 +43,26 @@ def rows(person: AboutPerson) -> list[Block]:
             accessory=_switch(one, is_on=one not in person.wanted),
         )
         for one in Notice
-    ]
+    ] + _waiting(person)
+
+
+def _waiting(person: AboutPerson) -> list[Block]:
+    """What was asked for with *Tell me when it resumes* and has not come yet."""
+    if not person.awaited:
+        return []
+    stop = blocks.button("Stop waiting", action_id=actions.STOP_WAITING, value="all")
+    text = f"*Tell me when it resumes:* you wait for {_awaited(person)}\nA direct message, once"
+    return [blocks.section(text, block_id="notice:waiting", accessory=stop)]
+
+
+def _awaited(person: AboutPerson) -> str:
+    shown = [escape(one) for one in person.awaited[:AWAITED_SHOWN]]
+    left = len(person.awaited) - len(shown)
+    return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
+
+
+def stopped_waiting(*, is_new: bool) -> str:
+    return "You wait for no queue any more." if is_new else "You waited for no queue already."
 
 
 def direct(message: Message, notice: Notice) -> Message:
@@ -66,7 +87,9 @@ def by_words(command: str) -> Block:
 
 def in_one_line(person: AboutPerson) -> str:
     """For those who see no blocks."""
-    return ". ".join(f"{_name(one)}: {_state(one, person)}" for one in Notice) + "."
+    states = [f"{_name(one)}: {_state(one, person)}" for one in Notice]
+    waiting = [f"You wait for {_awaited(person)} to resume"] if person.awaited else []
+    return ". ".join([*states, *waiting]) + "."
 
 
 def switched(notices: Collection[Notice], *, is_on: bool, is_new: bool) -> str:

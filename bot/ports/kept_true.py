@@ -114,6 +114,14 @@ class ResumeWatchers(Protocol):
         """Those who asked for any of these."""
         ...
 
+    async def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:
+        """By user id, the repositories they asked for, in order; who asked for none is left out."""
+        ...
+
+    async def forget(self, user_id: str) -> bool:
+        """Whether the person had asked for anything, which they are not told now."""
+        ...
+
     async def move(self, pause_id: int, to: int) -> None:
         """They wait for the end of another pause: that one was replaced by it."""
         ...

@@ -1,13 +1,15 @@
 """People who asked to be told when a queue goes on."""
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import delete, literal, select
 from typing_extensions import override
 
+from bot.domain.repository import RepositoryName
 from bot.ports.kept_true import ResumeWatchers
 from bot.storage.statements import Statements, slices
-from bot.storage.tables import resume_watchers
+from bot.storage.tables import pauses, resume_watchers
 
 
 class SqlResumeWatchers(ResumeWatchers):
@@ -43,6 +45,23 @@ class SqlResumeWatchers(ResumeWatchers):
             )
             found.update(row.user_id for row in rows)
         return found
+
+    @override
+    async def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:
+        found: dict[str, set[RepositoryName]] = defaultdict(set)
+        theirs = select(resume_watchers.c.user_id, pauses.c.repository).join(
+            pauses, pauses.c.pause_id == resume_watchers.c.pause_id
+        )
+        for some in slices(sorted(set(user_ids))):
+            asked = theirs.where(resume_watchers.c.user_id.in_(some))
+            for row in await self._statements.run(asked):
+                found[row.user_id].add(row.repository)
+        return {user_id: sorted(names) for user_id, names in found.items()}
+
+    @override
+    async def forget(self, user_id: str) -> bool:
+        theirs = delete(resume_watchers).where(resume_watchers.c.user_id == user_id)
+        return (await self._statements.run(theirs)).rowcount > 0
 
     @override
     async def move(self, pause_id: int, to: int) -> None:

@@ -1,6 +1,6 @@
 """Let a person say which mentions and direct messages they get."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,9 +35,29 @@ class ChooseNotices:
             after = await _about(transaction, user_id)
         return (Chosen.SAME if before == after else Chosen.CHANGED), after
 
+    async def stop_waiting(self, user_id: str) -> tuple[Chosen, AboutPerson]:
+        """Take back all that was asked for with *Tell me when it resumes*."""
+        async with self.store.begin() as transaction:
+            waited = await transaction.resume_watchers.forget(user_id)
+            after = await _about(transaction, user_id)
+        return (Chosen.CHANGED if waited else Chosen.SAME), after
+
     async def about(self, user_id: str) -> AboutPerson:
         async with self.store.begin() as transaction:
             return await _about(transaction, user_id)
+
+
+async def about_people(
+    transaction: Transaction, user_ids: Collection[str]
+) -> Mapping[str, AboutPerson]:
+    """What is known of each of the people, by user id."""
+    logins = await transaction.accounts.logins(user_ids)
+    chosen = await transaction.notices.chosen(user_ids)
+    awaited = await transaction.resume_watchers.awaited(user_ids)
+    return {
+        one: AboutPerson(logins.get(one), wanted(chosen.get(one, {})), awaited.get(one, ()))
+        for one in user_ids
+    }
 
 
 async def who_want(
@@ -51,6 +71,4 @@ async def who_want(
 
 
 async def _about(transaction: Transaction, user_id: str) -> AboutPerson:
-    logins = await transaction.accounts.logins([user_id])
-    chosen = await transaction.notices.chosen([user_id])
-    return AboutPerson(logins.get(user_id), wanted(chosen.get(user_id, {})))
+    return (await about_people(transaction, [user_id]))[user_id]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bot.domain.errors import MergeQueueError
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
-from bot.domain.notices import AboutPerson, wanted
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, OutboxSummary, Store
+from bot.usecases.choose_notices import about_people
 from bot.usecases.show_status import ShowStatus
 
 SHOWN = 10
@@ -51,12 +51,8 @@ class ShowHome:
     async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:
         """What is particular to each person, by user id."""
         async with self.store.begin() as transaction:
-            logins = await transaction.accounts.logins(may_pause)
-            chosen = await transaction.notices.chosen(may_pause)
-        return {
-            one: Viewer(may, AboutPerson(logins.get(one), wanted(chosen.get(one, {}))))
-            for one, may in may_pause.items()
-        }
+            people = await about_people(transaction, may_pause)
+        return {one: Viewer(may, people[one]) for one, may in may_pause.items()}
 
     async def _read(self, repository: RepositoryName, gate: asyncio.Semaphore) -> ReadQueue:
         async with gate:

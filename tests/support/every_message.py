@@ -150,6 +150,11 @@ def every_message(text: str, url: str) -> Rendered:
             ),
             Notice.MERGE,
         ),
+        "me waiting": people.me(
+            replace(make_person(text), awaited=[LONG_NAME] * 20),
+            "/mq",
+            notices.stopped_waiting(is_new=False),
+        ),
         "me switched": people.me(
             make_person(text, mentions=False),
             "/mq",

@@ -421,7 +421,7 @@ class InMemoryTransaction(ports.Transaction):
         self._cards = InMemoryCards(contents.cards, contents.cards_changed_at, contents.deliveries)
         self._boards = InMemoryBoards(contents.boards, contents.board_sights)
         self._pauses = InMemoryPauses(contents.pauses, contents.cards, contents.resume_watchers)
-        self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers)
+        self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers, contents.pauses)
         self._group_acts = InMemoryGroupActs(
             contents.group_acts, contents.group_pauses, contents.group_acts_referred_to
         )

@@ -226,8 +226,11 @@ class InMemoryPauses(Pauses):
 
 
 class InMemoryResumeWatchers(ResumeWatchers):
-    def __init__(self, watchers: dict[tuple[int, str], None]) -> None:
+    def __init__(
+        self, watchers: dict[tuple[int, str], None], pauses: Mapping[int, PauseRecord]
+    ) -> None:
         self._watchers = watchers
+        self._pauses = pauses
 
     @override
     async def add(self, pause_id: int, user_id: str) -> bool:
@@ -245,6 +248,21 @@ class InMemoryResumeWatchers(ResumeWatchers):
     @override
     async def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
         return {user_id for pause_id, user_id in self._watchers if pause_id in pause_ids}
+
+    @override
+    async def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:
+        found: dict[str, set[RepositoryName]] = {}
+        for pause_id, user_id in self._watchers:
+            if user_id in user_ids:
+                found.setdefault(user_id, set()).add(self._pauses[pause_id].repository)
+        return {user_id: sorted(names) for user_id, names in found.items()}
+
+    @override
+    async def forget(self, user_id: str) -> bool:
+        theirs = [key for key in self._watchers if key[1] == user_id]
+        for key in theirs:
+            del self._watchers[key]
+        return bool(theirs)
 
     @override
     async def move(self, pause_id: int, to: int) -> None:

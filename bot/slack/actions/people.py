@@ -22,10 +22,20 @@ class NoticeActions:
     check_permission: CheckPermission
 
     def acts(self) -> Mapping[str, Act]:
-        return {actions.NOTICE: self._switch, actions.NOTICE_STOP: self._stop}
+        return {
+            actions.NOTICE: self._switch,
+            actions.NOTICE_STOP: self._stop,
+            actions.STOP_WAITING: self._stop_waiting,
+        }
 
     async def _switch(self, click: BlockActions, conversation: Conversation) -> None:
         card = await self._card(click, conversation)
+        if conversation.origin is not Origin.HOME:
+            await conversation.put_in_place(card)
+
+    async def _stop_waiting(self, _click: BlockActions, conversation: Conversation) -> None:
+        await self.check_permission.require(conversation.actor, Right.READ)
+        card = await self.answers.stop_waiting(conversation)
         if conversation.origin is not Origin.HOME:
             await conversation.put_in_place(card)
 

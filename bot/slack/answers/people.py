@@ -33,6 +33,12 @@ class AccountAnswers:
         said = notices.switched(chosen, is_on=is_on, is_new=outcome is Chosen.CHANGED)
         return people.me(person, self.command, said)
 
+    async def stop_waiting(self, conversation: Conversation) -> Message:
+        """As `switch`."""
+        outcome, person = await self.choose_notices.stop_waiting(conversation.actor.user_id)
+        said = notices.stopped_waiting(is_new=outcome is Chosen.CHANGED)
+        return people.me(person, self.command, said)
+
     async def _link(self, command: LinkCommand, conversation: Conversation) -> None:
         user_id = conversation.actor.user_id
         if command.login is None:

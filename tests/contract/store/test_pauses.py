@@ -159,3 +159,23 @@ async def test_watchers_go_over_to_the_pause_that_replaced_theirs(store: Store) 
         await transaction.resume_watchers.move(first, second)
         assert await transaction.resume_watchers.take(first) == []
         assert await transaction.resume_watchers.take(second) == ["U1", "U2"]
+
+
+async def test_a_person_can_see_what_they_wait_for_and_wait_no_longer(store: Store) -> None:
+    site, shop = await save(store, make_pause(), make_pause(after(1), repository=SHOP))
+    async with store.begin() as transaction:
+        for pause_id in (shop, site):
+            await transaction.resume_watchers.add(pause_id, "U1")
+        await transaction.resume_watchers.add(site, "U2")
+
+    async with store.begin() as transaction:
+        watchers = transaction.resume_watchers
+        awaited = await watchers.awaited(["U1", "U2", "U3"])
+        assert {one: list(names) for one, names in awaited.items()} == {
+            "U1": sorted([SHOP, SITE]),
+            "U2": [SITE],
+        }
+        assert await watchers.awaited([]) == {}
+        assert await watchers.forget("U1")
+        assert not await watchers.forget("U1")
+        assert await watchers.waiting([site, shop]) == {"U2"}

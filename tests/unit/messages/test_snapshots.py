@@ -43,6 +43,7 @@ from bot.domain.message import Message, View
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
+from bot.domain.repository import RepositoryName
 from bot.domain.rules import Rules
 from bot.domain.staleness import Staleness
 from bot.domain.subscriptions import Style, SubscriptionSource
@@ -308,6 +309,13 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "failure-told-its-author": lambda: notices.direct(
         told(LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT),
         Notice.FAILURE,
+    ),
+    "me-waiting": lambda: people.me(
+        replace(make_person("ada"), awaited=[RepositoryName(f"acme/r{n:02}") for n in range(12)]),
+        "/mq",
+    ),
+    "me-stopped-waiting": lambda: people.me(
+        make_person("ada"), "/mq", notices.stopped_waiting(is_new=True)
     ),
     "me-switched": lambda: people.me(
         make_person("ada", mentions=False),
