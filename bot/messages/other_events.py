@@ -112,12 +112,16 @@ def _held(details: Details) -> tuple[str, str]:
 
 def _length(details: Details) -> tuple[str, str]:
     size = _number(details, "size")
-    return "Queue changed", f"{plural(size, 'pull request')} in it now" if size is not None else ""
+    if size is None:
+        return "Queue changed", ""
+    return "In the queue now", plural(size, "pull request")
 
 
 def _running(details: Details) -> tuple[str, str]:
     running = _number(details, "running_checks")
-    return "Running checks changed", f"{running:,} now" if running is not None else ""
+    if running is None:
+        return "Running checks changed", ""
+    return "Running now", plural(running, "check")
 
 
 def _retried(details: Details) -> tuple[str, str]:

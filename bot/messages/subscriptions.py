@@ -13,14 +13,24 @@ NAME_LIMIT = 60
 NAMED = 5
 
 
-def subscribed(subscription: Subscription, access: ChannelAccess, *, bot_name: str) -> Message:
-    """To the whole channel: from now on it hears about the repository."""
+def subscribed(
+    subscription: Subscription,
+    access: ChannelAccess,
+    *,
+    bot_name: str,
+    configured: Subscription | None = None,
+) -> Message:
+    """To the whole channel: from now on it hears about the repository.
+
+    `configured` is what the bot's configuration has it hear besides.
+    """
     text = f"This channel now hears about {escape(subscription.repository)}: {heard(subscription)}"
     warning = _warning(access, bot_name)
     shown = [blocks.section(f":bell: {text}")]
-    if warning:
-        shown.append(blocks.context(warning))
-    return Message(text=f"{text}. {warning}".rstrip(". ") + ".", blocks=tuple(shown))
+    besides = f"Besides, as configured: {heard(configured)}" if configured is not None else ""
+    shown += [blocks.context(one) for one in (besides, warning) if one]
+    said = ". ".join(filter(None, [text, besides, warning])).rstrip(". ")
+    return Message(text=f"{said}.", blocks=tuple(shown))
 
 
 def unsubscribed(repository: str, left: Subscription | None) -> Message:

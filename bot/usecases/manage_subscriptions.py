@@ -30,12 +30,13 @@ class SubscriptionRequest:
 class Subscribed:
     """The subscription as it now is, and whether the bot can post in the channel.
 
-    `changed`: it was not so before.
+    `changed`: it was not so before. `configured`: what the channel hears about besides.
     """
 
     subscription: Subscription
     access: ChannelAccess
     changed: bool = True
+    configured: Subscription | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class ManageSubscriptions:
             if changed:
                 await transaction.subscriptions.save(after)
             await self._record(transaction, Action.SUBSCRIBE, request, before, after)
-        return Subscribed(after, access, changed)
+        configured = _of(found, request.repository, SubscriptionSource.CONFIGURATION)
+        return Subscribed(after, access, changed, configured)
 
     async def _zone(self, request: SubscriptionRequest) -> str:
         """The person's own, in which they say a time of day."""

@@ -60,6 +60,13 @@ async def test_unsubscribing_is_the_mirror_of_subscribing(bot: BotTester) -> Non
     assert answer.words == "This channel was not subscribed to acme/site. Nothing to do."
 
 
+async def test_who_subscribes_is_told_what_the_channel_hears_besides(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={RELEASES}:failure,pause")
+    await bot.type("/mq subscribe merge", channel=RELEASES)
+    told = await bot.wait_for_post("now hears about acme/site: merge", RELEASES)
+    assert "Besides, as configured: failure, pause" in told
+
+
 async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={RELEASES}:enter")
     await bot.type("/mq subscribe enter")

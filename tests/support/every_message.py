@@ -392,6 +392,9 @@ def _subscriptions(text: str) -> Rendered:
     }
     return {
         **found,
+        "subscribed besides": subscriptions.subscribed(
+            subscription, ChannelAccess.INVITE, bot_name=text, configured=wide
+        ),
         "already so": subscriptions.already_so(wide),
         "default set": subscriptions.default_set(LONG_NAME),
         "default forgotten": subscriptions.default_forgotten(),

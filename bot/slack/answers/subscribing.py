@@ -81,7 +81,9 @@ class SubscriptionAnswers:
         if not done.changed:
             await conversation.tell_actor(subscriptions.already_so(done.subscription))
             return
-        message = subscriptions.subscribed(done.subscription, done.access, bot_name=self.bot_name)
+        message = subscriptions.subscribed(
+            done.subscription, done.access, bot_name=self.bot_name, configured=done.configured
+        )
         await conversation.tell_channel(message)
 
     async def _unsubscribe(

@@ -415,6 +415,12 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         ChannelAccess.INVITE,
         bot_name="merge-queue",
     ),
+    "subscribed-besides-the-configuration": lambda: subscriptions.subscribed(
+        make_subscription("merge"),
+        ChannelAccess.INVITE,
+        bot_name="merge-queue",
+        configured=make_subscription("failure", "pause"),
+    ),
     "subscribed-with-all-options": lambda: subscriptions.subscribed(
         WIDE, ChannelAccess.OPEN, bot_name="merge-queue"
     ),
