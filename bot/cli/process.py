@@ -14,6 +14,8 @@ from bot.domain.errors import ConfigurationError
 from bot.logs import redact
 
 CONFIGURATION_EXIT = 2
+UNAVAILABLE_EXIT = 1
+"""Nothing is wrong with the settings: whoever watches the process may start it again."""
 
 
 def complain(error: ConfigurationError) -> None:

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from bot import logs
-from bot.cli.process import CONFIGURATION_EXIT, complain, secrets_of, until_stopped
+from bot.cli.process import (
+    CONFIGURATION_EXIT,
+    UNAVAILABLE_EXIT,
+    complain,
+    secrets_of,
+    until_stopped,
+)
 from bot.config import Settings, load_settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.slack import tracing
@@ -18,7 +24,8 @@ Build = Callable[[Settings], AbstractAsyncContextManager[object]]
 def serve(build: Build, *required: str) -> None:
     """Read the settings, `required` variables among them, and run until SIGINT or SIGTERM.
 
-    What cannot be used is named on standard error and ends the process with CONFIGURATION_EXIT.
+    What cannot be used is named on standard error and ends the process with CONFIGURATION_EXIT, a
+    database that does not answer with UNAVAILABLE_EXIT.
     """
     try:
         settings = load_settings(os.environ, required)
@@ -30,7 +37,7 @@ def serve(build: Build, *required: str) -> None:
         raise SystemExit(CONFIGURATION_EXIT) from None
     except StoreUnavailable as error:
         complain(ConfigurationError({"DATABASE_URL": f"cannot be used: {error.cause}"}))
-        raise SystemExit(CONFIGURATION_EXIT) from None
+        raise SystemExit(UNAVAILABLE_EXIT) from None
 
 
 async def _run(build: Build, settings: Settings) -> None:
@@ -51,3 +58,8 @@ async def _ready_database(url: str) -> None:
             raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
     except ValueError as error:
         raise ConfigurationError({"DATABASE_URL": str(error)}) from None
+    except StoreUnavailable as error:
+        if not url.startswith("sqlite:"):
+            raise
+        # No server that may come back: a file that is none of ours, or of a newer version.
+        raise ConfigurationError({"DATABASE_URL": f"cannot be used: {error.cause}"}) from None
