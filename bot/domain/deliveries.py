@@ -34,6 +34,9 @@ class DeliveryState(StrEnum):
         return self in SETTLED
 
 
+NOT_HEARD = "not_heard_any_more"
+"""What waited for a digest is dropped when its channel does not hear of the repository any more."""
+
 SETTLED = frozenset({DeliveryState.DELIVERED, DeliveryState.FAILED, DeliveryState.FOLDED})
 
 

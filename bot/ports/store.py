@@ -177,6 +177,10 @@ class Outbox(Protocol):
         """
         ...
 
+    async def drop_digest(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        """What the channel's digest was to tell of the repository is not told, and FAILED."""
+        ...
+
     async def folded_into(self, delivery_id: str) -> Folded:
         """What a summary has to tell, itself included."""
         ...

@@ -18,6 +18,7 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
+from bot.domain.repository import RepositoryName
 from bot.ports import Added, Folded, OutboxSummary, ParkedChannel
 from bot.storage.added_rows import (
     NEW,
@@ -106,9 +107,7 @@ class SqlOutbox(ports.Outbox):
             added = {(row.delivery_id, row.sequence) for row in known}
             rows = [row for row in rows if (row.new.delivery_id, row.sequence) in added]
         await self._destinations.save(appended(locked, rows))
-        firsts = {row.line: row for row in reversed(rows) if row.new.digest_at is not None}
-        for line, first in firsts.items():
-            await self._summaries.bring_forward(line, first.sequence, first.due_at_first)
+        await self._summaries.bring_forward(rows)
         return rows
 
     @override
@@ -207,9 +206,8 @@ class SqlOutbox(ports.Outbox):
     @override
     async def unpark(self, channel_id: str) -> None:
         # Asked first: nearly every channel that is posted to was not parked.
-        if self._open.isdisjoint(lines_of(channel_id)) and await self._destinations.any_parked(
-            lines_of(channel_id)
-        ):
+        lines = lines_of(channel_id)
+        if self._open.isdisjoint(lines) and await self._destinations.any_parked(lines):
             await self._set_parked(channel_id, None)
 
     async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
@@ -233,6 +231,10 @@ class SqlOutbox(ports.Outbox):
     @override
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
         return await self._summaries.fold(now=now, longer_than=longer_than, at_most=at_most)
+
+    @override
+    async def drop_digest(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        await self._summaries.drop_digest(channel_id, repository, now)
 
     @override
     async def folded_into(self, delivery_id: str) -> Folded:

@@ -6,9 +6,11 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, FromClause, and_, func, or_, select, update
 
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import DeliveryState, Subject
+from bot.domain.deliveries import NOT_HEARD, DeliveryState, Subject
+from bot.domain.repository import RepositoryName
 from bot.ports import Folded
-from bot.storage.delivery_rows import FIELDS, delivery_of
+from bot.storage.added_rows import AddedRow
+from bot.storage.delivery_rows import FIELDS, delivery_of, line_of
 from bot.storage.destinations import Destinations
 from bot.storage.statements import ResultRow, Statements, slices
 from bot.storage.tables import deliveries
@@ -33,23 +35,46 @@ class Summaries:
             folded += await self._fold(line, head, now, at_most, only_due=True)
         return folded
 
-    async def bring_forward(self, line: str, sequence: int, digest_at: datetime) -> None:
-        """What waits in front of `sequence` for a later digest is told by this sooner one.
+    async def bring_forward(self, rows: Sequence[AddedRow]) -> None:
+        """What waits for a later digest of the channel is told by a sooner one added behind it.
 
         Else it would keep that one waiting: a line is told in order.
         """
-        brought = await self._statements.run(
+        firsts = {row.line: row for row in reversed(rows) if row.new.digest_at is not None}
+        for line, first in firsts.items():
+            await self._change_waiting(
+                line,
+                deliveries.c.sequence < first.sequence,
+                deliveries.c.due_at > first.due_at_first,
+                due_at=first.due_at_first,
+            )
+
+    async def drop_digest(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        line = line_of(channel_id, urgent=False, digest=True)
+        await self._destinations.lock([line])
+        await self._change_waiting(
+            line,
+            deliveries.c.repository == repository,
+            deliveries.c.attempted_at.is_(None),
+            state=DeliveryState.FAILED,
+            error=NOT_HEARD,
+            settled_at=now,
+        )
+
+    async def _change_waiting(
+        self, line: str, *which: ColumnElement[bool], **values: object
+    ) -> None:
+        changed = await self._statements.run(
             update(deliveries)
             .where(
                 deliveries.c.line == line,
                 deliveries.c.settled_at.is_(None),
                 deliveries.c.state == DeliveryState.PENDING,
-                deliveries.c.sequence < sequence,
-                deliveries.c.due_at > digest_at,
+                *which,
             )
-            .values(due_at=digest_at)
+            .values(values)
         )
-        if brought.rowcount:
+        if changed.rowcount:
             await self._destinations.find_heads([line])
 
     async def _fold(

@@ -97,6 +97,10 @@ class ManageSubscriptions:
                 await transaction.subscriptions.save(left)
             elif before is not None:
                 await transaction.subscriptions.delete(request.channel_id, request.repository)
+                if _of(found, request.repository, SubscriptionSource.CONFIGURATION) is None:
+                    await transaction.outbox.drop_digest(
+                        request.channel_id, request.repository, self.acts.clock.now()
+                    )
             await self._record(transaction, Action.UNSUBSCRIBE, request, before, left)
         configured = _of(found, request.repository, SubscriptionSource.CONFIGURATION)
         return Unsubscribed(before != left, left, configured)

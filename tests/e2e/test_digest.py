@@ -70,3 +70,22 @@ async def test_on_a_quiet_day_there_is_no_digest(start_bot: StartBot, clock: Mov
     clock.advance(25 * 3600)
     await bot.ask("/mq status")
     assert bot.posts() == []
+
+
+async def test_who_unsubscribes_gets_no_digest_of_what_happened_before(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot()
+    await bot.type(f"/mq subscribe enter merge style:digest digest:{in_an_hour(clock)} UTC")
+    await bot.wait_for_post("now hears")
+    await bot.merge()
+    await bot.another_look()
+    await bot.type("/mq unsubscribe")
+    await bot.wait_for_post("no longer hears")
+    posted = len(bot.posts())
+
+    clock.advance(3600)
+
+    await bot.another_look()
+    await bot.another_look()
+    assert len(bot.posts()) == posted

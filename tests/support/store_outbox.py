@@ -10,8 +10,17 @@ from typing_extensions import override
 
 from bot import ports
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import SETTLED, Delivery, DeliveryState, NewDelivery, Subject
+from bot.domain.deliveries import (
+    NOT_HEARD,
+    SETTLED,
+    Delivery,
+    DeliveryState,
+    NewDelivery,
+    Subject,
+    failed,
+)
 from bot.domain.errors import LeaseLost
+from bot.domain.repository import RepositoryName
 from bot.ports import Added, Folded, OutboxSummary, ParkedChannel
 from tests.support.as_stored import as_stored
 
@@ -158,6 +167,13 @@ class InMemoryOutbox(ports.Outbox):
         head = unsettled[0]
         parked = self._parked.get(head.channel_id)
         return max(head.due_at, parked.retry_at) if parked else head.due_at
+
+    @override
+    async def drop_digest(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        for each in self._unsettled().get((channel_id, False, True), ()):
+            is_untried = each.state is DeliveryState.PENDING and each.attempted_at is None
+            if is_untried and each.subject.repository == repository:
+                self._deliveries[each.delivery_id] = failed(each, NOT_HEARD, now)
 
     @override
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:

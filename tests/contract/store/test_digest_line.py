@@ -1,10 +1,19 @@
 """What waits for a digest has a line of its own, and is told by one delivery when it is due."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivered
+from bot.domain.deliveries import (
+    NOT_HEARD,
+    DeliveryState,
+    NewDelivery,
+    Subject,
+    SubjectKind,
+    delivered,
+)
+from bot.domain.repository import RepositoryName
 from bot.ports import Store
 from tests.support.stored import NOW, SITE, after
 
@@ -74,3 +83,21 @@ async def test_a_sooner_digest_of_the_channel_does_not_wait_for_a_later_one(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )
     assert (claimed.delivery_id, claimed.folded) == ("d1", 1)
+
+
+async def test_what_is_not_heard_of_any_more_is_not_told_by_the_digest(store: Store) -> None:
+    other = replace(waiting(2), subject=Subject(SubjectKind.EVENT, RepositoryName("acme/api"), 2))
+    async with store.begin() as transaction:
+        await transaction.outbox.add([waiting(1), other, waiting(3)])
+        await transaction.outbox.add([replace(waiting(4), delivery_id="d4", channel_id="C2")])
+        await transaction.outbox.drop_digest("C1", SITE, after(60))
+        await transaction.outbox.drop_digest("C1", SITE, after(60))
+    async with store.begin() as transaction:
+        assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
+        claimed = await transaction.outbox.claim(
+            now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
+        )
+        dropped = await transaction.outbox.get("C1", waiting(1).subject)
+    assert [one.delivery_id for one in claimed] == ["d2", "d4"]
+    assert dropped is not None
+    assert (dropped.state, dropped.error) == (DeliveryState.FAILED, NOT_HEARD)
