@@ -33,18 +33,17 @@ def changes(
     active: Iterable[Staleness],
     now: datetime,
     limit: timedelta,
+    back: Collection[RepositoryName],
 ) -> Change:
-    """`read_at`: when each log was last read, as far as is known; `active` was told before.
+    """`read_at`: when each log was last read or taken on; `active` was told before.
 
-    What is not known any more, because nobody polls it, counts as read.
+    `back`: those that were read again, by whichever process, or are polled no more. To be taken
+    on, by a process that was started in an outage, is not to be read.
     """
     active = tuple(active)
     stale = {name for name, at in read_at.items() if now - at > limit}
     told = {name for one in active for name in one.repositories}
     new = sorted(stale - told)
     begun = Staleness(tuple(new), min(read_at[name] for name in new)) if new else None
-    return Change(begun, tuple(one for one in active if not _any(one.repositories, stale)))
-
-
-def _any(names: Iterable[RepositoryName], stale: Collection[RepositoryName]) -> bool:
-    return any(name in stale for name in names)
+    back = set(back) - stale
+    return Change(begun, tuple(one for one in active if back.issuperset(one.repositories)))

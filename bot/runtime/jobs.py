@@ -92,6 +92,8 @@ class Jobs:
             self.nudge,
             stale_after(timedelta(seconds=settings.longest_poll_seconds)),
             self.polls.read_at,
+            self.polls.read,
+            settings.repositories,
         )
         self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
         self._keep_house(ports)

@@ -206,6 +206,14 @@ class PollDueRepositories:
             if one.lease is not None and (at := one.polled_at or one.taken_on_at) is not None
         }
 
+    def read(self) -> Collection[RepositoryName]:
+        """Those whose leases this process has and whose last poll, here, read their log."""
+        return {
+            name
+            for name, one in self.schedules.items()
+            if one.lease is not None and one.polled_at is not None and not one.failures
+        }
+
     def begin_no_more(self) -> None:
         """The process is about to end: polls that wait for their turn are left to others."""
         self.poll.gate.close()
