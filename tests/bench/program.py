@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.figures import Extent, Figures, Rounds
+from tests.bench.services import database
 
 END_SECONDS = 20.0
 
@@ -40,13 +41,16 @@ class Program:
 async def running(
     module: str, *arguments: str, environ: Mapping[str, str] | None = None
 ) -> AsyncIterator[Program]:
-    """`python -m tests.bench.<module>`, ready; ended on leaving."""
+    """`python -m tests.bench.<module>`, ready, with a database of its own; ended on leaving."""
     with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bot.sqlite3"
+        await database.make(path)
+        own = {"MQBOT_BENCH_FOLDER": folder, "DATABASE_URL": f"sqlite:///{path}"}
         complaints = Path(folder) / "stderr"
         with complaints.open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", f"tests.bench.{module}", *arguments),
-                env={**os.environ, "MQBOT_BENCH_FOLDER": folder, **(environ or {})},
+                env={**os.environ, **own, **(environ or {})},
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=stderr,
@@ -111,11 +115,15 @@ async def by_turns(ours: Program, floor: Program, play: Round, extent: Extent) -
 
 
 async def all_by_turns(
-    programs: Sequence[Program], play: Round, extent: Extent
+    programs: Sequence[Program], play: Round, extent: Extent, *, are_warm: bool = False
 ) -> Mapping[str, Sequence[Figures]]:
-    """The same for any number of programs; the figures of each by its name."""
-    for program in reversed(programs):
-        await play(program)
+    """The same for any number of programs; the figures of each by its name.
+
+    `are_warm`: they have played already, and no round goes uncounted.
+    """
+    if not are_warm:
+        for program in reversed(programs):
+            await play(program)
     found: dict[str, list[Figures]] = {program.name: [] for program in programs}
     for number in range(extent.rounds):
         for program in programs if number % 2 else reversed(programs):

@@ -9,8 +9,8 @@ from tests.bench.services.slack import SlackService
 REPOSITORY = "acme/site"
 
 
-def environment(slack: SlackService, queue: QuietService, database: str) -> Mapping[str, str]:
-    """What `mqbot` reads; the floors read the part of it that they need."""
+def environment(slack: SlackService, queue: QuietService) -> Mapping[str, str]:
+    """What `mqbot` reads, but for its database; the floors read the part of it that they need."""
     return {
         "MQBOT_API_URL": queue.api_url,
         "MQBOT_API_TOKEN": "bench-token",
@@ -21,5 +21,4 @@ def environment(slack: SlackService, queue: QuietService, database: str) -> Mapp
         "SLACK_APP_TOKEN": "xapp-bench",
         "SLACK_SIGNING_SECRET": SECRET,
         "SLACK_API_URL": slack.api_url,
-        "DATABASE_URL": f"sqlite:///{database}",
     }

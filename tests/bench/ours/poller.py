@@ -16,7 +16,6 @@ from bot.merge_queue.client import MergeQueueClient
 from bot.ports import Clock
 from bot.ports.measures import UNMEASURED, Measures
 from bot.scheduler import next_digest
-from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from bot.usecases.poll_due_repositories import PollDueRepositories
@@ -55,10 +54,8 @@ async def opened(
     measures: Measures = UNMEASURED,
     longest: timedelta | None = None,
 ) -> AsyncIterator[Poller]:
-    """On a database of its own; the service is at BENCH_SERVICE."""
-    url = f"sqlite:///{os.environ['MQBOT_BENCH_FOLDER']}/polls.sqlite3"
-    await migrate.upgrade(url)
-    store = SqlStore(create_engine(url))
+    """On the database at DATABASE_URL; the service is at BENCH_SERVICE."""
+    store = SqlStore(create_engine(os.environ["DATABASE_URL"]))
     async with MergeQueueClient(
         base_url=os.environ["BENCH_SERVICE"],
         token=SecretStr("bench-token"),

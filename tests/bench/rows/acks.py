@@ -1,7 +1,6 @@
 """A slash command until its acknowledgement: one at a time, and 64 at once."""
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from statistics import median
@@ -40,52 +39,47 @@ async def _mode(name: str, extent: Extent) -> Sequence[Row]:
 
 async def _over_http(extent: Extent) -> Rounds:
     async with SlackService() as slack, QuietService() as queue:
-        with tempfile.TemporaryDirectory() as folder:
-            environ = environment(slack, queue, f"{folder}/bot.sqlite3")
-            async with running_both(
-                running("ours.bot_process", "http", environ=environ),
-                running("floors.bare_bolt", "http", environ=environ),
-            ) as (ours, floor):
-                urls = {one.name: RequestUrl(int(one.told["port"])) for one in (ours, floor)}
+        environ = environment(slack, queue)
+        async with running_both(
+            running("ours.bot_process", "http", environ=environ),
+            running("floors.bare_bolt", "http", environ=environ),
+        ) as (ours, floor):
+            urls = {one.name: RequestUrl(int(one.told["port"])) for one in (ours, floor)}
 
-                async def play(program: Program) -> Figures:
-                    await urls[program.name].open(AT_ONCE)
-                    return await _round(
-                        slack, urls[program.name].send, extent, answers=program is ours
-                    )
+            async def play(program: Program) -> Figures:
+                await urls[program.name].open(AT_ONCE)
+                return await _round(slack, urls[program.name].send, extent, answers=program is ours)
 
-                rounds = await by_turns(ours, floor, play, extent)
-                for url in urls.values():
-                    await url.close()
-                return rounds
+            rounds = await by_turns(ours, floor, play, extent)
+            for url in urls.values():
+                await url.close()
+            return rounds
 
 
 async def _over_sockets(extent: Extent) -> Rounds:
     """Each program has a Slack of its own, which it alone is connected to."""
-    async with SlackService() as our_slack, SlackService() as their_slack, QuietService() as queue:
-        with tempfile.TemporaryDirectory() as folder:
-            database = f"{folder}/bot.sqlite3"
-            async with running_both(
-                running(
-                    "ours.bot_process", "socket", environ=environment(our_slack, queue, database)
-                ),
-                running(
-                    "floors.bare_bolt", "socket", environ=environment(their_slack, queue, database)
-                ),
-            ) as (ours, floor):
+    async with (
+        SlackService() as our_slack,
+        SlackService() as their_slack,
+        QuietService() as queue,
+        running_both(
+            running("ours.bot_process", "socket", environ=environment(our_slack, queue)),
+            running("floors.bare_bolt", "socket", environ=environment(their_slack, queue)),
+        ) as (ours, floor),
+    ):
 
-                async def play(program: Program) -> Figures:
-                    slack = our_slack if program is ours else their_slack
-                    return await _round(slack, slack.send, extent, answers=program is ours)
+        async def play(program: Program) -> Figures:
+            slack = our_slack if program is ours else their_slack
+            return await _round(slack, slack.send, extent, answers=program is ours)
 
-                return await by_turns(ours, floor, play, extent)
+        return await by_turns(ours, floor, play, extent)
 
 
 async def _round(slack: SlackService, send: Send, extent: Extent, *, answers: bool) -> Figures:
     """`answers`: the program answers as well; those are waited for before the next commands."""
     one = [
         await _burst(slack, send, 1, answers=answers, rest=REST_SECONDS)
-        for _ in range(extent.scaled(60, 20))
+        for _ in range(extent.scaled(60, 15))
     ]
     many = [await _burst(slack, send, AT_ONCE, answers=answers) for _ in range(extent.scaled(6, 2))]
     return {

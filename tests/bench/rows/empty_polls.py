@@ -11,7 +11,7 @@ from tests.bench.services import certificate
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
-    amount = REPOSITORIES * extent.scaled(5, 2)
+    amount = REPOSITORIES * extent.scaled(5, 1)
     with tempfile.TemporaryDirectory() as folder:
         await certificate.make(Path(folder))
         async with running("services.pages", "--tls", folder) as pages:

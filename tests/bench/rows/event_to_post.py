@@ -1,7 +1,6 @@
 """An event until its post, above what polling itself takes; and its CPU, end to end."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,6 +18,8 @@ OURS = "ours.bot_process"
 PLAIN = "floors.plain_loop"
 STORED = "floors.stored_loop"
 REPOSITORIES = 40
+FEW = 20
+"""Of a quick run."""
 POST_SECONDS = 30.0
 
 
@@ -40,11 +41,11 @@ class World:
             at, _ = await self.slack.posted.get()
         return at - self.queue.told_at
 
-    async def posts_of_an_event_each(self) -> None:
-        for number in range(REPOSITORIES):
+    async def posts_of_an_event_each(self, repositories: int) -> None:
+        for number in range(repositories):
             self.queue.emit(f"acme/r{number}")
         async with asyncio.timeout(POST_SECONDS):
-            for _ in range(REPOSITORIES):
+            for _ in range(repositories):
                 await self.slack.posted.get()
 
 
@@ -52,15 +53,16 @@ Connected = tuple[Sequence[Program], Mapping[str, World]]
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
-    """A quick run asks both of the same programs."""
+    """A quick run asks both of the same programs, which are warm when it comes to the cost."""
     if extent.quick:
-        async with connected(REPOSITORIES) as all_of_them:
-            latency, cost = await _latency(all_of_them, extent), await _cost(all_of_them, extent)
+        async with connected(FEW) as all_of_them:
+            latency = await _latency(all_of_them, extent)
+            cost = await _cost(all_of_them, FEW, extent, are_warm=True)
     else:
         async with connected(1) as all_of_them:
             latency = await _latency(all_of_them, extent)
         async with connected(REPOSITORIES) as all_of_them:
-            cost = await _cost(all_of_them, extent)
+            cost = await _cost(all_of_them, REPOSITORIES, extent)
     found = []
     for floor, beside in ((PLAIN, ""), (STORED, ", beside a loop that stores")):
         late, costs = (Rounds(each[OURS], each[floor]) for each in (latency, cost))
@@ -82,18 +84,20 @@ async def _latency(all_of_them: Connected, extent: Extent) -> Mapping[str, Seque
     return await all_by_turns(programs, play, extent)
 
 
-async def _cost(all_of_them: Connected, extent: Extent) -> Mapping[str, Sequence[Figures]]:
+async def _cost(
+    all_of_them: Connected, repositories: int, extent: Extent, *, are_warm: bool = False
+) -> Mapping[str, Sequence[Figures]]:
     programs, worlds = all_of_them
 
     async def play(program: Program) -> Figures:
         turns = extent.scaled(3, 1)
         before = (await program.play())["cpu"]
         for _ in range(turns):
-            await worlds[program.name].posts_of_an_event_each()
+            await worlds[program.name].posts_of_an_event_each(repositories)
         cpu = (await program.play())["cpu"] - before
-        return {"cpu": cpu / turns / REPOSITORIES * 1000}
+        return {"cpu": cpu / turns / repositories * 1000}
 
-    return await all_by_turns(programs, play, extent)
+    return await all_by_turns(programs, play, extent, are_warm=are_warm)
 
 
 @asynccontextmanager
@@ -103,14 +107,13 @@ async def connected(repositories: int) -> AsyncIterator[Connected]:
     arguments = {OURS: ("socket",), PLAIN: (str(repositories), "1")}
     arguments[STORED] = arguments[PLAIN]
     async with AsyncExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
         worlds = {module: World() for module in arguments}
         starting = []
         for module, world in worlds.items():
             await stack.enter_async_context(world.queue)
             await stack.enter_async_context(world.slack)
             environ = {
-                **environment(world.slack, world.queue, f"{folder}/bot.sqlite3"),
+                **environment(world.slack, world.queue),
                 "MQBOT_REPOSITORIES": ",".join(names),
                 "MQBOT_CHANNELS": ";".join(f"{n}=C0BENCH{k}:enter" for k, n in enumerate(names)),
                 "MQBOT_POLL_SECONDS": "1",

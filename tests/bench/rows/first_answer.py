@@ -1,6 +1,5 @@
 """A slash command until the first thing the person sees, with a service that takes 50 ms."""
 
-import tempfile
 import time
 from collections.abc import Sequence
 from statistics import median
@@ -18,22 +17,21 @@ SERVICE_SECONDS = 0.05
 async def rows(extent: Extent) -> Sequence[Row]:
     amount = extent.scaled(20, 8)
     async with SlackService() as slack, QuietService(SERVICE_SECONDS) as queue:
-        with tempfile.TemporaryDirectory() as folder:
-            environ = environment(slack, queue, f"{folder}/bot.sqlite3")
-            async with running_both(
-                running("ours.bot_process", "http", environ=environ),
-                running("floors.service_then_slack", environ=environ),
-            ) as (ours, floor):
-                url = RequestUrl(int(ours.told["port"]))
+        environ = environment(slack, queue)
+        async with running_both(
+            running("ours.bot_process", "http", environ=environ),
+            running("floors.service_then_slack", environ=environ),
+        ) as (ours, floor):
+            url = RequestUrl(int(ours.told["port"]))
 
-                async def play(program: Program) -> Figures:
-                    if program is floor:
-                        return await floor.play(amount)
-                    taken = [await _answer(slack, url) for _ in range(amount)]
-                    return {"answer": median(taken) * 1000}
+            async def play(program: Program) -> Figures:
+                if program is floor:
+                    return await floor.play(amount)
+                taken = [await _answer(slack, url) for _ in range(amount)]
+                return {"answer": median(taken) * 1000}
 
-                rounds = await by_turns(ours, floor, play, extent)
-                await url.close()
+            rounds = await by_turns(ours, floor, play, extent)
+            await url.close()
     what = "command → first visible answer, service of 50 ms, p50"
     return [rounds.row(what, "answer", unit="ms", goal=1.3)]
 

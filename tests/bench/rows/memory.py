@@ -3,15 +3,16 @@
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from bot.domain.event_log import first_position
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
-from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.bench.figures import Extent, Row
 from tests.bench.program import running, running_both
+from tests.bench.services import database
 from tests.bench.services.merge_queue import QuietService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
@@ -25,8 +26,11 @@ async def rows(extent: Extent) -> Sequence[Row]:
     names = [RepositoryName(f"acme/r{number}") for number in range(repositories)]
     async with SlackService() as slack, QuietService() as queue:
         with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "bot.sqlite3"
+            await database.make(path)
             environ = {
-                **environment(slack, queue, f"{folder}/bot.sqlite3"),
+                **environment(slack, queue),
+                "DATABASE_URL": f"sqlite:///{path}",
                 "MQBOT_REPOSITORIES": ",".join(names),
             }
             await _fill(environ["DATABASE_URL"], names)
@@ -47,7 +51,6 @@ async def rows(extent: Extent) -> Sequence[Row]:
 
 async def _fill(url: str, names: Sequence[RepositoryName]) -> None:
     """A hundred events of each repository, told and done with."""
-    await migrate.upgrade(url)
     store = SqlStore(create_engine(url))
     now = datetime.now(UTC)
     for number, name in enumerate(names):

@@ -7,10 +7,11 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
-from bot.storage import migrate
 from tests.bench.figures import Extent, Rounds, Row
 from tests.bench.program import running
+from tests.bench.services import database
 from tests.bench.services.merge_queue import QuietService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
@@ -26,9 +27,9 @@ Seconds = Callable[[], Awaitable[float]]
 async def rows(extent: Extent) -> Sequence[Row]:
     with tempfile.TemporaryDirectory() as folder:
         # A database that is there already, as with every start but the first.
-        database = f"{folder}/bot.sqlite3"
-        await migrate.upgrade(f"sqlite:///{database}")
-        first_socket = partial(_to_first_socket, database)
+        path = Path(folder) / "bot.sqlite3"
+        await database.make(path)
+        first_socket = partial(_to_first_socket, f"sqlite:///{path}")
         run = await _by_turns(first_socket, _import_of_libraries, extent)
     help_ = await _by_turns(_help, _nothing, extent)
     return [
@@ -49,9 +50,9 @@ async def _by_turns(ours: Seconds, floor: Seconds, extent: Extent) -> Rounds:
     return Rounds(of_ours, of_floor)
 
 
-async def _to_first_socket(database: str) -> float:
+async def _to_first_socket(database_url: str) -> float:
     async with SlackService() as slack, QuietService() as queue:
-        environ = environment(slack, queue, database)
+        environ = {**environment(slack, queue), "DATABASE_URL": database_url}
         begun = time.perf_counter()
         process = await _started("-m", "bot", "run", environ=environ)
         try:
