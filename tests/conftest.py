@@ -3,6 +3,7 @@
 Where MQBOT_FAIL_ON_SKIP is set, nothing may be left out.
 """
 
+import gc
 import os
 import random
 import sys
@@ -62,6 +63,12 @@ def pytest_terminal_summary(
 ) -> None:
     if terminalreporter.stats.get("failed"):
         terminalreporter.write_line(pytest_report_header(config))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests stay to the end: garbage is not looked for among them."""
+    gc.freeze()
 
 
 @pytest.fixture
