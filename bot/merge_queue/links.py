@@ -6,7 +6,7 @@ the last. Hence this one, which follows the grammar of RFC 8288, section 3 and a
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
@@ -67,17 +67,25 @@ def _after_next_comma(text: str, position: int) -> int:
     return len(text) if comma < 0 else comma + 1
 
 
-def cursor_of(relation: str, fields: Iterable[str]) -> str | None:
-    """The cursor of the link with this relation, None when there is no such link.
+def links_in(fields: Iterable[str]) -> Sequence[Link]:
+    """All links of the header.
 
-    Only the `cursor` of the link's query is taken, never its address (API document, Limits,
-    pagination rule 2). Raises MergeQueueProtocolError when there is a link without a cursor, or
-    when nothing in the fields is a link: the rest of the list would be lost without a word.
+    Raises MergeQueueProtocolError when nothing in the fields is a link: the rest of the list would
+    be lost without a word.
     """
     fields = [text for text in fields if text.strip(" \t,")]
     links = list(parse_links(fields))
     if fields and not links:
         raise MergeQueueProtocolError("the Link header cannot be read")
+    return links
+
+
+def cursor_of(relation: str, links: Sequence[Link]) -> str | None:
+    """The cursor of the link with this relation, None when there is no such link.
+
+    Only the `cursor` of the link's query is taken, never its address (API document, Limits,
+    pagination rule 2). Raises MergeQueueProtocolError when there is a link without a cursor.
+    """
     for link in links:
         if relation in link.relations:
             return _cursor(link.target)

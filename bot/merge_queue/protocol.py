@@ -6,6 +6,7 @@ sorted in `bot.merge_queue.refusals`.
 
 import json
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ from bot.domain.queue import (
 )
 from bot.domain.resource import Moment, Number, Resource, Several
 from bot.merge_queue.answer import Answer
-from bot.merge_queue.links import cursor_of
+from bot.merge_queue.links import Link, cursor_of, links_in
 from bot.merge_queue.logged_events import LoggedEvent
 from bot.merge_queue.refusals import http_date, refusal
 
@@ -140,18 +141,19 @@ def read_event_page(answer: Answer, *, asked_cursor: str | None) -> EventPage:
     would lose events without a word.
     """
     _require_success(answer)
-    next_cursor = cursor_of("next", answer.headers.get("link", ()))
+    links = links_in(answer.headers.get("link", ()))
+    next_cursor = cursor_of("next", links)
     if next_cursor is not None and next_cursor == asked_cursor:
         raise MergeQueueProtocolError("the next page has the cursor of this one")
     events, unreadable = _read_events(answer)
     served_at = http_date(answer.header("date") or "")
-    return EventPage(events, next_cursor, served_at, unreadable, _previous_cursor(answer))
+    return EventPage(events, next_cursor, served_at, unreadable, _previous_cursor(links))
 
 
-def _previous_cursor(answer: Answer) -> str | None:
+def _previous_cursor(links: Sequence[Link]) -> str | None:
     """The way back is a comfort: a link to it that cannot be read costs no page."""
     try:
-        return cursor_of("prev", answer.headers.get("link", ()))
+        return cursor_of("prev", links)
     except MergeQueueProtocolError:
         return None
 

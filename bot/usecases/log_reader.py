@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from bot.domain.classification import PAUSE_TYPES, event_types_for
 from bot.domain.event_log import FIRST_SLICE, Position
@@ -44,13 +45,12 @@ class LogReader:
     asked_at: datetime | None = None
     personal: frozenset[str] = frozenset()
 
-    def types(self) -> frozenset[str]:
+    def types(self) -> Sequence[str]:
         """What has to be asked for: what is subscribed to, and pauses made elsewhere."""
         if self.refused_types:
-            return frozenset()
+            return ()
         topics = self.personal.union(*(one.topics for one in self.subscriptions))
-        in_threads = any(one.style is Style.THREAD for one in self.subscriptions)
-        return event_types_for(topics) | PAUSE_TYPES | (DECISIVE if in_threads else frozenset())
+        return _types_of(topics, any(one.style is Style.THREAD for one in self.subscriptions))
 
     def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
         """Keep the ids that the next walk's overlap will show again."""
@@ -61,3 +61,10 @@ class LogReader:
         self.seen = {key: at for key, at in self.seen.items() if at >= kept_from}
         # Twice as many before the next look at all of them: a burst costs by its length.
         self.seen_at_most = max(SEEN, 2 * len(self.seen))
+
+
+@lru_cache
+def _types_of(topics: frozenset[str], in_threads: bool) -> Sequence[str]:  # noqa: FBT001 - a key of the cache
+    """Sorted. Asked for with each page, and for most repositories the same."""
+    told_in_threads = DECISIVE if in_threads else frozenset[str]()
+    return sorted(event_types_for(topics) | PAUSE_TYPES | told_in_threads)

@@ -209,7 +209,7 @@ class PollEventLog:
                 reader.due_at = None
             reader.asked_at = reader.asked_at or self.clock.now()
             page = await self.merge_queue.event_page(
-                repository, walk.window, types=sorted(reader.types()), cursor=walk.cursor
+                repository, walk.window, types=reader.types(), cursor=walk.cursor
             )
         if page.served_at is not None:
             reader.ahead = page.served_at - self.clock.now()

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.domain.errors import MergeQueueProtocolError
-from bot.merge_queue.links import Link, cursor_of, parse_links
+from bot.merge_queue.links import Link, cursor_of, links_in, parse_links
 
 NEXT = "https://queue.example/v1/repos/acme/site/logs"
 
@@ -34,19 +34,19 @@ NEXT = "https://queue.example/v1/repos/acme/site/logs"
     ],
 )
 def test_next_cursor_is_found(field: str, cursor: str | None) -> None:
-    assert cursor_of("next", [field]) == cursor
+    assert cursor_of("next", links_in([field])) == cursor
 
 
 def test_links_may_come_in_several_fields() -> None:
     fields = [f'<{NEXT}?cursor=p>; rel="prev"', f'<{NEXT}?cursor=n>; rel="next"']
 
-    assert cursor_of("next", fields) == "n"
-    assert cursor_of("prev", fields) == "p"
-    assert cursor_of("first", fields) is None
+    assert cursor_of("next", links_in(fields)) == "n"
+    assert cursor_of("prev", links_in(fields)) == "p"
+    assert cursor_of("first", links_in(fields)) is None
 
 
 def test_no_field_means_no_further_page() -> None:
-    assert cursor_of("next", []) is None
+    assert cursor_of("next", links_in([])) is None
 
 
 def test_all_relations_of_a_link_are_read() -> None:
@@ -69,4 +69,4 @@ def test_all_relations_of_a_link_are_read() -> None:
 )
 def test_link_that_cannot_be_followed_is_an_error_and_no_end_of_the_list(field: str) -> None:
     with pytest.raises(MergeQueueProtocolError):
-        cursor_of("next", [field])
+        cursor_of("next", links_in([field]))
