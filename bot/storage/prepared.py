@@ -7,7 +7,7 @@ and poll runs often. On SQLite such a statement goes to the driver without anyth
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from importlib import import_module
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -222,7 +222,7 @@ def _result_processor(column_type: TypeEngine[Any], dialect: Dialect) -> Process
         and type(known).process_result_value is not TypeDecorator.process_result_value
         and known.impl_instance.result_processor(dialect, None) is None
     ):
-        return partial(known.process_result_value, dialect=dialect)
+        return _for(dialect, known.process_result_value)
     return process
 
 
@@ -235,5 +235,10 @@ def _bind_processor(value_type: TypeEngine[Any], dialect: Dialect) -> Process | 
         and type(known).process_bind_param is not TypeDecorator.process_bind_param
         and known.impl_instance.bind_processor(dialect) is None
     ):
-        return partial(known.process_bind_param, dialect=dialect)
+        return _for(dialect, known.process_bind_param)
     return process
+
+
+def _for(dialect: Dialect, convert: Callable[[Any, Dialect], Any]) -> Process:
+    """Not `partial`, which with an argument by name takes as long as most conversions do."""
+    return lambda value: convert(value, dialect)
