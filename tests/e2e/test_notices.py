@@ -97,6 +97,25 @@ async def test_an_author_is_told_alone_of_what_no_channel_hears(
     assert f"#{merged}" in await bot.wait_for_direct_message()
 
 
+async def test_what_one_batch_merged_of_an_author_is_one_direct_message(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,style:feed", speed=40.0)
+    await bot.ask("/mq link carol")
+    await bot.ask("/mq me merges on")
+    clock.advance(UNTIL_KNOWN)
+    red, _, blue = (
+        bot.enqueue(title=f"Door {one}", author=author)
+        for one, author in (("red", "carol"), ("green", "zoe"), ("blue", "carol"))
+    )
+    told = await bot.wait_for_direct_message("*Merged* 2 pull requests together")
+    assert f"#{red} Door red" in told
+    assert f"#{blue} Door blue" in told
+    assert "green" not in told
+    assert told.labels == ["Stop these messages"]
+    await bot.wait_for_post("*Merged* 3 pull requests together")
+
+
 async def test_whose_login_is_forgotten_is_told_nothing_more(
     start_bot: StartBot, clock: MovedClock
 ) -> None:
