@@ -41,19 +41,9 @@ class Leases(Protocol):
     """Exclusive rights that several processes on one database share out."""
 
     async def claim(
-        self,
-        names: Sequence[str],
-        *,
-        holder: str,
-        now: datetime,
-        lifetime: timedelta,
-        renew_within: timedelta | None = None,
+        self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
     ) -> Mapping[str, Lease]:
-        """Take or renew those that are free, expired or already ours; the others are left out.
-
-        With `renew_within`, ours of which more than that is left are given as they are: nothing is
-        written for them.
-        """
+        """Take or renew those that are free, expired or already ours; the others are left out."""
         ...
 
     async def require(self, lease: Lease, now: datetime) -> None:

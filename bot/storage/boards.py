@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy import RowMapping, delete, func, select, update
@@ -11,7 +10,6 @@ from typing_extensions import override
 from bot.domain.boards import Board, Picture, Sight
 from bot.domain.repository import RepositoryName
 from bot.ports.boards import Boards
-from bot.storage.prepared import PreparedList
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import KEPT, board_sights, boards
 
@@ -62,8 +60,13 @@ class SqlBoards(Boards):
 
     @override
     async def kept(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
-        rows = await self._statements.rows_in(_KEPT_OF, sorted(set(repositories)))
-        return sorted((_board(row._asdict()) for row in rows), key=lambda one: one.board_id)
+        found: list[Board] = []
+        for some in slices(sorted(set(repositories))):
+            rows = await self._statements.run(
+                select(boards).where(KEPT, boards.c.repository.in_(some))
+            )
+            found += [_board(row) for row in rows.mappings()]
+        return sorted(found, key=lambda one: one.board_id)
 
     @override
     async def strays(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
@@ -118,14 +121,7 @@ class SqlBoards(Boards):
         return found
 
 
-_KEPT_OF = PreparedList(
-    "repository",
-    boards.c.repository.type,
-    lambda _, names: select(boards).where(KEPT, boards.c.repository.in_(names)),
-)
-
-
-def _board(row: Mapping[Any, Any]) -> Board:
+def _board(row: RowMapping) -> Board:
     return Board(**row)
 
 

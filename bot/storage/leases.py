@@ -1,6 +1,6 @@
 """Named leases with fencing tokens."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import and_, bindparam, case, or_, select, update
@@ -23,31 +23,16 @@ class SqlLeases(ports.Leases):
 
     @override
     async def claim(
-        self,
-        names: Sequence[str],
-        *,
-        holder: str,
-        now: datetime,
-        lifetime: timedelta,
-        renew_within: timedelta | None = None,
+        self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
     ) -> Mapping[str, Lease]:
-        wanted, claimed = set(names), dict[str, Lease]()
-        if renew_within is not None:
-            claimed |= await self._lasting(wanted, holder, now + renew_within)
+        claimed: dict[str, Lease] = {}
         # Sorted, so that two processes that insert the same new names never wait in a circle.
-        for some in slices(sorted(wanted - claimed.keys())):
+        for some in slices(sorted(set(names))):
             claimed |= await self._take(some, holder, now, now + lifetime)
             rest = [name for name in some if name not in claimed]
             if rest:
                 claimed |= await self._keep_or_add(rest, holder, now, now + lifetime)
         return claimed
-
-    async def _lasting(
-        self, names: Collection[str], holder: str, until: datetime
-    ) -> dict[str, Lease]:
-        """Those of the holder that last longer."""
-        rows = await self._statements.rows_in(_LASTING, names, of_holder=holder, until=until)
-        return {row.name: Lease(row.name, holder, row.token, row.expires_at) for row in rows}
 
     async def _take(
         self, names: Sequence[str], holder: str, now: datetime, expires_at: datetime
@@ -111,16 +96,6 @@ class SqlLeases(ports.Leases):
 
 
 _OURS = and_(leases.c.holder == bindparam("of_holder"), leases.c.expires_at > bindparam("now"))
-
-_LASTING = PreparedList(
-    "name",
-    leases.c.name.type,
-    lambda _, names: select(leases.c.name, leases.c.token, leases.c.expires_at).where(
-        leases.c.name.in_(names),
-        leases.c.holder == bindparam("of_holder"),
-        leases.c.expires_at > bindparam("until"),
-    ),
-)
 
 _TAKE = PreparedList(
     "name",

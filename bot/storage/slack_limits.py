@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 from typing_extensions import override
 
 from bot.ports.slack_limits import SlackLimits
-from bot.storage.prepared import Prepared
 from bot.storage.statements import Statements
 from bot.storage.tables import slack_limits
 
@@ -31,10 +30,7 @@ class SqlSlackLimits(SlackLimits):
 
     @override
     async def closed(self, now: datetime) -> Mapping[str, datetime]:
-        rows = await self._statements.rows(_CLOSED, now=now)
+        rows = await self._statements.run(
+            select(slack_limits).where(slack_limits.c.closed_until > now)
+        )
         return {row.method: row.closed_until for row in rows}
-
-
-_CLOSED = Prepared(
-    lambda _: select(slack_limits).where(slack_limits.c.closed_until > bindparam("now"))
-)

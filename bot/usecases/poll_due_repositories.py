@@ -63,10 +63,6 @@ class _Schedule:
     share: float = 1.0
     """Of the time until the next look, so much is waited for once."""
 
-    def reader_under(self, lease: Lease) -> LogReader | None:
-        """None, too, when somebody else may have polled since it was last used."""
-        return self.reader if self.token == lease.token else None
-
     def wears_out(self, now: datetime) -> bool:
         """Whether a poll goes on so long that its lease has to be renewed."""
         until = self.leased_until
@@ -122,25 +118,23 @@ class PollDueRepositories:
             return
         prepared = await self._prepare(due, renewed, now)
         for name in renewed:
-            lease = prepared.leases.get(_lease_name(name))
-            self.schedules[name].leased_until = lease.expires_at if lease else None
+            self.schedules[name].leased_until = now + self._lifetime
         for name in due:
             schedule = self.schedules[name]
             lease = prepared.leases.get(_lease_name(name))
             if lease is None:
                 self.schedules[name] = _Schedule(due_at=now + min(self.interval, HELD_ELSEWHERE))
                 continue
-            reader = schedule.reader_under(lease)
-            if reader is None:
-                reader = schedule.reader = LogReader(prepared.positions.get(name), ())
-                reader.unrouted = [] if name in prepared.all_routed else None
+            if schedule.token != lease.token or schedule.reader is None:
+                schedule.reader = LogReader(prepared.positions.get(name), ())
+                schedule.reader.unrouted = [] if name in prepared.all_routed else None
                 schedule.token = lease.token
                 schedule.taken_on_at = now
                 schedule.share = _share_of(name) if len(due) > MANY else 1.0
-            reader.subscriptions = prepared.subscriptions.get(name, ())
-            reader.personal = prepared.personal
+            schedule.reader.subscriptions = prepared.subscriptions.get(name, ())
+            schedule.reader.personal = prepared.personal
             schedule.lease, schedule.leased_until = lease, lease.expires_at
-            self._start(name, lease, schedule, reader)
+            self._start(name, lease, schedule, schedule.reader)
 
     @property
     def followed(self) -> Sequence[RepositoryName]:
@@ -248,17 +242,10 @@ class PollDueRepositories:
                 holder=self.holder,
                 now=now,
                 lifetime=self._lifetime,
-                # Most ticks write nothing, and so do not wait for the disk.
-                renew_within=max(LEASE_FLOOR, self._lifetime * 2 / 3),
             )
-            held = {name: leases.get(_lease_name(name)) for name in due}
-            new = [
-                name
-                for name, lease in held.items()
-                if lease is not None and self.schedules[name].reader_under(lease) is None
-            ]
-            positions = await transaction.positions.load(new)
+            positions = await transaction.positions.load(due)
             # What is taken on, and has nothing left to route, needs no transaction of its own.
+            new = [name for name in due if self.schedules[name].reader is None]
             all_routed = set(new).difference(await transaction.events.with_unrouted(new))
             polled = self._to_tell(due)
             await transaction.polls.save(polled)

@@ -151,23 +151,13 @@ class InMemoryLeases(ports.Leases):
 
     @override
     async def claim(
-        self,
-        names: Sequence[str],
-        *,
-        holder: str,
-        now: datetime,
-        lifetime: timedelta,
-        renew_within: timedelta | None = None,
+        self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
     ) -> Mapping[str, Lease]:
         claimed: dict[str, Lease] = {}
-        lasting = now + (lifetime if renew_within is None else renew_within)
         for name in names:
             held = self._leases.get(name)
             token = 1
             if held is not None:
-                if held.holder == holder and held.expires_at > lasting:
-                    claimed[name] = held
-                    continue
                 in_force = held.expires_at > now
                 if in_force and held.holder != holder:
                     continue

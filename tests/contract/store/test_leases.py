@@ -12,16 +12,10 @@ from tests.support.stored import NOW, after
 LIFETIME = timedelta(seconds=30)
 
 
-async def claim_one(
-    store: Store, holder: str, seconds: float = 0, *, renew_within: timedelta | None = None
-) -> Lease | None:
+async def claim_one(store: Store, holder: str, seconds: float = 0) -> Lease | None:
     async with store.begin() as transaction:
         claimed = await transaction.leases.claim(
-            ["poll"],
-            holder=holder,
-            now=after(seconds),
-            lifetime=LIFETIME,
-            renew_within=renew_within,
+            ["poll"], holder=holder, now=after(seconds), lifetime=LIFETIME
         )
     return claimed.get("poll")
 
@@ -48,34 +42,6 @@ async def test_a_holder_renews_and_keeps_its_token(store: Store) -> None:
     assert renewed == Lease("poll", "one", 1, after(20) + LIFETIME)
     assert first is not None
     await require(store, first, 40)
-
-
-async def test_a_lease_that_lasts_is_given_as_it_is_and_renewed_when_little_is_left(
-    store: Store,
-) -> None:
-    first = await claim_one(store, "one")
-    lasting = await claim_one(store, "one", 9, renew_within=timedelta(seconds=20))
-    renewed = await claim_one(store, "one", 10, renew_within=timedelta(seconds=20))
-
-    assert lasting == first
-    assert renewed == Lease("poll", "one", 1, after(10) + LIFETIME)
-
-
-async def test_only_its_holder_keeps_a_lease_that_lasts_and_only_until_it_ends(
-    database: TestDatabase,
-) -> None:
-    one, two = database.open_store(), database.open_store()
-    lease = await claim_one(one, "one", renew_within=timedelta(seconds=20))
-    assert lease == Lease("poll", "one", 1, NOW + LIFETIME)
-    assert await claim_one(two, "two", 1, renew_within=timedelta(seconds=20)) is None
-
-    async with one.begin() as transaction:
-        await transaction.leases.release([lease])
-
-    taken = await claim_one(two, "two", 2, renew_within=timedelta(seconds=20))
-    assert taken is not None
-    assert taken.token == 2
-    assert await claim_one(one, "one", 3, renew_within=timedelta(seconds=20)) is None
 
 
 async def test_an_expired_lease_changes_hands_and_its_token_grows(database: TestDatabase) -> None:

@@ -217,19 +217,6 @@ async def test_a_machine_whose_lease_was_taken_writes_nothing_and_reads_anew_lat
     assert one.database.contents.positions == before
 
 
-async def test_leases_are_written_when_little_is_left_of_them_and_not_with_each_look() -> None:
-    machine = Machine()
-    ends = []
-    for _ in range(4):
-        await machine.tick()
-        held = machine.database.contents.leases.values()
-        ends.append({(one.expires_at - machine.clock.now()).total_seconds() for one in held})
-        machine.clock.advance(INTERVAL)
-
-    assert ends == [{45}, {35}, {45}, {35}]
-    assert len(machine.polled()) == 8
-
-
 async def test_a_store_that_is_gone_stops_this_tick_and_no_later_one() -> None:
     machine = Machine()
     machine.store.unavailable = "locked"
