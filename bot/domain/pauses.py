@@ -103,20 +103,22 @@ def signed_reason(reason: str, actor: Actor) -> str:
     return shortened + signature
 
 
-def act_told_by(record: EventRecord, acts: Sequence[AuditRecord]) -> AuditRecord | None:
+def act_told_by(
+    record: EventRecord, acts: Sequence[AuditRecord], clock_ahead: timedelta = timedelta()
+) -> AuditRecord | None:
     """The act among `acts` that this pause event is the service's record of, if one is.
 
     A pause is recognised by its signed reason. An unpause carries none: the nearest in time
-    counts. An act whose end we know is given by its end, one that a crash or a lost answer cut
+    counts. `clock_ahead`: how far the service's clock, which the event has its time of, is ahead
+    of ours. An act whose end we know is given by its end, one that a crash or a lost answer cut
     short by its beginning.
     """
+    at = record.received_at - clock_ahead
     within = SAME_UNPAUSE if record.type == UNPAUSE_TYPE else SAME_ACT
     near = [
-        act
-        for act in _carried_out(acts)
-        if abs(act.at - record.received_at) <= within and _could_be(act, record)
+        act for act in _carried_out(acts) if abs(act.at - at) <= within and _could_be(act, record)
     ]
-    return min(near, key=lambda act: abs(act.at - record.received_at), default=None)
+    return min(near, key=lambda act: abs(act.at - at), default=None)
 
 
 def _carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:

@@ -252,6 +252,7 @@ class PollEventLog:
                     reader.settling,
                     sending,
                     reader.personal,
+                    reader.ahead or timedelta(),
                     kept.ahead,
                 ),
             )
@@ -270,7 +271,12 @@ class PollEventLog:
                     before.repository,
                     self.clock.now(),
                     self.next_digest,
-                    before=Unrouted(routed.left, reader.settling, personal=reader.personal),
+                    before=Unrouted(
+                        routed.left,
+                        reader.settling,
+                        personal=reader.personal,
+                        clock_ahead=reader.ahead or timedelta(),
+                    ),
                 )
         reader.unrouted = routed.left
         if routed.added > (len(sending.claimed) if sending is not None else 0):

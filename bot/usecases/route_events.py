@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.audit import AuditRecord
 from bot.domain.batches import batches_of, together
@@ -43,14 +43,15 @@ class Unrouted:
     `records`: all of them, oldest first, None where they have to be read. `settling` remembers
     since when leaves that say nothing have been waited for. `sending` takes what may be sent as
     soon as the transaction is committed. `personal`: the topics of which some people want direct
-    messages. `ahead`: the ids of those that this transaction has stored as routed already, which
-    all are among the first SLICE.
+    messages. `clock_ahead`: how far the service's clock is ahead of ours. `ahead`: the ids of
+    those that this transaction has stored as routed already, which all are among the first SLICE.
     """
 
     records: Sequence[EventRecord] | None = None
     settling: Settling = field(default_factory=Settling)
     sending: Sending | None = None
     personal: frozenset[str] = frozenset()
+    clock_ahead: timedelta = timedelta()
     ahead: Collection[int] = ()
 
 
@@ -108,7 +109,7 @@ async def route_events(
         next_digest,
         merged_together,
     )
-    routed, deliveries = await _route(routes, judged, now)
+    routed, deliveries = await _route(routes, judged, now, before.clock_ahead)
     added = await _add(transaction, routes.in_one_post(deliveries), before.sending, now)
     if threaded is not None:
         await threaded.finish(now)
@@ -176,14 +177,14 @@ async def _add(
 
 
 async def _route(
-    routes: "_Routes", judged: Sequence[EventRecord], now: datetime
+    routes: "_Routes", judged: Sequence[EventRecord], now: datetime, clock_ahead: timedelta
 ) -> tuple[list[EventRecord], list[NewDelivery]]:
     """As far as no act is under way that a pause event is the service's record of."""
-    acts = await _acts(routes.transaction, routes.repository, judged)
+    acts = await _acts(routes.transaction, routes.repository, judged, clock_ahead)
     routed: list[EventRecord] = []
     deliveries: list[NewDelivery] = []
     for record in judged:
-        act = act_told_by(record, acts) if record.type in PAUSE_TYPES else None
+        act = act_told_by(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
         if act is not None and await _is_going_on(routes.transaction, act, acts, now):
             break
         deliveries += await routes.of(record, act, now)
@@ -225,13 +226,16 @@ async def _seen(
 
 
 async def _acts(
-    transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
+    transaction: Transaction,
+    repository: RepositoryName,
+    records: Sequence[EventRecord],
+    clock_ahead: timedelta,
 ) -> list[AuditRecord]:
     """The acts that a pause event among `records` may be the service's record of."""
     pauses = [record.received_at for record in records if record.type in PAUSE_TYPES]
     if not pauses:
         return []
-    return list(await transaction.audit.since(repository, min(pauses) - SAME_ACT))
+    return list(await transaction.audit.since(repository, min(pauses) - clock_ahead - SAME_ACT))
 
 
 async def _is_going_on(

@@ -176,3 +176,7 @@ async def test_a_channel_that_hears_of_pauses_hears_of_the_timer_too(
     clock.advance(16 * 60)
     await bot.wait_for_post("Queue unpaused")
     await bot.wait_for_post("Queue unpaused", RELEASES)
+    # The service's clock is 16 minutes behind now, and its record of our act is no second one.
+    bot.pause_elsewhere("Database migration", by="carol")
+    card = await bot.wait_for_post("Database migration", RELEASES)
+    await bot.wait_for_change(card, "by carol")

@@ -108,6 +108,15 @@ def test_an_unpause_is_told_as_the_nearest_one() -> None:
     assert act_told_by(unpaused(limit + 1), [first]) is None
 
 
+@pytest.mark.parametrize("minutes", [90, -90])
+def test_an_act_is_recognised_by_a_service_whose_clock_is_another(minutes: int) -> None:
+    act, ahead = make_act(Action.UNPAUSE, record_id=2, act_id=1), timedelta(minutes=minutes)
+    event = unpaused(ahead.total_seconds() + 5)
+
+    assert act_told_by(event, [act], ahead) is act
+    assert act_told_by(event, [act]) is None
+
+
 def test_an_act_is_given_by_its_end_when_that_is_known() -> None:
     started = make_act(result=ActResult.STARTED, record_id=1)
     done = make_act(at=NOON + SECOND, record_id=2, act_id=1)
