@@ -10,7 +10,7 @@ PAGES = 10
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
-    walks = extent.scaled(4, 1)
+    walks = extent.scaled(12, 1)
     async with running("services.pages", "--pages", str(PAGES)) as pages:
         environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
         async with running_both(
