@@ -25,8 +25,8 @@ class LogReader:
     `seen`: events of the overlap, at least, that are stored already. `unrouted`: all stored events
     that are not routed yet, None while they are not known, or many. `refused_types`: the service
     refused the type filter, so it is not sent again. `slice_length`: how much of a backlog the next
-    walk reads. `ahead`: how far the service's clock is ahead of ours, None while it has not told.
-    `settling`: leaves that are waited for. `due_at`: when the poll was due that has not asked
+    walk reads. `clock_ahead`: how far the service's clock is ahead of ours, None while it has not
+    told. `settling`: leaves that are waited for. `due_at`: when the poll was due that has not asked
     anything yet. `asked_at`: when it did. `active_at`: when something new was last read, or reading
     began. `personal`: the topics of which some people want direct messages.
     """
@@ -38,7 +38,7 @@ class LogReader:
     unrouted: Sequence[EventRecord] | None = None
     refused_types: bool = False
     slice_length: timedelta = FIRST_SLICE
-    ahead: timedelta | None = None
+    clock_ahead: timedelta | None = None
     settling: Settling = field(default_factory=Settling)
     due_at: datetime | None = None
     active_at: datetime | None = None

@@ -65,10 +65,10 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What is stored and not routed, as far as known; those in `ahead` are stored as routed."""
+    """What is stored and not routed, as far as known; those in `early` are stored as routed."""
 
     records: Sequence[EventRecord] | None
-    ahead: Collection[int] = ()
+    early: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class PollEventLog:
         if reader.position is None:
             await self._begin(repository, lease, reader)
             return
-        if reader.ahead is None and is_behind(reader.position, ServiceTime(self.clock.now())):
+        if reader.clock_ahead is None and is_behind(reader.position, ServiceTime(self.clock.now())):
             await self._probe(reader.position.repository, reader)
         reader.slice_length = FIRST_SLICE
         pages = await self._walk(reader.position, lease, reader)
@@ -181,7 +181,7 @@ class PollEventLog:
         return page
 
     def _time(self, reader: LogReader) -> ServiceTime:
-        return service_time(self.clock.now(), reader.ahead)
+        return service_time(self.clock.now(), reader.clock_ahead)
 
     async def _page(
         self, repository: RepositoryName, walk: Walk, reader: LogReader
@@ -212,7 +212,7 @@ class PollEventLog:
                 repository, walk.window, types=reader.types(), cursor=walk.cursor
             )
         if page.served_at is not None:
-            reader.ahead = page.served_at - self.clock.now()
+            reader.clock_ahead = page.served_at - self.clock.now()
         return page
 
     async def _turn(self, reader: LogReader, lease: Lease, read: "_Read") -> None:
@@ -252,8 +252,8 @@ class PollEventLog:
                     reader.settling,
                     sending,
                     reader.personal,
-                    reader.ahead or timedelta(),
-                    kept.ahead,
+                    reader.clock_ahead or timedelta(),
+                    kept.early,
                 ),
             )
             if sending is not None:
@@ -275,7 +275,7 @@ class PollEventLog:
                         routed.left,
                         reader.settling,
                         personal=reader.personal,
-                        clock_ahead=reader.ahead or timedelta(),
+                        clock_ahead=reader.clock_ahead or timedelta(),
                     ),
                 )
         reader.unrouted = routed.left
@@ -295,17 +295,17 @@ class PollEventLog:
         # Whatever becomes of the transaction, an answer of it that is lost leaves nothing known.
         known, reader.unrouted = reader.unrouted, None
         await transaction.leases.require(lease, self.clock.now())
-        ahead = await self._ahead(transaction, known, records) if are_routed_now else ()
-        added = await transaction.events.add_new(records, routed=bool(ahead)) if records else 0
-        if added < len(ahead):
+        early = await self._early(transaction, known, records) if are_routed_now else ()
+        added = await transaction.events.add_new(records, routed=bool(early)) if records else 0
+        if added < len(early):
             # They were not there a moment ago, and only who holds the lease stores any.
             raise LeaseLost(lease.name)
         await transaction.positions.save(position)
         if known is None or added < len(records) or len(known) + added > HELD:
             return _Kept(None)
-        return _Kept([*known, *records], ahead)
+        return _Kept([*known, *records], early)
 
-    async def _ahead(
+    async def _early(
         self,
         transaction: Transaction,
         known: Sequence[EventRecord] | None,
