@@ -2,10 +2,8 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Generator
-from contextlib import asynccontextmanager, nullcontext
-from functools import cache
-from ipaddress import ip_address
+from collections.abc import Generator
+from contextlib import nullcontext
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,10 +15,11 @@ from bot.domain.errors import MergeQueueError, MergeQueueProtocolError, MergeQue
 from bot.merge_queue.answer import Answer, collect_headers
 from bot.merge_queue.requests import Request
 from bot.merge_queue.retries import Patience
+from bot.merge_queue.transport import transport_to
 from bot.ports import Clock
 
 GATE = 8
-"""Requests in flight, each in a lane of its own."""
+"""Requests in flight."""
 
 FOR_PEOPLE = 1
 """Of them so many are never taken by the schedule: what people ask does not wait behind it."""
@@ -61,32 +60,27 @@ class Connection:
         self._clock = clock
         self._gate = asyncio.Semaphore(GATE)
         self._scheduled = asyncio.Semaphore(GATE - FOR_PEOPLE)
-        # A proxy and certificates named by the environment are wanted towards the world, but a
-        # service on this machine is not behind the proxy.
-        from_environment = not _is_loopback(self._base)
-
-        def lane() -> httpx.AsyncClient:
-            return httpx.AsyncClient(
-                auth=self._auth,
-                headers={"Accept": "application/json", "User-Agent": f"mqbot/{bot.__version__}"},
-                http2=False,
-                limits=httpx.Limits(
-                    max_connections=1,
-                    max_keepalive_connections=1,
-                    keepalive_expiry=KEEPALIVE_SECONDS,
-                ),
-                timeout=httpx.Timeout(patience.read, connect=patience.connect),
-                # Never by httpx itself: it would follow to any host. See `_follow`.
-                follow_redirects=False,
-                trust_env=from_environment,
-                verify=trust or _tls_context(from_environment),
-                transport=transport,
-            )
-
-        self._lanes = Lanes(lane)
+        self._client = httpx.AsyncClient(
+            auth=self._auth,
+            headers={"Accept": "application/json", "User-Agent": f"mqbot/{bot.__version__}"},
+            timeout=httpx.Timeout(patience.read, connect=patience.connect),
+            # Never by httpx itself: it would follow to any host. See `_follow`.
+            follow_redirects=False,
+            # What the environment has to say is asked in bot.merge_queue.transport.
+            trust_env=False,
+            transport=transport
+            or transport_to(
+                self._base,
+                trust=trust,
+                connections=GATE,
+                keepalive=KEEPALIVE_SECONDS,
+                connect=patience.connect,
+                read=patience.read,
+            ),
+        )
 
     async def aclose(self) -> None:
-        await self._lanes.aclose()
+        await self._client.aclose()
 
     @property
     def address(self) -> str:
@@ -134,10 +128,9 @@ class Connection:
 
     async def _send(self, request: Request, url: httpx.URL) -> Answer:
         headers = {} if request.body is None else {"Content-Type": "application/json"}
-        async with (
-            self._lanes.taken() as lane,
-            lane.stream(request.method, url, content=request.body, headers=headers) as response,
-        ):
+        async with self._client.stream(
+            request.method, url, content=request.body, headers=headers
+        ) as response:
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
@@ -149,35 +142,6 @@ class Connection:
             collect_headers(response.headers.multi_items()),
             self._auth.redacted(bytes(body)),
         )
-
-
-class Lanes:
-    """Clients with one connection each, the one used last taken first.
-
-    A pool of several is searched with every request, and each of its connections looked at: at 8
-    that takes longer than a third of the request.
-    """
-
-    def __init__(self, opened: Callable[[], httpx.AsyncClient]) -> None:
-        self._opened = opened
-        self._idle: list[httpx.AsyncClient] = []
-        self._all: list[httpx.AsyncClient] = []
-
-    @asynccontextmanager
-    async def taken(self) -> AsyncIterator[httpx.AsyncClient]:
-        """One that nobody else uses meanwhile; the gate bounds how many there are."""
-        if not self._idle:
-            self._all.append(self._opened())
-            self._idle.append(self._all[-1])
-        lane = self._idle.pop()
-        try:
-            yield lane
-        finally:
-            self._idle.append(lane)
-
-    async def aclose(self) -> None:
-        for lane in self._all:
-            await lane.aclose()
 
 
 class _Bearer(httpx.Auth):
@@ -202,12 +166,6 @@ class _Bearer(httpx.Auth):
     def redacted(self, body: bytes) -> bytes:
         """Without the credential: a service may quote it, and answers are told of in errors."""
         return body.replace(self._token.get_secret_value().encode(), b"[credential]")
-
-
-@cache
-def _tls_context(from_environment: bool) -> ssl.SSLContext:  # noqa: FBT001 - a key of the cache
-    """Reading the certificates costs 40 ms of CPU: once is enough for a process."""
-    return httpx.create_ssl_context(trust_env=from_environment)
 
 
 def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:
@@ -247,12 +205,3 @@ def _checked_base_url(base_url: str) -> httpx.URL:
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
     """Comparable: the default port of a scheme is left out by httpx."""
     return url.scheme, url.host, url.port
-
-
-def _is_loopback(url: httpx.URL) -> bool:
-    if url.host == "localhost":
-        return True
-    try:
-        return ip_address(url.host).is_loopback
-    except ValueError:
-        return False

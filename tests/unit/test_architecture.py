@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 ANYWHERE = {"pydantic", "pydantic_core", "typing_extensions"}
 HOMES = {
-    "aiohttp": ("bot.health", "bot.sandbox", "bot.slack"),
+    "aiohttp": ("bot.health", "bot.merge_queue.transport", "bot.sandbox", "bot.slack"),
     "aiosqlite": ("bot.storage",),
     "alembic": ("bot.storage",),
     "apscheduler": ("bot.scheduler",),
@@ -28,6 +28,7 @@ HOMES = {
     "sqlalchemy": ("bot.storage",),
     "structlog": ("bot.logs",),
     "websockets": ("bot.slack",),
+    "yarl": ("bot.merge_queue.transport",),
     "yaml": ("bot.cli", "bot.sandbox"),
 }
 """Each external package has one home; a new one is given its place here."""

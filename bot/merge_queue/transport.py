@@ -1,0 +1,171 @@
+"""What carries requests below httpx: aiohttp, or httpx's own where there is a proxy.
+
+Nearly all requests are looks at event logs. httpx's own way, through h11 and three layers of
+streams in Python, takes more than twice the CPU of aiohttp's compiled parser.
+"""
+
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from functools import cache
+from ipaddress import ip_address
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx
+from typing_extensions import override
+from yarl import URL
+
+_LONGEST_FIELD = 64 * 1024
+"""Bytes of a header field: a Link carries a cursor and the address with all its filters."""
+
+_AS_HTTPX = (
+    (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
+    (aiohttp.ServerTimeoutError, httpx.ReadTimeout),
+    (aiohttp.ClientConnectorError, httpx.ConnectError),
+    (aiohttp.ClientConnectionError, httpx.ReadError),
+    (aiohttp.InvalidURL, httpx.UnsupportedProtocol),
+    (aiohttp.ClientError, httpx.RemoteProtocolError),
+)
+"""The first that fits is meant, since most of these are kinds of others."""
+
+
+def transport_to(
+    address: httpx.URL,
+    *,
+    trust: ssl.SSLContext | None,
+    connections: int,
+    keepalive: float,
+    connect: float,
+    read: float,
+) -> httpx.AsyncBaseTransport:
+    """What carries at most `connections` requests at once to the service at `address`.
+
+    A connection is kept for `keepalive` seconds after its last request; `connect` and `read` are
+    the seconds until there is one, and of one silence. A proxy and certificates named by the
+    environment are wanted towards the world, but a service on this machine is not behind the
+    proxy. `trust` stands for the certificates when it is given.
+    """
+    is_here = _is_loopback(address)
+    context = trust or _tls_context(trust_env=not is_here)
+    proxy = None if is_here else _proxy_towards(address)
+    if proxy is not None:
+        limits = httpx.Limits(max_connections=connections, keepalive_expiry=keepalive)
+        return httpx.AsyncHTTPTransport(verify=context, limits=limits, proxy=proxy, trust_env=False)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=read)
+    return OverAiohttp(context, timeout, connections=connections, keepalive=keepalive)
+
+
+class OverAiohttp(httpx.AsyncBaseTransport):
+    """Sends each request once, and tells what went wrong in httpx's exceptions."""
+
+    def __init__(
+        self,
+        trust: ssl.SSLContext,
+        timeout: aiohttp.ClientTimeout,
+        *,
+        connections: int,
+        keepalive: float,
+    ) -> None:
+        self._trust = trust
+        self._timeout = timeout
+        self._connections = connections
+        self._keepalive = keepalive
+        self._session: aiohttp.ClientSession | None = None
+
+    @override
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        # Not before: a session belongs to the event loop that is running when it is made.
+        self._session = self._session or self._opened()
+        with _told_as_httpx_does():
+            response = await self._session.request(
+                request.method,
+                URL(str(request.url), encoded=True),
+                headers=request.headers,
+                data=request.content or None,
+                allow_redirects=False,
+            )
+        return httpx.Response(
+            response.status, headers=response.raw_headers, stream=_Body(response), request=request
+        )
+
+    def _opened(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=self._connections, keepalive_timeout=self._keepalive, ssl=self._trust
+            ),
+            timeout=self._timeout,
+            middlewares=(_once,),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # httpx decodes by the same header, and says so when it cannot.
+            auto_decompress=False,
+            max_line_size=_LONGEST_FIELD,
+            max_field_size=_LONGEST_FIELD,
+        )
+
+    @override
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+
+class _Body(httpx.AsyncByteStream):
+    """What comes after the header; a connection of which not all was read is not used again."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    @override
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _told_as_httpx_does():
+            async for chunk in self._response.content.iter_any():
+                yield chunk
+
+    @override
+    async def aclose(self) -> None:
+        self._response.close()
+
+
+async def _once(
+    request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Keep aiohttp from sending a request again by itself, as it does when a connection was lost.
+
+    It knows a loss by exceptions of its own, so it is told httpx's. Whether a request may go twice
+    is decided in bot.merge_queue.retries.
+    """
+    with _told_as_httpx_does():
+        return await send(request)
+
+
+@contextmanager
+def _told_as_httpx_does() -> Iterator[None]:
+    try:
+        yield
+    except aiohttp.ClientError as error:
+        meant = next(meant for kind, meant in _AS_HTTPX if isinstance(error, kind))
+        raise meant(str(error)) from error
+
+
+@cache
+def _tls_context(*, trust_env: bool) -> ssl.SSLContext:
+    """Reading the certificates costs 40 ms of CPU: once is enough for a process."""
+    return httpx.create_ssl_context(trust_env=trust_env)
+
+
+def _proxy_towards(address: httpx.URL) -> str | None:
+    """As `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say."""
+    if proxy_bypass(address.netloc.decode("ascii")):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(address.scheme) or proxies.get("all")
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy or None
+
+
+def _is_loopback(address: httpx.URL) -> bool:
+    if address.host == "localhost":
+        return True
+    try:
+        return ip_address(address.host).is_loopback
+    except ValueError:
+        return False
