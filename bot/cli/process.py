@@ -1,15 +1,16 @@
 """How the commands behave as processes: signals, and complaints without a traceback."""
 
 import asyncio
+import os
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from urllib.parse import unquote, urlsplit
 
 import click
 from pydantic import SecretStr
 
-from bot.config import Settings
+from bot.config import Settings, load_settings
 from bot.domain.errors import ConfigurationError
 from bot.logs import redact
 
@@ -22,6 +23,22 @@ def complain(error: ConfigurationError) -> None:
     """One line for each variable, on standard error."""
     for name, problem in error.problems.items():
         click.echo(f"mqbot: {name}: {redact(problem)}", err=True)
+
+
+@contextmanager
+def complaining() -> Iterator[None]:
+    """What cannot be used is named, and ends the process with CONFIGURATION_EXIT."""
+    try:
+        yield
+    except ConfigurationError as error:
+        complain(error)
+        raise SystemExit(CONFIGURATION_EXIT) from None
+
+
+def settings_with(*required: str) -> Settings:
+    """The settings, these variables among them, before anything is imported that they are for."""
+    with complaining():
+        return load_settings(os.environ, required)
 
 
 def secrets_of(settings: Settings) -> frozenset[str]:

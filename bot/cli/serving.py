@@ -1,19 +1,18 @@
 """How `mqbot run`, `web` and `worker` start, complain and stop."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from bot import logs
 from bot.cli.process import (
-    CONFIGURATION_EXIT,
     UNAVAILABLE_EXIT,
     complain,
+    complaining,
     secrets_of,
     until_stopped,
 )
-from bot.config import Settings, load_settings
+from bot.config import Settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.slack import tracing
 from bot.storage import migrate
@@ -21,20 +20,17 @@ from bot.storage import migrate
 Build = Callable[[Settings], AbstractAsyncContextManager[object]]
 
 
-def serve(build: Build, *required: str) -> None:
-    """Read the settings, `required` variables among them, and run until SIGINT or SIGTERM.
+def serve(build: Build, settings: Settings) -> None:
+    """Run until SIGINT or SIGTERM.
 
     What cannot be used is named on standard error and ends the process with CONFIGURATION_EXIT, a
     database that does not answer with UNAVAILABLE_EXIT.
     """
+    secrets = secrets_of(settings)
+    logs.configure(settings.log_level, settings.log_format, secrets, tracing.fields)
     try:
-        settings = load_settings(os.environ, required)
-        secrets = secrets_of(settings)
-        logs.configure(settings.log_level, settings.log_format, secrets, tracing.fields)
-        asyncio.run(_run(build, settings))
-    except ConfigurationError as error:
-        complain(error)
-        raise SystemExit(CONFIGURATION_EXIT) from None
+        with complaining():
+            asyncio.run(_run(build, settings))
     except StoreUnavailable as error:
         complain(ConfigurationError({"DATABASE_URL": f"cannot be used: {error.cause}"}))
         raise SystemExit(UNAVAILABLE_EXIT) from None

@@ -2,8 +2,8 @@
 
 import click
 
-from bot.cli.serving import serve
-from bot.runtime import build_web
+from bot.cli import imported_for_serving
+from bot.cli.process import settings_with
 
 
 @click.command()
@@ -12,4 +12,8 @@ def command() -> None:
 
     Health is at /healthz, readiness at /readyz. Posting needs `mqbot worker` beside it.
     """
-    serve(build_web, "SLACK_SIGNING_SECRET")
+    settings = settings_with("SLACK_SIGNING_SECRET")
+    with imported_for_serving():
+        from bot.cli.serving import serve
+        from bot.runtime import build_web
+    serve(build_web, settings)

@@ -2,11 +2,15 @@
 
 import click
 
-from bot.cli.serving import serve
-from bot.runtime import build_worker
+from bot.cli import imported_for_serving
+from bot.cli.process import settings_with
 
 
 @click.command()
 def command() -> None:
     """Run the part that follows the event logs and posts; nothing connects to it."""
-    serve(build_worker)
+    settings = settings_with()
+    with imported_for_serving():
+        from bot.cli.serving import serve
+        from bot.runtime import build_worker
+    serve(build_worker, settings)

@@ -46,6 +46,8 @@ class DatabaseSettings(BaseSettings):
         hide_input_in_errors=True,
         populate_by_name=True,
         validate_default=False,
+        # Only the classes that a file or required variables are added to are ever filled.
+        defer_build=True,
     )
 
     database_url: SecretStr = Field(

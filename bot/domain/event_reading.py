@@ -1,6 +1,7 @@
 """Which metadata a type of event carries, and the reading of it, which never fails."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -51,11 +52,6 @@ METADATA_OF_TYPE: Mapping[str, type[EventMetadata]] = {
 }
 """Every `action.queue.*`, `queue.pause.*`, `scheduled_freeze.*` and `command.*` type."""
 
-# What `model_validate` comes to, which takes a third of the time of most metadata by itself.
-_READERS = {
-    model: TypeAdapter(model).validator.validate_python for model in METADATA_OF_TYPE.values()
-}
-
 
 def read_metadata(event_type: str | None, sent: JsonValue) -> EventMetadata:
     """Whatever was sent, a value comes back; what could not be read is in its `raw`."""
@@ -69,9 +65,18 @@ def read_metadata(event_type: str | None, sent: JsonValue) -> EventMetadata:
     if model is UnknownMetadata:
         return UnknownMetadata.model_construct(fields=sent)
     try:
-        read: EventMetadata = _READERS[model](sent)
+        return _reader_of(model)(sent)
     except ValidationError as error:
         return _read_partly(model, sent, error)
+
+
+@cache
+def _reader_of(model: type[EventMetadata]) -> Callable[[JsonValue], EventMetadata]:
+    """What `model_validate` comes to, which takes a third of the time of most metadata by itself.
+
+    Made when the first event of a type comes, not for all types at the start.
+    """
+    read: Callable[[JsonValue], EventMetadata] = TypeAdapter(model).validator.validate_python
     return read
 
 

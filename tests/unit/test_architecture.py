@@ -95,6 +95,14 @@ def test_the_sandbox_imports_nothing_of_the_bot() -> None:
     assert found == []
 
 
+SERVING = """\
+from bot.cli import imported_for_serving, main
+main.get_command(None, "run")
+with imported_for_serving():
+    import bot.cli.serving, bot.runtime"""
+"""What `mqbot run` loads until it starts."""
+
+
 def loaded_by(statement: str) -> set[str]:
     """The modules in memory after a statement in a fresh interpreter."""
     program = f"import sys\n{statement}\nprint('\\n'.join(sys.modules))"
@@ -112,17 +120,33 @@ def test_production_commands_load_no_module_of_the_sandbox(command: str) -> None
 
 
 def test_a_start_loads_nothing_that_most_starts_have_no_use_for() -> None:
-    loaded = loaded_by("from bot.cli import main\nmain.get_command(None, 'run')")
+    loaded = loaded_by(SERVING)
     assert "bot.runtime" in loaded
     assert not loaded & {"alembic", "asyncpg", "mako", "bot.sandbox"}
     assert not loaded & {"rich", "pygments", "sqlalchemy.dialects.postgresql"}
 
 
 def test_what_a_start_goes_without_is_there_for_whoever_asks_afterwards() -> None:
-    loaded = loaded_by(
-        "from bot.cli import main\nmain.get_command(None, 'run')\nimport rich.console"
+    assert "rich.console" in loaded_by(f"{SERVING}\nimport rich.console")
+
+
+@pytest.mark.parametrize("command", ["run", "web", "worker"])
+def test_settings_are_looked_at_before_anything_is_loaded_that_they_are_for(command: str) -> None:
+    refused = (
+        "import os",
+        "from bot.cli import main",
+        "os.environ.clear()",
+        f"try: main([{command!r}])",
+        "except SystemExit as end: assert end.code == 2",
     )
-    assert "rich.console" in loaded
+    loaded = loaded_by("\n".join(refused))
+    assert f"bot.cli.{command}" in loaded
+    assert not loaded & {"bot.runtime", "bot.storage", "sqlalchemy", "slack_bolt", "aiohttp"}
+
+
+def test_what_was_imported_is_left_out_of_collections_from_the_start() -> None:
+    statement = f"import gc\n{SERVING}\nassert gc.isenabled() and gc.get_freeze_count() > 100_000"
+    assert "bot.runtime" in loaded_by(statement)
 
 
 def test_help_loads_no_command() -> None:
