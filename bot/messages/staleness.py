@@ -32,6 +32,6 @@ def read_again(staleness: Staleness) -> Message:
 
 
 def _names(staleness: Staleness) -> str:
-    names = [escape(one) for one in staleness.repositories]
+    names = [escape(one) for one in sorted(staleness.repositories)]
     left = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {left} more" if left > 0 else "")

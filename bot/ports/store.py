@@ -249,16 +249,24 @@ class SeenRequests(Protocol):
 class Stalenesses(Protocol):
     """Event logs that became stale together, by an id of the store's."""
 
+    async def hold(self) -> None:
+        """Nobody else adds or changes any until this transaction ends."""
+        ...
+
     async def add(self, begun: Staleness) -> int:
         """Store it and return its id."""
         ...
 
-    async def end(self, staleness_id: int, at: datetime) -> bool:
-        """Whether it lasted until now."""
+    async def save(self, changed: Staleness) -> bool:
+        """Replace one that lasts; whether it still did."""
         ...
 
     async def active(self) -> Sequence[Staleness]:
         """Those that last, the oldest first."""
+        ...
+
+    async def last_end(self) -> datetime | None:
+        """When the latest of those ended that have."""
         ...
 
     async def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]: ...

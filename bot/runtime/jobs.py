@@ -91,7 +91,7 @@ class Jobs:
             ports.clock,
             self.nudge,
             stale_after(timedelta(seconds=settings.longest_poll_seconds)),
-            self.polls.read_at,
+            self.polls.unread_since,
             self.polls.read,
             settings.repositories,
         )
@@ -146,7 +146,7 @@ class Jobs:
             nudge=self.nudge,
             interval=interval,
             limit=stale_after(timedelta(seconds=self._settings.longest_poll_seconds)),
-            polled=self.polls.read_at,
+            polled=self.polls.unread_since,
         )
 
     def _polling(self, ports: Ports, holder: str) -> PollDueRepositories:

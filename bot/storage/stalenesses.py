@@ -3,40 +3,52 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import RowMapping, delete, insert, select, update
+from sqlalchemy import RowMapping, delete, func, insert, select, text, update
 from typing_extensions import override
 
 from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
+from bot.storage.pauses import LOCK_SPACE
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import stalenesses
 
 
 class SqlStalenesses(ports.Stalenesses):
-    """A row for logs that became stale together."""
+    """A row for logs that became stale together.
+
+    SQLite has one writer; on PostgreSQL a lock makes one, since a row that is not there yet cannot
+    be locked.
+    """
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
     @override
+    async def hold(self) -> None:
+        if not self._statements.is_sqlite:
+            lock = text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))")
+            await self._statements.run(lock.bindparams(space=LOCK_SPACE, name=stalenesses.name))
+
+    @override
     async def add(self, begun: Staleness) -> int:
         added = await self._statements.run(
-            insert(stalenesses)
-            .values(repositories=list(begun.repositories), since=begun.since)
-            .returning(stalenesses.c.staleness_id)
+            insert(stalenesses).values(**_values(begun)).returning(stalenesses.c.staleness_id)
         )
         staleness_id: int = added.scalar_one()
         return staleness_id
 
     @override
-    async def end(self, staleness_id: int, at: datetime) -> bool:
-        ended = await self._statements.run(
+    async def save(self, changed: Staleness) -> bool:
+        saved = await self._statements.run(
             update(stalenesses)
-            .where(stalenesses.c.staleness_id == staleness_id, stalenesses.c.ended_at.is_(None))
-            .values(ended_at=at)
+            .where(
+                stalenesses.c.staleness_id == changed.staleness_id,
+                stalenesses.c.ended_at.is_(None),
+            )
+            .values(**_values(changed))
         )
-        return ended.rowcount > 0
+        return saved.rowcount > 0
 
     @override
     async def active(self) -> Sequence[Staleness]:
@@ -46,6 +58,12 @@ class SqlStalenesses(ports.Stalenesses):
             .order_by(stalenesses.c.staleness_id)
         )
         return [_staleness(row) for row in rows.mappings()]
+
+    @override
+    async def last_end(self) -> datetime | None:
+        rows = await self._statements.run(select(func.max(stalenesses.c.ended_at)))
+        ended_at: datetime | None = rows.scalar_one()
+        return ended_at
 
     @override
     async def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]:
@@ -65,7 +83,21 @@ class SqlStalenesses(ports.Stalenesses):
         return deleted.rowcount
 
 
+def _values(staleness: Staleness) -> dict[str, object]:
+    return {
+        "repositories": list(staleness.repositories),
+        "since": staleness.since,
+        "told_at": staleness.told_at,
+        "read_again": {name: at.isoformat() for name, at in staleness.read_again.items()},
+        "ended_at": staleness.ended_at,
+    }
+
+
 def _staleness(row: RowMapping) -> Staleness:
     values = dict(row)
     names = tuple(RepositoryName(name) for name in values.pop("repositories"))
-    return Staleness(repositories=names, **values)
+    read_again = {
+        RepositoryName(name): datetime.fromisoformat(at)
+        for name, at in (values.pop("read_again") or {}).items()
+    }
+    return Staleness(repositories=names, read_again=read_again, **values)

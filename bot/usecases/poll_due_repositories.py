@@ -187,7 +187,7 @@ class PollDueRepositories:
         known = [at for at in read_at if at is not None]
         return freshness(known, self.clock.now(), self._rhythm.longest)
 
-    def read_at(self) -> Mapping[RepositoryName, datetime]:
+    def unread_since(self) -> Mapping[RepositoryName, datetime]:
         """When each log was last read, or taken on, of those whose leases this process has.
 
         One whose last poll did not fail counts as read now: whatever delays this process itself
@@ -200,10 +200,10 @@ class PollDueRepositories:
             if one.lease is not None and (at := one.polled_at or one.taken_on_at) is not None
         }
 
-    def read(self) -> Collection[RepositoryName]:
-        """Those whose leases this process has and whose last poll, here, read their log."""
+    def read(self) -> Mapping[RepositoryName, datetime]:
+        """When the last poll, here, read the log of those whose leases this process has."""
         return {
-            name
+            name: one.polled_at
             for name, one in self.schedules.items()
             if one.lease is not None and one.polled_at is not None and not one.failures
         }

@@ -1,79 +1,84 @@
 """Tell channels, once, that nothing new can be read for them, and once that it can again."""
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.repository import RepositoryName
-from bot.domain.staleness import Staleness, changes
+from bot.domain.staleness import Change, Look, Staleness, changes, newly_stale
 from bot.ports import Clock, Nudge, Store, Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class TellStaleness:
-    """Of the logs that this process polls. With nothing stale it costs one look at an index.
+    """Of the logs that this process polls, as part of what all processes know of an outage.
 
-    `read_at`: when each of them was last read or taken on, `read` those that were read when they
-    were last polled. `repositories` are all that any process polls.
+    What is stored decides what is told: whoever comes first announces an outage, the others add
+    their logs to it, and who reads the last of them again announces its end. With nothing stale a
+    look costs one statement. `unread_since`: when each log was last read or taken on, `read` when
+    those were that were read when they were last polled. `repositories` are all that any process
+    polls.
     """
 
     store: Store
     clock: Clock
     nudge: Nudge
     limit: timedelta
-    read_at: Callable[[], Mapping[RepositoryName, datetime]]
-    read: Callable[[], Collection[RepositoryName]]
+    unread_since: Callable[[], Mapping[RepositoryName, datetime]]
+    read: Callable[[], Mapping[RepositoryName, datetime]]
     repositories: Collection[RepositoryName]
 
     async def run(self) -> None:
         """Raises StoreError."""
-        now, read_at = self.clock.now(), self.read_at()
+        look = Look(self.clock.now(), self.unread_since(), self.read(), self.repositories)
+        told = 0
         async with self.store.begin() as transaction:
-            ours = [
-                one
-                for one in await transaction.stalenesses.active()
-                if any(name in read_at for name in one.repositories)
-            ]
-            back = await self._back(transaction, ours, now) if ours else ()
-            change = changes(read_at, ours, now, self.limit, back)
-            if change.begun is not None:
-                number = await transaction.stalenesses.add(change.begun)
-                begun = replace(change.begun, staleness_id=number)
-                await _tell(transaction, SubjectKind.STALE, begun, now)
-            for one in change.ended:
-                if await transaction.stalenesses.end(one.staleness_id, now):
-                    await _tell(transaction, SubjectKind.READ_AGAIN, one, now)
-        if change.begun is not None or change.ended:
+            if await self._changes(transaction, look):
+                await transaction.stalenesses.hold()
+                # Somebody else may have been first.
+                for change in await self._changes(transaction, look):
+                    told += await _store(transaction, change, look.at)
+        if told:
             self.nudge()
 
-    async def _back(
-        self, transaction: Transaction, active: Sequence[Staleness], now: datetime
-    ) -> Collection[RepositoryName]:
-        told = {name for one in active for name in one.repositories}
-        polled = told.intersection(self.repositories)
-        ours = polled.intersection(self.read_at())
-        elsewhere = await transaction.polls.latest(sorted(polled - ours))
-        fresh = {name for name, at in elsewhere.items() if now - at <= self.limit}
-        return (told - polled) | ours.intersection(self.read()) | fresh
+    async def _changes(self, transaction: Transaction, look: Look) -> Sequence[Change]:
+        active = await transaction.stalenesses.active()
+        if newly_stale(look, active, self.limit):
+            read = await transaction.polls.latest(sorted(look.stale(self.limit)))
+            look = look.corrected(read, await transaction.stalenesses.last_end())
+        return changes(look, active, self.limit)
+
+
+async def _store(transaction: Transaction, change: Change, now: datetime) -> int:
+    """How many notices there are."""
+    one = change.staleness
+    if not one.staleness_id:
+        one = replace(one, staleness_id=await transaction.stalenesses.add(one))
+    elif not await transaction.stalenesses.save(one):
+        return 0
+    told = await _tell(transaction, SubjectKind.STALE, one, change.tell, now)
+    if one.ended_at is not None and one.told_at is not None:
+        told += await _tell(transaction, SubjectKind.READ_AGAIN, one, one.repositories, now)
+    return told
 
 
 async def _tell(
-    transaction: Transaction, kind: SubjectKind, staleness: Staleness, now: datetime
-) -> None:
+    transaction: Transaction,
+    kind: SubjectKind,
+    staleness: Staleness,
+    repositories: Collection[RepositoryName],
+    now: datetime,
+) -> int:
+    if not repositories:
+        return 0
+    hearing = await transaction.subscriptions.of_repositories(repositories)
+    channels = {one.channel_id for found in hearing.values() for one in found}
     subject = Subject(kind, staleness.repositories[0], staleness.staleness_id)
-    await transaction.outbox.add(
+    return await transaction.outbox.add(
         [
             NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=True)
-            for channel_id in await _hearing(transaction, staleness.repositories)
+            for channel_id in sorted(channels)
         ]
     )
-
-
-async def _hearing(transaction: Transaction, repositories: Iterable[RepositoryName]) -> list[str]:
-    channels: set[str] = set()
-    for repository in repositories:
-        found = await transaction.subscriptions.of_repository(repository)
-        channels.update(one.channel_id for one in found)
-    return sorted(channels)

@@ -63,12 +63,20 @@ class InMemoryStalenesses(Stalenesses):
         return number
 
     @override
-    async def end(self, staleness_id: int, at: datetime) -> bool:
-        known = self._stalenesses[staleness_id]
-        if known.ended_at is not None:
+    async def hold(self) -> None:
+        """One transaction at a time, as everywhere in this store."""
+
+    @override
+    async def save(self, changed: Staleness) -> bool:
+        if self._stalenesses[changed.staleness_id].ended_at is not None:
             return False
-        self._stalenesses[staleness_id] = replace(known, ended_at=as_stored(at))
+        self._stalenesses[changed.staleness_id] = as_stored(changed)
         return True
+
+    @override
+    async def last_end(self) -> datetime | None:
+        ended = [one.ended_at for one in self._stalenesses.values()]
+        return max((at for at in ended if at is not None), default=None)
 
     @override
     async def active(self) -> Sequence[Staleness]:

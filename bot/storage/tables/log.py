@@ -57,6 +57,8 @@ stalenesses = Table(
     Column("repositories", CompactJson, nullable=False),
     Column("since", UtcTime, nullable=False),
     Column("ended_at", UtcTime),
+    Column("told_at", UtcTime),
+    Column("read_again", CompactJson),
     sqlite_autoincrement=True,
 )
 partial_index(

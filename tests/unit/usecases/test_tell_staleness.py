@@ -1,4 +1,4 @@
-"""The end of an outage is told by who has read the logs again, and by nobody else."""
+"""An outage is told once for all processes, and its end by who has read the last log again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,12 +6,15 @@ from datetime import datetime, timedelta
 
 from bot.domain.deliveries import SubjectKind
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription
 from bot.usecases.tell_staleness import TellStaleness
 from tests.support.clock import FakeClock
 from tests.support.make import API, SITE, make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore
 
 LIMIT = timedelta(seconds=50)
+TOLD_AFTER = 61
+STALE, READ_AGAIN = SubjectKind.STALE, SubjectKind.READ_AGAIN
 
 
 @dataclass
@@ -20,13 +23,24 @@ class Process:
 
     clock: FakeClock
     database: InMemoryDatabase
-    read_at: dict[RepositoryName, datetime]
-    read: set[RepositoryName] = field(default_factory=set)
+    unread_since: dict[RepositoryName, datetime]
+    read: dict[RepositoryName, datetime] = field(default_factory=dict)
     repositories: Sequence[RepositoryName] = (SITE, API)
+
+    @classmethod
+    def beside(cls, other: "Process", *polled: RepositoryName) -> "Process":
+        return cls(other.clock, other.database, dict.fromkeys(polled, other.clock.now()))
 
     @property
     def store(self) -> InMemoryStore:
         return InMemoryStore(self.database)
+
+    def reads(self, *names: RepositoryName) -> None:
+        self.read = dict.fromkeys(names, self.clock.now())
+        self.unread_since |= self.read
+
+    def fails(self) -> None:
+        self.read = {}
 
     async def look(self) -> None:
         await TellStaleness(
@@ -34,60 +48,178 @@ class Process:
             self.clock,
             _unheard,
             LIMIT,
-            lambda: self.read_at,
+            lambda: self.unread_since,
             lambda: self.read,
             self.repositories,
         ).run()
 
-    def told(self) -> list[SubjectKind]:
-        return [one.subject.kind for one in self.database.contents.deliveries.values()]
+    def told(self, channel: str = "C1") -> list[SubjectKind]:
+        return [
+            one.subject.kind
+            for one in self.database.contents.deliveries.values()
+            if one.channel_id == channel
+        ]
 
 
 def _unheard(after: float = 0.0) -> None:
     """What is to be posted is looked at in the outbox."""
 
 
-async def in_an_outage(*stale: RepositoryName) -> Process:
+async def one_that_polls(*names: RepositoryName) -> Process:
     clock = FakeClock()
-    process = Process(clock, InMemoryDatabase(), dict.fromkeys(stale, clock.now()))
+    process = Process(clock, InMemoryDatabase(), dict.fromkeys(names, clock.now()))
+    await subscribe(process, SITE, "C1")
+    await subscribe(process, API, "C1")
+    return process
+
+
+async def subscribe(process: Process, repository: RepositoryName, channel_id: str) -> Subscription:
+    subscription = make_subscription("enter", repository=repository, channel_id=channel_id)
     async with process.store.begin() as transaction:
-        await transaction.subscriptions.save(make_subscription("enter"))
-    clock.advance(60)
+        await transaction.subscriptions.save(subscription)
+    return subscription
+
+
+async def in_an_outage(*stale: RepositoryName) -> Process:
+    process = await one_that_polls(*stale)
+    process.clock.advance(TOLD_AFTER)
     await process.look()
-    assert process.told() == [SubjectKind.STALE]
+    assert process.told() == [STALE]
     return process
 
 
 async def test_a_process_that_is_started_in_an_outage_does_not_announce_its_end() -> None:
     first = await in_an_outage(SITE)
-    started = Process(first.clock, first.database, {SITE: first.clock.now()})
+    started = Process.beside(first, SITE)
     await started.look()
-    started.clock.advance(60)
+    started.clock.advance(TOLD_AFTER)
     await started.look()
-    assert started.told() == [SubjectKind.STALE]
+    assert started.told() == [STALE]
 
-    started.read_at[SITE], started.read = started.clock.now(), {SITE}
+    started.reads(SITE)
     await started.look()
     await started.look()
-    assert started.told() == [SubjectKind.STALE, SubjectKind.READ_AGAIN]
+    assert started.told() == [STALE, READ_AGAIN]
 
 
-async def test_what_another_process_polls_is_read_when_that_says_so() -> None:
+async def test_several_processes_tell_each_channel_once_of_one_outage() -> None:
+    first = await one_that_polls(SITE)
+    second = Process.beside(first, API)
+    await subscribe(first, SITE, "C2")
+    await subscribe(first, API, "C3")
+    first.clock.advance(51)
+    await first.look()
+    await second.look()
+    assert first.told() == []
+    first.clock.advance(10)
+    for process in (first, second, second, first):
+        await process.look()
+    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[STALE]] * 3
+
+    second.reads(API)
+    for process in (second, first):
+        await process.look()
+    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[STALE]] * 3
+    first.reads(SITE)
+    for process in (first, second):
+        await process.look()
+    assert [first.told(each) for each in ("C1", "C2", "C3")] == [[STALE, READ_AGAIN]] * 3
+
+
+async def test_logs_that_another_process_polls_join_an_outage_that_is_told() -> None:
+    first = await one_that_polls(SITE)
+    first.clock.advance(20)
+    second = Process.beside(first, API)
+    await subscribe(first, API, "C3")
+    first.clock.advance(TOLD_AFTER - 20)
+    await first.look()
+    await second.look()
+    assert [first.told(each) for each in ("C1", "C3")] == [[STALE], []]
+    first.clock.advance(20)
+    await second.look()
+    await first.look()
+    assert [first.told(each) for each in ("C1", "C3")] == [[STALE], [STALE]]
+
+
+async def test_who_takes_over_from_a_dead_process_announces_the_end_for_it() -> None:
     first = await in_an_outage(SITE, API)
-    now = first.clock.now()
-    one = Process(first.clock, first.database, {SITE: now}, {SITE})
-    await one.look()
-    assert one.told() == [SubjectKind.STALE]
+    heir = Process.beside(first, API)
+    left = Process.beside(first, SITE)
+    left.clock.advance(TOLD_AFTER)
+    left.reads(SITE)
+    for process in (left, heir):
+        await process.look()
+    assert heir.told() == [STALE]
+    heir.reads(API)
+    for process in (heir, left):
+        await process.look()
+    assert heir.told() == [STALE, READ_AGAIN]
 
-    async with one.store.begin() as transaction:
-        await transaction.polls.save({API: now})
-    await one.look()
-    assert one.told() == [SubjectKind.STALE, SubjectKind.READ_AGAIN]
+
+async def test_an_outage_that_flaps_is_told_once() -> None:
+    first = await in_an_outage(SITE, API)
+    second = Process.beside(first, API)
+    del first.unread_since[API]
+    for _ in range(5):
+        first.reads(SITE)
+        await first.look()
+        first.fails()
+        first.clock.advance(TOLD_AFTER)
+        await first.look()
+        await second.look()
+    assert first.told() == [STALE]
+    first.reads(SITE)
+    second.reads(API)
+    for process in (second, first):
+        await process.look()
+    assert first.told() == [STALE, READ_AGAIN]
+
+
+async def test_a_log_that_waits_for_its_poll_when_the_outage_ends_is_no_second_one() -> None:
+    first = await one_that_polls(SITE)
+    first.clock.advance(12)
+    waiting = Process.beside(first, API)
+    first.clock.advance(TOLD_AFTER - 12)
+    await first.look()
+    first.clock.advance(1)
+    first.reads(SITE)
+    await first.look()
+    assert first.told() == [STALE, READ_AGAIN]
+    first.clock.advance(20)
+    await waiting.look()
+    assert first.told() == [STALE, READ_AGAIN]
+    assert not first.database.contents.stalenesses[1].unread
+    assert len(first.database.contents.stalenesses) == 1
+
+
+async def test_what_is_read_again_before_it_was_told_is_not_told() -> None:
+    process = await one_that_polls(SITE)
+    process.clock.advance(51)
+    await process.look()
+    process.clock.advance(1)
+    process.reads(SITE)
+    await process.look()
+    process.clock.advance(10)
+    await process.look()
+    assert process.told() == []
+    assert process.database.contents.stalenesses[1].ended_at is not None
+
+
+async def test_a_process_that_hung_while_others_read_its_logs_announces_nothing() -> None:
+    hung = await one_that_polls(SITE)
+    hung.clock.advance(600)
+    async with hung.store.begin() as transaction:
+        await transaction.polls.save({SITE: hung.clock.now()})
+    await hung.look()
+    assert hung.told() == []
+    assert hung.database.contents.stalenesses == {}
 
 
 async def test_what_nobody_polls_any_more_keeps_no_outage_going() -> None:
     first = await in_an_outage(SITE, API)
-    now = first.clock.now()
-    left = Process(first.clock, first.database, {SITE: now}, {SITE}, repositories=[SITE])
+    first.clock.advance(1)
+    left = Process.beside(first, SITE)
+    left.repositories = [SITE]
+    left.reads(SITE)
     await left.look()
-    assert left.told() == [SubjectKind.STALE, SubjectKind.READ_AGAIN]
+    assert left.told() == [STALE, READ_AGAIN]

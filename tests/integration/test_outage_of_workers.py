@@ -1,0 +1,93 @@
+"""Real workers on PostgreSQL tell each channel once of an outage, and once of its end."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from bot.storage.engine import create_engine
+from bot.storage.tables import stalenesses
+from tests.support.fleet import CHANNELS, Fleet, Leases
+from tests.support.polls_seen import PollsSeen
+from tests.support.waiting import until, until_true
+
+REPOSITORIES = 12
+"""Four for each channel, which hears of logs of each worker so."""
+
+TOLD_SECONDS = 120.0
+OVER_SECONDS = 180.0
+"""A log that failed for a minute is asked for again after another."""
+
+
+def told(fleet: Fleet) -> list[list[str]]:
+    """What each channel was told, by the words that tell a notice from the end of it."""
+    return [
+        [words for one in fleet.posts(channel) for words in WORDS if words in one.line]
+        for channel in CHANNELS
+    ]
+
+
+WORDS = ("cannot be read", "is read again")
+NOTICE, END = [WORDS[0]], list(WORDS)
+
+
+async def outages(database_url: str) -> Sequence[bool]:
+    """Of each outage that is stored, whether it is over."""
+    engine = create_engine(database_url)
+    try:
+        async with engine.connect() as connection:
+            rows = await connection.execute(select(stalenesses.c.ended_at))
+            return [row.ended_at is not None for row in rows]
+    finally:
+        await engine.dispose()
+
+
+async def begin_outage(fleet: Fleet) -> PollsSeen:
+    seen = PollsSeen(fleet.merge_queue)
+    await seen.all_again(fleet.repositories, 60)
+    await fleet.shared_out()
+    fleet.break_service("error", path="/logs", status=503)
+    await until(lambda: told(fleet) == [NOTICE] * 3, "a notice in each channel", TOLD_SECONDS)
+    return seen
+
+
+async def end_outage(fleet: Fleet, seen: PollsSeen, database_url: str) -> None:
+    fleet.mend_service()
+    await seen.all_again(fleet.repositories, OVER_SECONDS)
+    await until(lambda: told(fleet) == [END] * 3, "its end in each channel", OVER_SECONDS)
+    await seen.all_again(fleet.repositories, OVER_SECONDS)
+    assert told(fleet) == [END] * 3
+    assert await outages(database_url) == [True]
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(500)
+async def test_two_workers_tell_each_channel_once_of_an_outage_and_of_its_end(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=2)
+    async with fleet:
+        seen = await begin_outage(fleet)
+        await end_outage(fleet, seen, postgres_url)
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(500)
+async def test_what_a_worker_that_is_killed_leaves_behind_keeps_the_outage_one(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=2)
+    async with Leases(postgres_url) as leases, fleet:
+        seen = await begin_outage(fleet)
+        killed, heir = fleet.running("worker")
+        orphans = await leases.repositories_of(killed)
+        assert orphans
+        await killed.process.kill()
+
+        async def inherited() -> bool:
+            return orphans <= await leases.repositories_of(heir)
+
+        await until_true(inherited, "an heir of what the dead one polled", 60)
+        assert told(fleet) == [NOTICE] * 3
+        await end_outage(fleet, seen, postgres_url)
