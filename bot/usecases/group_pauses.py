@@ -8,6 +8,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Transaction
+from bot.usecases.pause_timers import timers_of
 
 
 async def pausing_act(transaction: Transaction, record: PauseRecord) -> GroupAct | None:
@@ -39,10 +40,4 @@ def _is_held(record: PauseRecord, held: HeldPause) -> bool:
 
 async def ends_of(transaction: Transaction, pauses: Collection[PauseRecord]) -> list[datetime]:
     """When those of the pauses lift themselves that do."""
-    running = await transaction.timers.running({one.repository for one in pauses})
-    return [
-        timer.lifts_at
-        for one in pauses
-        for timer in running
-        if timer.repository == one.repository and one.is_of(timer.paused_at)
-    ]
+    return [timer.lifts_at for timer in (await timers_of(transaction, pauses)).values()]

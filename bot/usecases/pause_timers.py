@@ -1,8 +1,25 @@
-"""The timer of a pause: set in the transaction that stores the end of the act."""
+"""The timers of pauses: set with the end of the act, and found by their pause."""
+
+from collections.abc import Collection, Mapping
 
 from bot.domain.audit import Action, AuditRecord
+from bot.domain.pause_records import PauseRecord
 from bot.domain.timers import Timer
 from bot.ports import Transaction
+
+
+async def timers_of(
+    transaction: Transaction, in_force: Collection[PauseRecord]
+) -> Mapping[int, Timer]:
+    """The timers that will lift these pauses, by the pause's id, the next first."""
+    running = await transaction.timers.running({one.repository for one in in_force})
+    return {
+        one.pause_id: timer
+        for timer in running
+        for one in in_force
+        # The timer of a pause that ended before its time runs on, and finds nothing to lift.
+        if one.repository == timer.repository and one.is_of(timer.paused_at)
+    }
 
 
 async def set_timer(transaction: Transaction, done: AuditRecord) -> None:

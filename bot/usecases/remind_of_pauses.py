@@ -19,6 +19,7 @@ from bot.usecases.group_cards import group_channels
 from bot.usecases.group_pauses import pausing_act, still_paused
 from bot.usecases.pause_cards import card_of, find_pause
 from bot.usecases.pause_history import hearing_pauses
+from bot.usecases.pause_timers import timers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,11 @@ class RemindOfPauses:
             if not old:
                 return
             plans = await transaction.reminders.of([one.pause_id for one in old])
-            timers = await transaction.timers.running([one.repository for one in old])
+            timers = await timers_of(transaction, old)
             reminded = 0
             for pause, *others in _together(old):
                 plan = plans.get(pause.pause_id) or self._first(pause)
-                if plan.next_at <= now and not _lifts_soon(pause, timers, now):
+                if plan.next_at <= now and not _lifts_soon(timers.get(pause.pause_id), now):
                     await self._remind(transaction, pause, plan, now)
                     await _save_for(transaction, sent_at(plan, now, self.first_gap), others)
                     reminded += 1
@@ -116,10 +117,5 @@ async def _save_for(
         await transaction.reminders.save(replace(plan, pause_id=one.pause_id))
 
 
-def _lifts_soon(pause: PauseRecord, timers: Sequence[Timer], now: datetime) -> bool:
-    return any(
-        timer.repository == pause.repository
-        and pause.is_of(timer.paused_at)
-        and timer.lifts_at - now <= LIFTS_SOON
-        for timer in timers
-    )
+def _lifts_soon(timer: Timer | None, now: datetime) -> bool:
+    return timer is not None and timer.lifts_at - now <= LIFTS_SOON

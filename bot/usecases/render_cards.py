@@ -11,6 +11,7 @@ from bot.usecases.bisection_cards import load_bisection_cards
 from bot.usecases.board_cards import load_board_cards
 from bot.usecases.group_marks import load_group_acts
 from bot.usecases.group_pauses import ends_of, still_paused
+from bot.usecases.pause_timers import timers_of
 from bot.usecases.stay_cards import load_stay_cards
 
 
@@ -35,13 +36,8 @@ async def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
         return {}
     pauses = await transaction.pauses.get({int(card.name.key) for card in cards})
     in_force = [one for one in pauses.values() if one.is_open]
-    timers = await transaction.timers.running({one.repository for one in in_force})
-    ends = {
-        one.pause_id: timer.lifts_at
-        for one in in_force
-        for timer in timers
-        if timer.repository == one.repository and one.is_of(timer.paused_at)
-    }
+    timers = await timers_of(transaction, in_force)
+    ends = {pause_id: timer.lifts_at for pause_id, timer in timers.items()}
     return {
         card.card_id: pause_card.card(
             PauseView(pauses[int(card.name.key)], ends.get(int(card.name.key)))

@@ -9,6 +9,7 @@ from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, OutboxSummary, Store
 from bot.usecases.choose_notices import about_people
+from bot.usecases.pause_timers import timers_of
 from bot.usecases.show_status import ShowStatus
 
 SHOWN = 10
@@ -37,7 +38,9 @@ class ShowHome:
             polled = await transaction.polls.latest(asked)
             subscriptions = await transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN + 1)
             outbox = await transaction.outbox.summary()
-            timers = await transaction.timers.running(repositories)
+            running = await transaction.timers.running(repositories)
+            in_force = await transaction.pauses.open({one.repository for one in running})
+            timers = await timers_of(transaction, in_force)
         return HomeState(
             queues=shown,
             left_out=len(repositories) - len(shown),
@@ -45,7 +48,7 @@ class ShowHome:
             subscriptions=subscriptions,
             health=_health(outbox),
             read_at=self.clock.now(),
-            timers=timers,
+            timers=list(timers.values()),
         )
 
     async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:

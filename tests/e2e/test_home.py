@@ -56,6 +56,21 @@ async def test_resuming_from_the_home_tab_shows_the_queue_running_again(
     assert bot.pause_reason() is None
 
 
+async def test_the_home_tab_shows_the_timers_that_will_lift_a_pause_and_no_others(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause 45m CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.open_home()
+    home = await bot.home("is paused")
+    assert "*Timers running*" in home
+    assert "acme/site lifts itself" in home
+    await bot.click(home, "Resume queue")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("Queue unpaused")
+    assert "Timers running" not in await bot.home("*acme/site* is running")
+
+
 async def test_a_stale_resume_on_the_home_tab_tells_the_person_what_is_true(
     bot: BotTester,
 ) -> None:
