@@ -29,6 +29,9 @@ DEFAULT_TOPICS: frozenset[str] = frozenset(
     {Topic.ENTER.value, Topic.MERGE.value, Topic.FAILURE.value, Topic.PAUSE.value}
 )
 
+AT_ONCE: frozenset[str] = frozenset({Topic.FAILURE.value, Topic.PAUSE.value, Topic.HEALTH.value})
+"""What a channel hears of when it happens, in a digest too."""
+
 
 class Style(StrEnum):
     """How a channel is told: a thread for each stay in the queue, a post an event, a summary."""

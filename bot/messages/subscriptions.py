@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from bot.domain.channels import ChannelAccess
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style, Subscription, SubscriptionSource, Topic
+from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionSource, Topic
 from bot.messages import blocks
 from bot.messages.text import code, cut_markup, escape, quote
 
@@ -147,7 +147,7 @@ def samples(
     """Who would hear about an event of each topic."""
     on = f" on {code(branch, NAME_LIMIT)}" if branch else ""
     head = f"Who would hear about an event of {escape(repository)}{on}"
-    lines = [f"• {escape(topic)}: {_channels(found)}" for topic, found in hearing]
+    lines = [f"• {escape(topic)}: {_channels(topic, found)}" for topic, found in hearing]
     plain = "; ".join(line.removeprefix("• ") for line in lines)
     return Message(
         text=cut_markup(f"{head}: {plain}", blocks.FALLBACK_LIMIT),
@@ -157,16 +157,17 @@ def samples(
     )
 
 
-def _channels(found: Sequence[Subscription]) -> str:
+def _channels(topic: str, found: Sequence[Subscription]) -> str:
     """A channel's name is Slack's to show: those who may not see a channel get no name."""
-    named = [f"{channel(one.channel_id)} ({_short(one)})" for one in found[:NAMED]]
+    named = [f"{channel(one.channel_id)} ({_short(topic, one)})" for one in found[:NAMED]]
     left = len(found) - NAMED
     return ", ".join(named) + (f" and {left} more" if left > 0 else "") or "nobody"
 
 
-def _short(subscription: Subscription) -> str:
-    digest = f" at {_digest(subscription)}" if subscription.digest is not None else ""
-    return f"{subscription.style}{digest}"
+def _short(topic: str, subscription: Subscription) -> str:
+    if subscription.digest is None:
+        return subscription.style
+    return "at once" if topic in AT_ONCE else f"digest at {_digest(subscription)}"
 
 
 def channel(channel_id: str) -> str:

@@ -431,7 +431,9 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "default-told": lambda: subscriptions.default_told(SITE, "/mq"),
     "default-none": lambda: subscriptions.default_told(None, "/mq"),
     "subscriptions-test": lambda: subscriptions.samples(
-        SITE, [("enter", []), ("merge", [WIDE, make_subscription("merge")])], "main"
+        SITE,
+        [("enter", []), ("merge", [WIDE, make_subscription("merge")]), ("failure", [WIDE])],
+        "main",
     ),
     "board": lambda: board.board(BOARD, SIGHT),
     "board-empty": lambda: board.board(BOARD, seen(None, make_snapshot(), None)),
