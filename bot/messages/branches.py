@@ -5,7 +5,7 @@ from bot.domain.message import Message
 from bot.messages import blocks
 from bot.messages.actions import BRANCHES_BACK, BRANCHES_ON
 from bot.messages.paging import offset_buttons, slice_from
-from bot.messages.text import code, cut_markup, duration, escape, plural
+from bot.messages.text import code, cut_markup, escape, period, plural
 
 PAGE = 20
 NAME_LIMIT = 120
@@ -13,7 +13,7 @@ NAME_LIMIT = 120
 
 def branches(found: Branches, first: int = 0) -> Message:
     """A page of them; `first` counts from 0."""
-    name, since = escape(found.repository), duration(found.since)
+    name, since = escape(found.repository), period(found.since)
     if not found.names:
         text = f"No base branch of {name} had queue activity in the last {since}."
         return Message(text=text, blocks=(blocks.section(text),))

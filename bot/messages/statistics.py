@@ -6,7 +6,16 @@ from bot.domain.message import Block, Message
 from bot.domain.queue_statistics import DAY, QueueStatistics, Tally
 from bot.messages import blocks
 from bot.messages.actions import STATISTICS_SHARE, statistics_value
-from bot.messages.text import code, cut_markup, duration, escape, local_time, plural, utc_time
+from bot.messages.text import (
+    code,
+    cut_markup,
+    duration,
+    escape,
+    local_time,
+    period,
+    plural,
+    utc_time,
+)
 
 NAME_LIMIT = 60
 
@@ -49,7 +58,7 @@ def _verdict(found: QueueStatistics) -> str:
     days = -(-length // DAY)
     back = duration(length) if length < DAY else "today" if days == 1 else f"{days} days"
     if found.cut or length < DAY:
-        back = f"the last {duration(length)}"
+        back = f"the last {period(length)}"
     a_day = found.merges_a_day
     rate = f", {_number(a_day)} a day" if a_day is not None and found.merged else ""
     return f"{plural(found.merged, 'merge')} in {back}{rate}"

@@ -109,3 +109,11 @@ def duration(length: timedelta) -> str:
     if hours:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     return f"{minutes} min" if minutes else f"{seconds} s"
+
+
+def period(length: timedelta) -> str:
+    """How far back something looks: whole days in words ("7 days"), else like `duration`."""
+    days, rest = divmod(length, timedelta(days=1))
+    if rest or not days:
+        return duration(length)
+    return f"{days} days" if days > 1 else "24 h"

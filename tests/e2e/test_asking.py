@@ -138,7 +138,7 @@ async def test_branches_with_activity_are_listed(bot: BotTester) -> None:
     await bot.merge(base_ref="release/4.2")
     answer = await bot.ask("/mq branches since:24h")
     assert "`release/4.2`" in answer
-    assert "in the last 1 d" in answer
+    assert "in the last 24 h" in answer
 
 
 async def test_statistics_tell_what_merged_and_failed_with_a_chart(bot: BotTester) -> None:
