@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -77,6 +78,14 @@ def test_what_a_document_links_to_in_the_project_exists(document: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", document.read_text())
     local = [link for link in links if "://" not in link]
     assert [link for link in local if not (document.parent / link).exists()] == []
+
+
+def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
+    words = (ROOT / "docs" / "architecture.md").read_text().rpartition("\n## Words\n")[2]
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", words, re.MULTILINE)[1:]
+    named = Counter(word.strip() for row in rows for word in row.split(","))
+    assert len(named) > 50
+    assert [word for word, times in named.items() if times > 1] == []
 
 
 def _pins(path: Path) -> dict[str, str]:
