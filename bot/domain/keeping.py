@@ -1,7 +1,8 @@
 """From an event as received to what is kept of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, singledispatch
+from datetime import datetime
+from functools import cache, lru_cache, singledispatch
 
 from pydantic import JsonValue
 
@@ -38,6 +39,9 @@ from bot.domain.resource import LARGEST_NUMBER
 CHECKS_KEPT = 5
 TEXT_KEPT = 1000
 NUMBERS_KEPT = 50
+
+TIMES_WRITTEN = 1024
+"""So many times are not written again: all events of a stay tell when it was queued."""
 
 
 def keep(event: QueueEvent, repository: RepositoryName) -> EventRecord:
@@ -102,7 +106,7 @@ def _of_queue(metadata: QueueMetadata) -> Mapping[str, JsonValue]:
     return {
         "queue_name": _text(metadata.queue_name),
         "priority_rule": _text(metadata.priority_rule_name),
-        "queued_at": metadata.queued_at.isoformat() if metadata.queued_at is not None else None,
+        "queued_at": _written(metadata.queued_at) if metadata.queued_at is not None else None,
     }
 
 
@@ -240,8 +244,14 @@ def _batch(metadata: BatchMetadata) -> str | None:
     return _text(metadata.batch_id or metadata.train_car_id)
 
 
+_written = lru_cache(TIMES_WRITTEN)(datetime.isoformat)
+
+
 def _text(value: str | None) -> str | None:
-    return _storable(value) if value is not None else None
+    # Not left to `_storable` alone: most texts are absent, and the others nearly all as they are.
+    if value is None or (len(value) <= TEXT_KEPT and "\x00" not in value):
+        return value
+    return _storable(value)
 
 
 def _storable(value: str) -> str:

@@ -29,7 +29,7 @@ class Resource(BaseModel):
     )
 
 
-def _read_moment(sent: Any, read: Callable[[Any], datetime]) -> datetime:  # noqa: ANN401 - anything the service may send
+def read_moment(sent: Any, read: Callable[[Any], datetime]) -> datetime:  # noqa: ANN401 - anything the service may send
     """The form in which the service writes its times is read at once, all others by the library.
 
     What the library reads is in a UTC of its own, which takes longer to tell from ours than all
@@ -67,7 +67,7 @@ def _absent_as_empty(value: Any) -> Any:  # noqa: ANN401 - anything the service 
 
 Item = TypeVar("Item")
 
-Moment = Annotated[datetime, WrapValidator(_read_moment)]
+Moment = Annotated[datetime, WrapValidator(read_moment)]
 """RFC 3339 date-time, aware, in UTC."""
 
 Several = Annotated[tuple[Item, ...], BeforeValidator(_absent_as_empty)]

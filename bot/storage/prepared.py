@@ -160,22 +160,38 @@ class ForSqlite:
             ]
         )
 
-    def sets(self, columns: Columns, same: Mapping[str, object]) -> list[tuple[object, ...]]:
-        """The parameters for each row of `columns`; `same` is so in all of them.
+    def sets(
+        self, columns: Columns, same: Mapping[str, object]
+    ) -> tuple[str, list[tuple[object, ...]]]:
+        """The statement, and its parameters for each row of `columns`; `same` is so in all of them.
 
+        What is None in all rows is written into the statement: of each None the driver asks anew
+        whether something else is to be stored for it, which takes longer than to store a value.
         Raises KeyError for a value that the statement does not take.
         """
         if not self.names.issuperset(columns) or not self.names.issuperset(same):
             raise KeyError(*sorted((columns.keys() | same.keys()) - self.names))
         length = len(next(iter(columns.values())))
         made: list[Iterable[object]] = []
+        marks: list[str] = []
         for name, given, process in self.slots:
             if name not in columns:
                 value = _processed(process, same[name]) if name in same else given
-                made.append(repeat(value, length))
+            elif _is_same(columns[name]):
+                value = _processed(process, columns[name][0])
             else:
-                made.append(_driven(columns[name], process))
-        return list(zip(*made, strict=True))
+                made.append(columns[name] if process is None else map(process, columns[name]))
+                marks.append("?")
+                continue
+            marks.append("NULL" if value is None else "?")
+            if value is not None:
+                made.append(repeat(value, length))
+        return self._with(marks), list(zip(*made, strict=True)) if made else [()] * length
+
+    def _with(self, marks: Sequence[str]) -> str:
+        """The statement with these in the places of its values."""
+        first, *behind = self.sql.split("?")
+        return first + "".join(mark + text for mark, text in zip(marks, behind, strict=True))
 
     def rows(self, found: Sequence[Sequence[Any]]) -> list[Any]:
         make = self.row
@@ -189,13 +205,9 @@ class ForSqlite:
         return [make(each) for each in zip(*columns, strict=True)]
 
 
-def _driven(column: Sequence[object], process: Process | None) -> Iterable[object]:
-    """Values as the driver takes them; one that is so in each row is made so once."""
-    if process is None:
-        return column
-    if column[0] is column[-1] and column.count(column[0]) == len(column):
-        return repeat(process(column[0]), len(column))
-    return map(process, column)
+def _is_same(column: Sequence[object]) -> bool:
+    """Whether it is so in each row."""
+    return column[0] is column[-1] and column.count(column[0]) == len(column)
 
 
 def _processed(process: Process | None, value: object) -> object:

@@ -92,7 +92,7 @@ class Statements:
             return 0
         if self.is_sqlite:
             compiled = prepared.counting.for_sqlite(self._connection.dialect)
-            return (await self._drive(compiled, compiled.sets(columns, same))).count
+            return (await self._drive(compiled, *compiled.sets(columns, same))).count
         values = [{**same, **row} for row in _rows(columns)]
         return len((await self._run_each(prepared.telling, values)).rows)
 
@@ -102,7 +102,7 @@ class Statements:
             return
         if self.is_sqlite:
             compiled = prepared.for_sqlite(self._connection.dialect)
-            await self._drive(compiled, compiled.sets(columns, {}))
+            await self._drive(compiled, *compiled.sets(columns, {}))
         else:
             await self._run_each(prepared, _rows(columns))
 
@@ -119,21 +119,24 @@ class Statements:
         self, prepared: Prepared, sets: Sequence[Mapping[str, object]]
     ) -> "_Ran":
         compiled = prepared.for_sqlite(self._connection.dialect)
-        return await self._drive(compiled, [compiled.parameters(each) for each in sets])
+        parameters = [compiled.parameters(each) for each in sets]
+        return await self._drive(compiled, compiled.sql, parameters)
 
-    async def _drive(self, compiled: ForSqlite, parameters: Sequence[Sequence[object]]) -> "_Ran":
+    async def _drive(
+        self, compiled: ForSqlite, sql: str, parameters: Sequence[Sequence[object]]
+    ) -> "_Ran":
         reads = compiled.row is not None
         driver = self._driver
         with as_store_errors():
             try:
                 found, count = (
-                    driver.run_here(compiled.sql, parameters, reads=reads)
-                    if driver.may_run_here(compiled.sql) and len(parameters) <= MOST_HERE
-                    else await to_its_end_here(driver.run(compiled.sql, parameters, reads=reads))
+                    driver.run_here(sql, parameters, reads=reads)
+                    if driver.may_run_here(sql) and len(parameters) <= MOST_HERE
+                    else await to_its_end_here(driver.run(sql, parameters, reads=reads))
                 )
             except sqlite3.IntegrityError as error:
                 # As SQLAlchemy has it: a mistake of this program, not of the database.
-                raise IntegrityError(compiled.sql, None, error) from error
+                raise IntegrityError(sql, None, error) from error
         return _Ran(compiled.rows(found), count)
 
     @cached_property

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 from pydantic import TypeAdapter, ValidationError
 
@@ -32,6 +33,39 @@ def test_event_of_a_known_type_is_read_as_any_event(data: st.DataObject, name: s
     events = json.loads(data.draw(tampered(name))).get("events")
     for sent in events if isinstance(events, list) else []:
         assert read(LOGGED, sent) == read(ANY, sent)
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "2026-07-20T11:48:00Z",
+        "2026-07-20T11:48:00.123456Z",
+        "2026-07-20T11:48:00.1234567Z",
+        "2026-07-20T11:48:00+00:00",
+        "2026-07-20T11:48:00+02:00",
+        "2026-07-20T11:48:00",
+        "2026-07-20 11:48Z",
+        "20260720T114800Z",
+        "2026-W30-1T11:48:00Z",
+        "8999-12-31T23:59:59Z",
+        "9001-01-01T00:00:00Z",
+        "0001-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+14:00",
+        "2026-02-30T11:48:00Z",
+        "2026-07-20T11:48:00z",
+        "2026-07-20-Z",
+        "1784548080",
+        1784548081,
+        None,
+    ],
+)
+def test_a_time_is_read_the_same_however_it_is_written(at: object) -> None:
+    sent = next(one for one in sample("event_log")["events"] if one["type"] == LEAVE)
+    for changed in (
+        {**sent, "received_at": at},
+        {**sent, "metadata": {**sent["metadata"], "queued_at": at}},
+    ):
+        assert read(LOGGED, changed) == read(ANY, changed)
 
 
 def test_whole_event_is_read_in_one_go() -> None:

@@ -32,3 +32,14 @@ async def test_what_is_told_by_another_is_settled_from_the_beginning(store: Stor
         found = await transaction.outbox.get(second.channel_id, second.subject)
     assert found is not None
     assert (found.state, found.settled_at) == (DeliveryState.FOLDED, second.due_at)
+
+
+@pytest.mark.parametrize("sessions", [(None, None), (None, "s-2"), ("s-1", None), ("s-1", "s-2")])
+async def test_what_all_rows_lack_is_stored_as_what_one_of_them_lacks(
+    store: Store, sessions: tuple[str | None, ...]
+) -> None:
+    records = [replace(make_event(n), session_id=one) for n, one in enumerate(sessions, 1)]
+    async with store.begin() as transaction:
+        assert await transaction.events.add_new(records) == len(records)
+        stored = await transaction.events.get([event_subject(one.event_id) for one in records])
+    assert [stored[event_subject(one.event_id)] for one in records] == records
