@@ -1,33 +1,42 @@
 """Thousands of repositories in one process: are polls on time, and does anybody wait for them?"""
 
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from tests.bench.figures import Extent, Row
 from tests.bench.ours.poller import INTERVAL
 from tests.bench.program import running
+from tests.bench.services import certificate
 
 QUIET_SECONDS = 60
 """What MQBOT_QUIET_POLL_SECONDS is, where it is."""
 
 
 async def rows(extent: Extent) -> Sequence[Row]:
+    """Every log at the interval, whether or not something happens in it."""
+    amount = extent.scaled(8_000, 400)
+    of = f"{amount:,} repositories, each every 10 s"
+    return await _rows(of, amount, extent.scaled(20, 3), round(INTERVAL.total_seconds()))
+
+
+async def quiet(extent: Extent) -> Sequence[Row]:
+    """Those in which nothing happens less often."""
     amount = extent.scaled(8_000, 800)
     of = f"{amount:,} repositories, one in 20 busy"
     return await _rows(of, amount, extent.scaled(20, 3), QUIET_SECONDS)
 
 
-async def strict(extent: Extent) -> Sequence[Row]:
-    """Every log at the interval, whether or not something happens in it."""
-    amount = extent.scaled(4_000, 400)
-    of = f"{amount:,} repositories, each every 10 seconds"
-    return await _rows(of, amount, extent.scaled(20, 3), round(INTERVAL.total_seconds()))
-
-
 async def _rows(of: str, amount: int, seconds: int, longest: int) -> Sequence[Row]:
-    async with running("services.pages") as pages:
-        environ = {"BENCH_SERVICE": f"http://127.0.0.1:{pages.told['port']}/v1"}
-        async with running("ours.many", str(seconds), str(longest), environ=environ) as ours:
-            found = await ours.play(amount)
+    with tempfile.TemporaryDirectory() as folder:
+        await certificate.make(Path(folder))
+        async with running("services.pages", "--tls", folder) as pages:
+            environ = {
+                "BENCH_SERVICE": f"https://127.0.0.1:{pages.told['port']}/v1",
+                "BENCH_CERTIFICATE": folder,
+            }
+            async with running("ours.many", str(seconds), str(longest), environ=environ) as ours:
+                found = await ours.play(amount)
     late, command = found["lateness"], found["command"]
     return [
         Row(f"{of}: lateness of polls, p99", "s", late, None, late, 1),
