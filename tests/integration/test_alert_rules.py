@@ -1,0 +1,168 @@
+"""Each alert fires on what it is for, and on nothing else: Prometheus's own rule tester says so."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.documentation import ROOT
+
+RULES = ROOT / "docs" / "operations" / "alerts.yml"
+FIRING = 'count by (alertname) (ALERTS{alertstate="firing"})'
+MINUTES = 120
+"""So long every series is, with a value a minute."""
+
+LATE = 100
+"""The minute at which alerts are looked at: all of them have had time to fire by then."""
+
+pytestmark = pytest.mark.skipif(shutil.which("promtool") is None, reason="there is no promtool")
+
+RUN = 'job="mqbot",instance="a"'
+WORKER = 'job="mqbot",instance="b"'
+
+
+def always(value: float) -> str:
+    return f"{value}+0x{MINUTES}"
+
+
+def grows(each_minute: float) -> str:
+    return f"0+{each_minute}x{MINUTES}"
+
+
+def occurs(at: int) -> str:
+    """A counter that is not there before its first occurrence."""
+    return f"_x{at} {always(1)}"
+
+
+def bucket(name: str, at_most: str) -> str:
+    return f'{name}_bucket{{{RUN},le="{at_most}"}}'
+
+
+def histogram(name: str, *within: str, beyond: tuple[str, ...] = ()) -> dict[str, str]:
+    """Sixty a minute: none in the buckets `within`, all of them in those `beyond`."""
+    shown = {bucket(name, one): always(0) for one in within}
+    return shown | {bucket(name, one): grows(60) for one in (*beyond, "+Inf")}
+
+
+def service(outcome: str) -> str:
+    return f'mqbot_service_requests_total{{{RUN},endpoint="status",outcome="{outcome}"}}'
+
+
+def slack_error(code: str) -> str:
+    return f'mqbot_slack_errors_total{{{RUN},method="chat.postMessage",code="{code}"}}'
+
+
+WELL: Mapping[str, str] = {
+    f"up{{{RUN}}}": always(1),
+    f"up{{{WORKER}}}": always(1),
+    f"mqbot_database_up{{{RUN}}}": always(1),
+    f"mqbot_database_up{{{WORKER}}}": always(1),
+    f"mqbot_slack_sockets{{{RUN}}}": always(2),
+    f"mqbot_repositories_polled{{{RUN}}}": always(10),
+    f"mqbot_repositories_polled{{{WORKER}}}": always(0),
+    f"mqbot_repositories_stale{{{RUN}}}": always(0),
+    f"mqbot_outbox_oldest_seconds{{{RUN}}}": always(30),
+    f'mqbot_outbox_deliveries{{{RUN},state="in_doubt"}}': always(0),
+    f"mqbot_outbox_parked_channels{{{RUN}}}": always(0),
+    f"mqbot_slack_rate_limit_wait_seconds_total{{{RUN}}}": grows(1),
+    f"mqbot_service_rate_limit_wait_seconds_total{{{RUN}}}": grows(1),
+    f'mqbot_job_failures_total{{{RUN},task="prune history"}}': always(0),
+    slack_error("ratelimited"): grows(1),
+    service("200"): grows(600),
+    service("503"): grows(1),
+    **histogram("mqbot_slack_ack_seconds", beyond=("0.005", "1", "3")),
+    **histogram("mqbot_poll_lateness_seconds", beyond=("0.1", "5", "10")),
+    **histogram("mqbot_event_to_post_seconds", "1", beyond=("10", "120", "300")),
+}
+"""A process of the whole bot and a worker, nothing wrong with either."""
+
+ILL: Mapping[str, Mapping[str, str]] = {
+    "MqbotDown": {f"up{{{WORKER}}}": always(0)},
+    "MqbotDatabaseAway": {f"mqbot_database_up{{{WORKER}}}": always(0)},
+    "MqbotSocketsDeaf": {f"mqbot_slack_sockets{{{RUN}}}": always(0)},
+    "MqbotAcknowledgesSlowly": histogram(
+        "mqbot_slack_ack_seconds", "0.005", "1", beyond=("2", "3")
+    ),
+    "MqbotPollsStale": {
+        # Not so long yet that the other alert about them fires.
+        f"mqbot_repositories_stale{{{RUN}}}": f"0x{LATE - 10} 6x{MINUTES}"
+    },
+    "MqbotRepositoriesStale": {f"mqbot_repositories_stale{{{RUN}}}": always(1)},
+    "MqbotNothingPolled": {f"mqbot_repositories_polled{{{RUN}}}": always(0)},
+    "MqbotPollsLate": histogram("mqbot_poll_lateness_seconds", "0.1", "5", beyond=("10",)),
+    "MqbotPostsLate": histogram("mqbot_event_to_post_seconds", "1", "10", "120", beyond=("300",)),
+    "MqbotOutboxOld": {f"mqbot_outbox_oldest_seconds{{{RUN}}}": always(700)},
+    "MqbotInDoubt": {f'mqbot_outbox_deliveries{{{RUN},state="in_doubt"}}': always(1)},
+    "MqbotChannelsParked": {f"mqbot_outbox_parked_channels{{{RUN}}}": always(1)},
+    "MqbotSlackRefusesToken": {slack_error("token_revoked"): occurs(LATE - 5)},
+    "MqbotSlackRateLimited": {f"mqbot_slack_rate_limit_wait_seconds_total{{{RUN}}}": grows(20)},
+    "MqbotServiceFails": {service("503"): grows(300)},
+    "MqbotServiceRefusesCredential": {service("401"): occurs(LATE - 5)},
+    "MqbotServiceRateLimited": {f"mqbot_service_rate_limit_wait_seconds_total{{{RUN}}}": grows(20)},
+    "MqbotServiceUnreadable": {
+        f'mqbot_service_unreadable_answers_total{{{RUN},endpoint="status"}}': occurs(LATE - 5)
+    },
+    "MqbotJobsFail": {f'mqbot_job_failures_total{{{RUN},task="prune history"}}': grows(1)},
+}
+"""What has to be otherwise for the alert."""
+
+
+def names() -> list[str]:
+    document = yaml.safe_load(RULES.read_text())
+    return [rule["alert"] for group in document["groups"] for rule in group["rules"]]
+
+
+def wrong(folder: Path, series: Mapping[str, str], firing: list[str], minute: int = LATE) -> str:
+    """What promtool objects to, when just these alerts are to be firing at that minute."""
+    expected = [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in firing]
+    asked = {"expr": FIRING, "eval_time": f"{minute}m", "exp_samples": expected}
+    test = {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values} for name, values in series.items()],
+        "promql_expr_test": [asked],
+    }
+    plan = folder / "plan.yml"
+    plan.write_text(
+        yaml.safe_dump(
+            {"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": [test]},
+        )
+    )
+    done = promtool("test", "rules", str(plan))
+    return done.stdout + done.stderr if done.returncode else ""
+
+
+def promtool(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["promtool", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_prometheus_takes_the_rules() -> None:
+    done = promtool("check", "rules", str(RULES))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nothing_fires_while_all_is_well(tmp_path: Path) -> None:
+    assert wrong(tmp_path, WELL, []) == ""
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_alert_fires_on_what_it_is_for_and_no_other_does(name: str, tmp_path: Path) -> None:
+    assert wrong(tmp_path, {**WELL, **ILL[name]}, [name]) == ""
+
+
+def test_that_no_process_polls_at_all_is_seen_where_only_web_is_scraped(tmp_path: Path) -> None:
+    web = {name: values for name, values in WELL.items() if "_repositories_" not in name}
+    assert wrong(tmp_path, web, ["MqbotNothingPolled"]) == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["MqbotSlackRefusesToken", "MqbotServiceRefusesCredential", "MqbotServiceUnreadable"],
+)
+def test_what_occurred_once_is_no_alert_for_ever(name: str, tmp_path: Path) -> None:
+    once = {series: occurs(10) for series in ILL[name]}
+    assert wrong(tmp_path, {**WELL, **once}, [name], minute=12) == ""
+    assert wrong(tmp_path, {**WELL, **once}, []) == ""
