@@ -5,7 +5,7 @@ them; what is stored of it decides what is told.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.backoff import LONGEST_SECONDS
@@ -29,6 +29,7 @@ class Staleness:
 
     repositories: tuple[RepositoryName, ...]
     since: datetime
+    _: KW_ONLY
     told_at: datetime | None = None
     read_again: Mapping[RepositoryName, datetime] = field(default_factory=dict)
     ended_at: datetime | None = None

@@ -287,7 +287,7 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         ),
         "event logs not read": staleness.stale(Staleness((LONG_NAME,) * 9, NOON)),
         "event logs read again": staleness.read_again(
-            Staleness((LONG_NAME,) * 9, NOON, NOON + timedelta(hours=1))
+            Staleness((LONG_NAME,) * 9, NOON, ended_at=NOON + timedelta(hours=1))
         ),
         "snoozed": reminders.snoozed(LONG_NAME, NOON),
         "extend modal": timers.extend_modal(LONG_NAME, "value", "C0MERGEQ"),

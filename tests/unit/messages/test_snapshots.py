@@ -455,7 +455,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "board-no-place": lambda: board.no_place(SITE, ChannelAccess.INVITE, "mqbot"),
     "staleness-begun": lambda: staleness.stale(Staleness((SITE, API), NOON)),
     "staleness-over": lambda: staleness.read_again(
-        Staleness((SITE,) * 7, NOON, NOON + timedelta(minutes=12))
+        Staleness((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
     ),
     "unsubscribed": lambda: subscriptions.unsubscribed(SITE, None),
     "unsubscribed-in-part": lambda: subscriptions.unsubscribed(SITE, make_subscription("merge")),
