@@ -217,8 +217,10 @@ class Subscriptions(Protocol):
         """By repository, then channel."""
         ...
 
-    async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
-        """Make those with source CONFIGURATION exactly these."""
+    async def replace_configured(
+        self, subscriptions: Sequence[Subscription]
+    ) -> Sequence[Subscription]:
+        """Make those with source CONFIGURATION exactly these; return those that are gone."""
         ...
 
 

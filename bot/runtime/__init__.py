@@ -24,6 +24,7 @@ from bot.slack.limits import HEAR_SECONDS
 from bot.slack.once import Once
 from bot.slack.socket import SocketConnection
 from bot.usecases.end_stray_boards import end_stray_boards
+from bot.usecases.take_configuration import take_configuration
 
 logger = logging.getLogger(__name__)
 
@@ -135,8 +136,7 @@ async def _listen_and_poll(connection: SocketConnection, jobs: Jobs, stack: Asyn
 
 
 async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
-    async with ports.store.begin() as transaction:
-        await transaction.subscriptions.replace_configured(settings.channels)
+    await take_configuration(ports.store, ports.clock.now(), settings.channels)
     await end_stray_boards(ports.store, ports.clock.now(), settings.repositories)
     jobs = Jobs(settings, ports)
     # Before the first poll, so that nothing is taken that others have and keep.

@@ -89,23 +89,29 @@ class SqlSubscriptions(ports.Subscriptions):
         return _in_order([_subscription(row._asdict()) for row in rows])
 
     @override
-    async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
+    async def replace_configured(
+        self, subscriptions: Sequence[Subscription]
+    ) -> Sequence[Subscription]:
         """Raise ValueError when one of them is not from configuration."""
         if any(s.source is not SubscriptionSource.CONFIGURATION for s in subscriptions):
             raise ValueError("only configured subscriptions replace the configured ones")
         wanted = {(s.channel_id, s.repository): s for s in subscriptions}
-        await self._delete_configured_except(sorted(wanted))
+        gone = await self._delete_configured_except(sorted(wanted))
         if wanted:
             # Sorted, so that two processes that start at once never wait in a circle.
             await self._put([wanted[key] for key in sorted(wanted)])
+        return gone
 
-    async def _delete_configured_except(self, kept: Sequence[tuple[str, RepositoryName]]) -> None:
+    async def _delete_configured_except(
+        self, kept: Sequence[tuple[str, RepositoryName]]
+    ) -> Sequence[Subscription]:
         key = tuple_(subscriptions.c.channel_id, subscriptions.c.repository)
-        await self._statements.run(
-            delete(subscriptions).where(
-                subscriptions.c.source == SubscriptionSource.CONFIGURATION, key.not_in(kept)
-            )
+        rows = await self._statements.run(
+            delete(subscriptions)
+            .where(subscriptions.c.source == SubscriptionSource.CONFIGURATION, key.not_in(kept))
+            .returning(*subscriptions.columns)
         )
+        return _in_order([_subscription(row._asdict()) for row in rows])
 
 
 def _values(subscription: Subscription) -> dict[str, object]:

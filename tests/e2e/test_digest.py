@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import MERGE_QUEUE, BotTester
+from tests.support.bot_tester import MERGE_QUEUE, RELEASES, BotTester
 from tests.support.clock import MovedClock
 
 pytestmark = pytest.mark.e2e
@@ -69,6 +69,27 @@ async def test_on_a_quiet_day_there_is_no_digest(start_bot: StartBot, clock: Mov
     bot = await subscribed(start_bot, clock)
     clock.advance(25 * 3600)
     await bot.ask("/mq status")
+    assert bot.posts() == []
+
+
+async def test_a_subscription_that_the_configuration_loses_leaves_no_digest(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    at = in_an_hour(clock)
+    bot = await start_bot(
+        channels=f"acme/site={MERGE_QUEUE}:enter merge digest:{at} UTC;"
+        f"acme/site={RELEASES}:enter merge digest:{at} UTC"
+    )
+    await bot.merge()
+    await bot.another_look()
+    await bot.stop_bot()
+    bot.channels = f"acme/site={RELEASES}:enter merge digest:{at} UTC"
+    await bot.start_bot()
+
+    clock.advance(3600)
+
+    await bot.wait_for_post("Digest", RELEASES)
+    await bot.another_look()
     assert bot.posts() == []
 
 

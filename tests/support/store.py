@@ -370,13 +370,16 @@ class InMemorySubscriptions(ports.Subscriptions):
         return [self._kept[key] for key in ordered[:limit]]
 
     @override
-    async def replace_configured(self, subscriptions: Sequence[Subscription]) -> None:
+    async def replace_configured(
+        self, subscriptions: Sequence[Subscription]
+    ) -> Sequence[Subscription]:
         if any(s.source is not SubscriptionSource.CONFIGURATION for s in subscriptions):
             raise ValueError("only configured subscriptions replace the configured ones")
-        for key in [key for key in self._kept if key[2] == SubscriptionSource.CONFIGURATION]:
-            del self._kept[key]
+        configured = [key for key in self._kept if key[2] == SubscriptionSource.CONFIGURATION]
+        before = {key: self._kept.pop(key) for key in configured}
         for subscription in subscriptions:
             await self.save(subscription)
+        return [before[key] for key in sorted(before) if key not in self._kept]
 
 
 class InMemorySeenRequests(ports.SeenRequests):

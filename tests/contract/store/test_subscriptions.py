@@ -29,9 +29,9 @@ async def save(store: Store, *subscriptions: Subscription) -> None:
             await transaction.subscriptions.save(subscription)
 
 
-async def configure(store: Store, *subscriptions: Subscription) -> None:
+async def configure(store: Store, *subscriptions: Subscription) -> list[Subscription]:
     async with store.begin() as transaction:
-        await transaction.subscriptions.replace_configured(subscriptions)
+        return list(await transaction.subscriptions.replace_configured(subscriptions))
 
 
 async def of_channel(store: Store, channel_id: str = "C1") -> list[Subscription]:
@@ -110,14 +110,14 @@ async def test_a_repository_knows_its_channels(store: Store) -> None:
 async def test_configuration_replaces_exactly_what_was_configured(store: Store) -> None:
     gone = replace(CONFIGURED, repository=SHOP)
     await save(store, BY_COMMAND)
-    await configure(store, CONFIGURED, gone)
+    assert await configure(store, CONFIGURED, gone) == []
     narrowed = replace(CONFIGURED, topics=frozenset({"pause"}))
     added = replace(CONFIGURED, channel_id="C2")
-    await configure(store, narrowed, added)
+    assert await configure(store, narrowed, added) == [gone]
 
     assert await of_channel(store) == [BY_COMMAND, narrowed]
     assert await of_channel(store, "C2") == [added]
-    await configure(store)
+    assert await configure(store) == [narrowed, added]
     assert await of_channel(store) == [BY_COMMAND]
     assert await of_channel(store, "C2") == []
 

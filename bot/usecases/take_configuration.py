@@ -1,0 +1,22 @@
+"""Take the subscriptions of the configuration for those of the last start."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.domain.subscriptions import Subscription
+from bot.ports import Store
+
+
+async def take_configuration(
+    store: Store, now: datetime, subscriptions: Sequence[Subscription]
+) -> None:
+    """What waits for the digest of one that is gone is not told, as after `/mq unsubscribe`.
+
+    Raises StoreError.
+    """
+    async with store.begin() as transaction:
+        gone = await transaction.subscriptions.replace_configured(subscriptions)
+        for one in gone:
+            heard = await transaction.subscriptions.of_channel(one.channel_id)
+            if all(other.repository != one.repository for other in heard):
+                await transaction.outbox.drop_digest(one.channel_id, one.repository, now)

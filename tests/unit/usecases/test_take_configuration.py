@@ -1,0 +1,44 @@
+"""What the configuration does not say any more is not told later."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.domain.deliveries import DeliveryState
+from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
+from bot.usecases.take_configuration import take_configuration
+from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.stored import NOW, SHOP, SITE, event_subject, make_new
+
+CONFIGURED = Subscription("C1", SITE, style=Style.DIGEST, source=SubscriptionSource.CONFIGURATION)
+
+
+async def states_after(
+    *configured: Subscription, by_command: Subscription | None = None
+) -> list[DeliveryState]:
+    """Of what waits for a digest of the channel, about the one and about another repository."""
+    database = InMemoryDatabase()
+    store = InMemoryStore(database)
+    before = [CONFIGURED, Subscription("C1", SHOP, source=SubscriptionSource.CONFIGURATION)]
+    await take_configuration(store, NOW, before)
+    at = NOW + timedelta(hours=1)
+    async with store.begin() as transaction:
+        if by_command is not None:
+            await transaction.subscriptions.save(by_command)
+        await transaction.outbox.add(
+            [
+                replace(make_new(number), subject=event_subject(number, name), digest_at=at)
+                for number, name in enumerate((SITE, SHOP))
+            ]
+        )
+    await take_configuration(store, NOW, [*configured, before[1]])
+    return [one.state for one in database.contents.deliveries.values()]
+
+
+async def test_what_waits_for_the_digest_of_one_that_is_gone_is_dropped() -> None:
+    assert await states_after() == [DeliveryState.FAILED, DeliveryState.PENDING]
+
+
+async def test_what_is_still_heard_waits_on() -> None:
+    waiting = [DeliveryState.PENDING] * 2
+    assert await states_after(CONFIGURED) == waiting
+    assert await states_after(by_command=Subscription("C1", SITE)) == waiting
