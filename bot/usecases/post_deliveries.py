@@ -210,6 +210,7 @@ class PostDeliveries:
             now = self.clock.now()
             return states.look_failed(delivery, str(error), now=now, jitter=self.jitter())
         if found is not None:
+            logger.info("post found in the history", extra=_fields("post_found", delivery))
             return states.delivered(delivery, found, self.clock.now())
         return states.not_found(delivery, self.clock.now())
 

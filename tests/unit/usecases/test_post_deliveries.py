@@ -243,14 +243,19 @@ async def test_a_lost_answer_is_looked_for_and_not_posted_again() -> None:
     assert [call.method for call in bot.poster.calls] == ["post", "find", "post"]
 
 
-async def test_a_post_that_shows_late_is_still_not_posted_again() -> None:
+async def test_a_post_that_shows_late_is_still_not_posted_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     bot = Posting()
     await bot.add(1)
     bot.poster.shows_late = len(RECHECK_DELAYS) - 1
     bot.poster.fail_next(LOST, after=True)
+    caplog.set_level("INFO")
 
     await bot.run()
     await bot.run(seconds=11, times=len(RECHECK_DELAYS))
+    logged = [vars(one).get("action") for one in caplog.records]
+    assert [one for one in logged if one] == ["post_in_doubt", "post_found"]
 
     assert bot.shown() == [1]
     assert bot.delivery(1).state is DeliveryState.DELIVERED
