@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bot.cli.process import CONFIGURATION_EXIT, complain
+from bot.clock import SystemClock
 from bot.config import load_database_url
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.storage import backup
@@ -38,7 +39,7 @@ def _restore(url: str, file: Path | None) -> Path | None:
     if file is not None and is_sqlite:
         return backup.restore(url, file)
     if file is None and not is_sqlite:
-        asyncio.run(backup.make_ready(url))
+        asyncio.run(backup.make_ready(url, SystemClock()))
         return None
     problem = "a SQLite database needs FILE" if is_sqlite else "PostgreSQL takes no FILE"
     raise ConfigurationError({"restore": problem})

@@ -3,23 +3,33 @@
 import asyncio
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from sqlalchemy import Connection, func, inspect, update
+from sqlalchemy import Connection, Row, func, inspect, text, update
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import StoreUnavailable
+from bot.ports import Clock
 from bot.storage import migrate
 from bot.storage.column_types import EPOCH
-from bot.storage.engine import create_engine, sqlite_path
+from bot.storage.engine import APPLICATION, create_engine, sqlite_path
 from bot.storage.failures import as_store_errors
 from bot.storage.presence import Presence
 from bot.storage.tables import deliveries, leases, metadata
 from bot.storage.versions import head_revision
 
 WAIT_SECONDS = 60.0
+ENDING_SECONDS = 3.0
+"""PostgreSQL needs a moment to end the connections of a process that has ended."""
+
+LOOK_SECONDS = 0.1
+NAMED = 5
 REPLACED = ".before-restore"
 _SIDES = ("", "-wal", "-shm")
 """SQLite keeps what is not merged yet beside the file."""
@@ -64,11 +74,13 @@ def restore(url: str, file: Path) -> Path | None:
         presence.end()
 
 
-async def make_ready(url: str) -> None:
+async def make_ready(url: str, clock: Clock) -> None:
     """What pg_restore has put back, under whichever program, is looked after before it posts.
 
-    Raises StoreUnavailable, also for a copy that a newer program made.
+    Raises StoreUnavailable, also while a process has the database in use and for a copy that a
+    newer program made; then nothing has changed.
     """
+    await _refuse_in_use(url, clock)
     await _drop_what_came_later(url)
     await _distrust(url)
 
@@ -96,6 +108,36 @@ async def _prepare(file: Path, url: str) -> None:
         raise StoreUnavailable(f"{file} is no database of mqbot")
     await migrate.upgrade(url)
     await _distrust(url)
+
+
+async def _refuse_in_use(url: str, clock: Clock) -> None:
+    """PostgreSQL knows processes by their connections, and those of the dead for a moment more."""
+    engine = create_engine(url)
+    try:
+        with as_store_errors():
+            deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
+            while (connected := await _connections(engine)) and clock.now() < deadline:
+                await clock.sleep(LOOK_SECONDS)
+    finally:
+        await engine.dispose()
+    if connected:
+        where = ", ".join(f"{one.address} (backend {one.pid})" for one in connected[:NAMED])
+        raise StoreUnavailable(
+            f"the bot has the database in use, from {where}: stop every process first; a connection"
+            f" that outlived its process ends by SELECT pg_terminate_backend({connected[0].pid})"
+        )
+
+
+async def _connections(engine: AsyncEngine) -> Sequence[Row[Any]]:
+    async with engine.connect() as connection:
+        return (await connection.execute(_CONNECTED, {"name": APPLICATION})).all()
+
+
+_CONNECTED = text(
+    "SELECT pid, coalesce(host(client_addr), 'a local socket') AS address FROM pg_stat_activity"
+    " WHERE datname = current_database() AND application_name = :name AND pid <> pg_backend_pid()"
+    " ORDER BY address, pid"
+)
 
 
 async def _drop_what_came_later(url: str) -> None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SQLITE_MINIMUM = (3, 35, 0)
 """The first with RETURNING, https://www.sqlite.org/lang_returning.html."""
 
+APPLICATION = "mqbot"
+"""What our connections to PostgreSQL are called there."""
+
 WAIT_SECONDS = 5
 """How long a transaction waits for another process's before it gives up."""
 
@@ -115,7 +118,7 @@ def _postgresql(
             timeout=wait_seconds,
             command_timeout=command_seconds,
             server_settings={
-                "application_name": "mqbot",
+                "application_name": APPLICATION,
                 "lock_timeout": f"{wait_seconds * 1000:.0f}ms",
                 "idle_in_transaction_session_timeout": f"{idle_seconds * 1000:.0f}ms",
             },

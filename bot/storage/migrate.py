@@ -1,7 +1,8 @@
 """Bringing a database to this program's schema."""
 
+import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 
 from sqlalchemy import text
@@ -22,11 +23,11 @@ _LOCK_KEY = 0x6D71626F74
 async def upgrade(url: str, revision: str = HEAD) -> None:
     """Apply what is missing up to `revision`, all of it or, when a step fails, nothing.
 
-    Two processes that call this at once wait for each other. A SQLite file and its folder are
-    made when they do not exist. Raises StoreUnavailable, also when the database was made by a
-    newer version of this program, and ValueError for a bad address.
+    Two processes that call this at once wait for each other. A SQLite file, for its owner alone,
+    and its folder are made when they do not exist. Raises StoreUnavailable, also when the database
+    was made by a newer version of this program, and ValueError for a bad address.
     """
-    _make_folder(url)
+    _make_file(url)
     async with _open(url) as connection:
         if connection.dialect.name == "postgresql":
             # Waiting for another process's migration may take longer than a transaction may.
@@ -65,7 +66,10 @@ async def _open(url: str) -> AsyncIterator[AsyncConnection]:
         await engine.dispose()
 
 
-def _make_folder(url: str) -> None:
+def _make_file(url: str) -> None:
     if url.startswith("sqlite:"):
-        with as_store_errors():
-            sqlite_path(url).parent.mkdir(parents=True, exist_ok=True)
+        path = sqlite_path(url)
+        with as_store_errors(), suppress(FileExistsError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # It holds what people wrote; what SQLite puts beside it gets its mode.
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

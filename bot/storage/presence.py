@@ -17,7 +17,7 @@ class Presence:
 
     The operating system gives the lock back when a process dies, however it dies, and keeps it
     for one that is only stopped. PostgreSQL has no counterpart: processes of other machines are
-    known to it by their connections alone, which may outlive them.
+    known to it by their connections alone, which may outlive them. `mqbot restore` asks for these.
     """
 
     def __init__(self, database: Path) -> None:

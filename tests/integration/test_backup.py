@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
-from bot.storage import migrate
+from bot.storage import backup, migrate
 from bot.storage.backup import back_up
 from bot.storage.engine import create_engine, sqlite_path
 from bot.storage.presence import Presence
@@ -210,6 +210,29 @@ async def test_an_older_copy_is_put_back_over_a_newer_postgresql_database(
 
 
 @pytest.mark.postgres
+async def test_a_postgresql_database_in_use_is_not_made_ready(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup, "ENDING_SECONDS", 0.0)
+    store = SqlStore(create_engine(postgres_url))
+    async with store.begin() as transaction:
+        await transaction.outbox.add([make_new(1)])
+    result = await asyncio.to_thread(run, "restore", url=postgres_url)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("mqbot: restore: the bot has the database in use, from ")
+    assert "stop every process first" in result.stderr
+    async with store.begin() as transaction:
+        assert await transaction.outbox.in_doubt(10) == []
+
+    # It waits for the connections of a process that ends just now.
+    monkeypatch.setattr(backup, "ENDING_SECONDS", 30.0)
+    restoring = asyncio.create_task(asyncio.to_thread(run, "restore", url=postgres_url))
+    await store.close()
+    result = await restoring
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.postgres
 async def test_what_pg_restore_left_is_refused_when_it_is_not_ours(
     postgres_server: PostgresServer, postgres_url: str
 ) -> None:
@@ -238,6 +261,22 @@ def test_what_root_restores_belongs_to_whom_the_database_belonged(
     assert run("backup", str(copy), url=sqlite_url).exit_code == 0
     assert run("restore", str(copy), url=sqlite_url).exit_code == 0
     assert given == {f".{path.name}.part": (path.stat().st_uid, path.stat().st_gid)}
+
+
+def test_a_new_database_is_its_owners_alone_and_one_that_exists_keeps_its_mode(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "new" / "bot.sqlite3"
+    url = f"sqlite:///{path}"
+    assert run("migrate", url=url).exit_code == 0
+    assert path.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("INSERT INTO seen_requests VALUES ('one', 1)")
+        database.commit()
+        assert path.with_name(f"{path.name}-wal").stat().st_mode & 0o777 == 0o600
+    path.chmod(0o640)
+    assert run("migrate", url=url).exit_code == 0
+    assert path.stat().st_mode & 0o777 == 0o640
 
 
 def test_backup_onto_a_full_or_missing_folder_is_a_sentence(
