@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
@@ -79,8 +80,12 @@ def retry_after(answer: Answer) -> float | None:
     return max(0.0, (moment - since).total_seconds())
 
 
+@lru_cache(maxsize=8)
 def http_date(text: str) -> datetime | None:
-    """An HTTP date (RFC 9110, section 5.6.7), aware, in UTC; None when it is not one."""
+    """An HTTP date (RFC 9110, section 5.6.7), aware, in UTC; None when it is not one.
+
+    All answers of a second have the same one.
+    """
     try:
         moment = parsedate_to_datetime(text)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

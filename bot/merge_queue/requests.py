@@ -8,6 +8,7 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from bot.domain.errors import InvalidRequest
@@ -87,7 +88,6 @@ def event_page_request(
         ("received_from", timestamp(window.received_from)),
         ("received_to", timestamp(window.received_to)),
         ("per_page", str(_checked_per_page(per_page))),
-        *[("event_type", event_type) for event_type in sorted(wanted.types)],
     ]
     if wanted.pull_request is not None:
         query.append(("pull_request", str(_checked_pull_request(wanted.pull_request))))
@@ -95,7 +95,7 @@ def event_page_request(
         query.append(("base_ref", _checked_base_ref(wanted.base_ref)))
     if cursor is not None:
         query.append(("cursor", _checked_cursor(cursor)))
-    return _get("event_page", repository, "logs", query)
+    return _get("event_page", repository, "logs", query, types=frozenset(wanted.types))
 
 
 def branches_request(repository: RepositoryName, window: Window) -> Request:
@@ -139,15 +139,27 @@ def queues_request(repository: RepositoryName) -> Request:
 
 def timestamp(moment: datetime) -> str:
     """RFC 3339 in UTC with microseconds, as the service writes its own times."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+@lru_cache(maxsize=256)
+def _types(types: frozenset[str]) -> str:
+    """As part of a query. Asked for with each look, and the same for most repositories."""
+    return "".join(f"&{urlencode({'event_type': one})}" for one in sorted(types))
 
 
 def _get(
-    endpoint: str, repository: RepositoryName, rest: str, query: list[tuple[str, str]] | None = None
+    endpoint: str,
+    repository: RepositoryName,
+    rest: str,
+    query: list[tuple[str, str]] | None = None,
+    *,
+    types: frozenset[str] = frozenset(),
 ) -> Request:
     path = _path(repository, rest)
     try:
-        return Request(endpoint, "GET", f"{path}?{urlencode(query)}" if query else path)
+        encoded = f"{urlencode(query)}{_types(types)}" if query else ""
+        return Request(endpoint, "GET", f"{path}?{encoded}" if encoded else path)
     except UnicodeEncodeError as error:
         raise InvalidRequest(None, "the text cannot be sent", field="query") from error
 

@@ -85,7 +85,7 @@ def test_event_log_request_repeats_its_filters_with_the_cursor() -> None:
     request = requests.event_page_request(SITE, WINDOW, wanted, cursor="a+b/=", per_page=1)
 
     assert request.target.endswith(
-        "&per_page=1&event_type=a&event_type=b&pull_request=41&base_ref=main&cursor=a%2Bb%2F%3D"
+        "&per_page=1&pull_request=41&base_ref=main&cursor=a%2Bb%2F%3D&event_type=a&event_type=b"
     )
 
 
