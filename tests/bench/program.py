@@ -115,17 +115,24 @@ async def by_turns(ours: Program, floor: Program, play: Round, extent: Extent) -
 
 
 async def all_by_turns(
-    programs: Sequence[Program], play: Round, extent: Extent, *, are_warm: bool = False
+    programs: Sequence[Program], play: Round, extent: Extent
 ) -> Mapping[str, Sequence[Figures]]:
-    """The same for any number of programs; the figures of each by its name.
-
-    `are_warm`: they have played already, and no round goes uncounted.
-    """
-    if not are_warm:
-        for program in reversed(programs):
-            await play(program)
+    """The same for any number of programs; the figures of each by its name."""
+    for program in reversed(programs):
+        await play(program)
     found: dict[str, list[Figures]] = {program.name: [] for program in programs}
     for number in range(extent.rounds):
         for program in programs if number % 2 else reversed(programs):
             found[program.name].append(await play(program))
     return found
+
+
+async def all_at_once(
+    programs: Sequence[Program], play: Round, extent: Extent
+) -> Mapping[str, Sequence[Figures]]:
+    """Rounds of all programs side by side, for CPU that is mostly waited between.
+
+    They have played already: no round goes uncounted.
+    """
+    rounds = [await asyncio.gather(*map(play, programs)) for _ in range(extent.rounds)]
+    return {program.name: figures for program, *figures in zip(programs, *rounds, strict=True)}

@@ -7,7 +7,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER: Mapping[str, str] = {
     "tests/browser/": "browser",
-    "tests/chaos/": "processes",
+    "tests/chaos/": "chaos",
     "tests/integration/test_procfile.py": "processes",
     "tests/integration/test_rolling_restart.py": "processes",
     "tests/integration/test_several_workers.py": "processes",
@@ -16,7 +16,9 @@ TOGETHER: Mapping[str, str] = {
     "tests/integration/sandbox_slack/test_javascript_bolt.py": "javascript",
 }
 """Beginnings of test ids, and what their tests have in common: one Chromium; several processes of
-the bot under load, which are not to disturb each other; one wheel; one installation of Bolt."""
+the bot under load, which are not to disturb each other; one wheel; one installation of Bolt. Chaos
+is a group of its own: it disturbs others no more than any test does, and takes minutes, which would
+be left at the end if they came after those of the other processes."""
 
 
 class OneByOne(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types

@@ -8,7 +8,7 @@ from functools import partial
 from statistics import median
 
 from tests.bench.figures import Extent, Figures, Rounds, Row
-from tests.bench.program import Program, all_by_turns, running, running_all
+from tests.bench.program import Program, all_at_once, all_by_turns, running, running_all
 from tests.bench.services.merge_queue import EventService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
@@ -57,7 +57,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
     if extent.quick:
         async with connected(FEW) as all_of_them:
             latency = await _latency(all_of_them, extent)
-            cost = await _cost(all_of_them, FEW, extent, are_warm=True)
+            cost = await _cost(all_of_them, FEW, extent)
     else:
         async with connected(1) as all_of_them:
             latency = await _latency(all_of_them, extent)
@@ -85,7 +85,7 @@ async def _latency(all_of_them: Connected, extent: Extent) -> Mapping[str, Seque
 
 
 async def _cost(
-    all_of_them: Connected, repositories: int, extent: Extent, *, are_warm: bool = False
+    all_of_them: Connected, repositories: int, extent: Extent
 ) -> Mapping[str, Sequence[Figures]]:
     programs, worlds = all_of_them
 
@@ -97,7 +97,8 @@ async def _cost(
         cpu = (await program.play())["cpu"] - before
         return {"cpu": cpu / turns / repositories * 1000}
 
-    return await all_by_turns(programs, play, extent, are_warm=are_warm)
+    rounds = all_at_once if extent.quick else all_by_turns
+    return await rounds(programs, play, extent)
 
 
 @asynccontextmanager
