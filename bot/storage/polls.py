@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import Executable, bindparam, select
 from typing_extensions import override
 
 from bot import ports
 from bot.domain.repository import RepositoryName
+from bot.storage.prepared import Insertion, Prepared
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import polls
 
@@ -20,15 +21,9 @@ class SqlPolls(ports.Polls):
 
     @override
     async def save(self, polled: Mapping[RepositoryName, datetime]) -> None:
-        if polled:
-            insert = self._statements.insert(polls)
-            await self._statements.run(
-                insert.on_conflict_do_update(
-                    index_elements=[polls.c.repository],
-                    set_={"polled_at": insert.excluded.polled_at},
-                ),
-                [{"repository": name, "polled_at": polled[name]} for name in sorted(polled)],
-            )
+        names = sorted(polled)
+        columns = {"repository": names, "polled_at": [polled[name] for name in names]}
+        await self._statements.run_each(_SAVE, columns)
 
     @override
     async def latest(
@@ -39,3 +34,13 @@ class SqlPolls(ports.Polls):
             rows = await self._statements.run(select(polls).where(polls.c.repository.in_(some)))
             found |= {row.repository: row.polled_at for row in rows}
         return found
+
+
+def _save(insert: Insertion) -> Executable:
+    added = insert(polls).values({column.name: bindparam(column.name) for column in polls.columns})
+    return added.on_conflict_do_update(
+        index_elements=[polls.c.repository], set_={"polled_at": added.excluded.polled_at}
+    )
+
+
+_SAVE = Prepared(_save)

@@ -8,8 +8,8 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.event_log import Position, Walk, Window
 from bot.domain.repository import RepositoryName
-from bot.storage.prepared import Insertion, Prepared
-from bot.storage.statements import ResultRow, Statements, slices
+from bot.storage.prepared import Insertion, Prepared, PreparedList
+from bot.storage.statements import ResultRow, Statements
 from bot.storage.tables import positions
 
 
@@ -23,21 +23,24 @@ class SqlPositions(ports.Positions):
     async def load(
         self, repositories: Sequence[RepositoryName]
     ) -> Mapping[RepositoryName, Position]:
-        loaded: dict[RepositoryName, Position] = {}
-        for some in slices(sorted(set(repositories))):
-            rows = await self._statements.run(
-                select(positions)
-                .where(positions.c.repository.in_(some))
-                .order_by(positions.c.repository)
-                .with_for_update()
-            )
-            loaded |= {row.repository: _position(row) for row in rows}
-        return loaded
+        rows = await self._statements.rows_in(_LOAD, sorted(set(repositories)))
+        return {row.repository: _position(row) for row in rows}
 
     @override
     async def save(self, position: Position) -> None:
         await self._statements.changed(_SAVE, **_values(position))
 
+
+_LOAD = PreparedList(
+    "repository",
+    positions.c.repository.type,
+    lambda _, names: (
+        select(positions)
+        .where(positions.c.repository.in_(names))
+        .order_by(positions.c.repository)
+        .with_for_update()
+    ),
+)
 
 _CHANGING = (
     "origin",
