@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from typing_extensions import override
-
 from bot.domain.repository import RepositoryName
+from bot.domain.values import value
 
 GENERATIONS = 2
 """A card whose message can be edited no more is posted anew once, and then left alone."""
@@ -32,18 +31,13 @@ class CardKind(StrEnum):
         return self in {CardKind.PAUSE, CardKind.GROUP, CardKind.BOARD}
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class CardName:
     """What is shown, in whatever channels."""
 
     kind: CardKind
     repository: RepositoryName
     key: str
-
-    @override
-    def __hash__(self) -> int:
-        # By far the most of what tells names apart; they are looked up for every event.
-        return hash(self.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,9 @@ def stay_of(record: EventRecord, known: Sequence[Stay]) -> Stay | None:
             if one.session_id == record.session_id:
                 return one
     for one in latest_first:
-        is_of_another = None not in {one.session_id, record.session_id}
-        if not is_of_another and _takes(one, record):
+        # One of two sessions was looked for above.
+        may_be = one.session_id is None or record.session_id is None
+        if may_be and _takes(one, record):
             return one
     return None
 
@@ -113,16 +114,18 @@ def new_stay(record: EventRecord) -> Stay:
 
 def gone_on(stay: Stay, record: EventRecord) -> Stay:
     """The stay after one more of its events."""
-    at = record.received_at
-    ended_at = stay.ended_at
+    at, ended_at = record.received_at, stay.ended_at
+    began_at, last_at = stay.began_at, at
+    if at < stay.last_at:
+        began_at, last_at = min(stay.began_at, at), stay.last_at
     # Not `replace`, which takes three times as long, for each event.
     return Stay(
         stay.repository,
         stay.key,
         stay.pull_request,
         stay.session_id or record.session_id,
-        began_at=min(stay.began_at, at),
-        last_at=max(stay.last_at, at),
+        began_at=began_at,
+        last_at=last_at,
         entered=stay.entered or record.type == ENTER,
         ended_at=at if ended_at is None and record.type in LAST else ended_at,
     )

@@ -13,7 +13,7 @@ from bot.domain.bisections import (
 )
 from bot.domain.cards import CardKind, CardName
 from bot.domain.event_records import EventRecord
-from bot.usecases.route_threads import RouteThreads
+from bot.usecases.route_threads import RouteThreads, Thread
 
 
 def bisection_card(bisection: Bisection) -> CardName:
@@ -28,6 +28,7 @@ class RouteBisections:
     threads: RouteThreads
     _known: dict[str, Bisection] = field(default_factory=dict)
     _changed: set[str] = field(default_factory=set)
+    _threads: dict[str, Thread] = field(default_factory=dict)
 
     async def load(self, records: Sequence[EventRecord]) -> None:
         """Read the bisections that the events may belong to."""
@@ -38,21 +39,24 @@ class RouteBisections:
             for one in await known.since(self.threads.repository, since):
                 self._known[one.key] = one
 
-    def place(self, record: EventRecord) -> CardName | None:
-        """The card of the bisection that the event belongs to, which it begins if it is first."""
+    def place(self, record: EventRecord) -> Thread | None:
+        """The thread of the bisection that the event belongs to, which it begins if it is first."""
         if not _is_of_a_bisection(record):
             return None
         found = bisection_of(record, self._known.values())
         if found is None:
             bisection = new_bisection(record)
-            self.threads.begin(bisection_card(bisection))
+            thread = self.threads.begin(bisection_card(bisection))
         else:
             bisection = bisected_on(found, record)
-            is_over = bisection.ended_at is not None
-            self.threads.change(bisection_card(bisection), is_over=is_over)
+            thread = self._threads.get(bisection.key) or self.threads.go_on(
+                bisection_card(bisection)
+            )
+            self.threads.change(thread, is_over=bisection.ended_at is not None)
         self._known[bisection.key] = bisection
+        self._threads[bisection.key] = thread
         self._changed.add(bisection.key)
-        return bisection_card(bisection)
+        return thread
 
     async def finish(self) -> None:
         """Keep what the bisections have come to."""

@@ -187,7 +187,10 @@ async def _route(
         act = act_told_by(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
         if act is not None and await _is_going_on(routes.transaction, act, acts, now):
             break
-        deliveries += await routes.of(record, act, now)
+        deliveries += await routes.to_channels(record, act, now)
+        people = routes.authors.get(record.event_id)
+        if people:
+            deliveries += routes.to_people(record, people, now)
         routed.append(record)
     return routed, deliveries
 
@@ -261,39 +264,33 @@ class _Routes:
     merged_together: Mapping[int, str]
     ids: Iterator[str] = field(default_factory=delivery_ids)
 
-    async def of(
-        self, record: EventRecord, act: AuditRecord | None, now: datetime
-    ) -> Sequence[NewDelivery]:
-        """What the channels that hear of the event are told, then the people whose it is."""
-        told = await self._to_channels(record, act, now)
-        people = self.authors.get(record.event_id)
-        return [*told, *self._to_people(record, people, now)] if people else told
-
-    def _to_people(
+    def to_people(
         self, record: EventRecord, people: Sequence[str], now: datetime
     ) -> list[NewDelivery]:
+        """What the people whose event it is are told, after the channels."""
         subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         kind = self.kinds[record.event_id]
         return [NewDelivery(next(self.ids), one, subject, now, kind=kind) for one in people]
 
-    async def _to_channels(
+    async def to_channels(
         self, record: EventRecord, act: AuditRecord | None, now: datetime
     ) -> Sequence[NewDelivery]:
+        """What the channels that hear of the event are told."""
         kind = self.kinds[record.event_id]
         hearers = self.hearing.of(record, kind)
         if record.type in PAUSE_TYPES:
             await self._of_a_pause(record, act, hearers.subscriptions, now)
             return ()
-        name = self.threaded.place(record, kind) if self.threaded is not None else None
+        thread = self.threaded.place(record, kind) if self.threaded is not None else None
         if not hearers.subscriptions:
             return ()
-        if self.threaded is None or name is None:
+        if self.threaded is None or thread is None:
             return self._posts(record, kind, hearers.subscriptions, now)
         threads = self.threaded.threads
         if record.event_id in self.merged_together:
             # Where no thread tells of it, there is one post for the batch and no thread for each.
-            hearers = hearers.with_threads_in(await threads.shown_in(name))
-        told = await threads.tell(name, record, kind, hearers.in_threads, now)
+            hearers = hearers.with_threads_in(await threads.shown_in(thread))
+        told = await threads.tell(thread, record, kind, hearers.in_threads, now)
         return told + self._posts(record, kind, hearers.others, now) if hearers.others else told
 
     async def _of_a_pause(

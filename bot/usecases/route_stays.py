@@ -8,7 +8,7 @@ from bot.domain.classification import EventKind
 from bot.domain.event_records import EventRecord
 from bot.domain.stays import ENDS, STATES, STAY_TYPES, Stay, gone_on, new_stay, stay_of
 from bot.domain.surroundings import LONGEST_STAY
-from bot.usecases.route_threads import RouteThreads
+from bot.usecases.route_threads import RouteThreads, Thread
 
 
 def stay_card(stay: Stay) -> CardName:
@@ -23,7 +23,7 @@ class RouteStays:
     threads: RouteThreads
     _stays: dict[int, list[Stay]] = field(default_factory=dict)
     _changed: dict[str, Stay] = field(default_factory=dict)
-    _names: dict[str, CardName] = field(default_factory=dict)
+    _threads: dict[str, Thread] = field(default_factory=dict)
 
     async def load(self, records: Sequence[EventRecord]) -> None:
         """Read the stays that the events may belong to."""
@@ -35,25 +35,30 @@ class RouteStays:
         for stay in await known.of(self.threads.repository, numbers, since):
             self._stays.setdefault(stay.pull_request, []).append(stay)
 
-    def place(self, record: EventRecord, kind: EventKind) -> CardName | None:
-        """The card of the stay that the event belongs to, which it begins if it is its first."""
+    def place(self, record: EventRecord, kind: EventKind) -> Thread | None:
+        """The thread of the stay that the event belongs to, which it begins if it is its first."""
         if record.pull_request is None or record.type not in STAY_TYPES:
             return None
         known = self._stays.setdefault(record.pull_request, [])
         found = stay_of(record, known)
-        stay = new_stay(record) if found is None else gone_on(found, record)
-        name = self._names.get(stay.key)
-        if name is None:
-            name = self._names[stay.key] = stay_card(stay)
         if found is None:
-            self.threads.begin(name)
+            stay = new_stay(record)
+            thread = self._threads[stay.key] = self.threads.begin(stay_card(stay))
         else:
+            stay = gone_on(found, record)
+            thread = self._thread_of(stay)
             known.remove(found)
             if kind in STATES:
-                self.threads.change(name, is_over=kind in ENDS)
+                self.threads.change(thread, is_over=kind in ENDS)
         known.append(stay)
         self._changed[stay.key] = stay
-        return name
+        return thread
+
+    def _thread_of(self, stay: Stay) -> Thread:
+        thread = self._threads.get(stay.key)
+        if thread is None:
+            thread = self._threads[stay.key] = self.threads.go_on(stay_card(stay))
+        return thread
 
     async def finish(self) -> None:
         """Keep what the stays have come to."""

@@ -19,6 +19,21 @@ BACKLOG = 100
 """More events than this at once are told by a summary: what begins in them gets no card."""
 
 
+@dataclass(slots=True, eq=False)
+class Thread:
+    """What a slice of events comes to for one thing that is told of in threads.
+
+    `is_new`: it begins in this slice. `is_changed`: its cards say something else now. `cards`: the
+    newest one of each channel, by the channel; None while nobody has looked for them.
+    """
+
+    name: CardName
+    is_new: bool = False
+    is_changed: bool = False
+    is_over: bool = False
+    cards: dict[str, int] | None = None
+
+
 @dataclass(slots=True)
 class RouteThreads:
     """The threads of one slice of events; each card is looked for once."""
@@ -26,29 +41,34 @@ class RouteThreads:
     transaction: Transaction
     repository: RepositoryName
     is_backlog: bool
-    _begun: set[CardName] = field(default_factory=set)
-    _touched: dict[CardName, bool] = field(default_factory=dict)
-    _cards: dict[CardName, dict[str, int]] = field(default_factory=dict)
+    _threads: list[Thread] = field(default_factory=list)
     _ids: Iterator[str] = field(default_factory=delivery_ids)
 
-    def begin(self, name: CardName) -> None:
+    def begin(self, name: CardName) -> Thread:
         """It begins in this slice: nothing was told of it yet, so there is nothing to look for."""
-        self._begun.add(name)
-        self._cards[name] = {}
+        thread = Thread(name, is_new=True, cards={})
+        self._threads.append(thread)
+        return thread
 
-    def change(self, name: CardName, *, is_over: bool) -> None:
+    def go_on(self, name: CardName) -> Thread:
+        """It began before this slice; to be asked for once."""
+        thread = Thread(name)
+        self._threads.append(thread)
+        return thread
+
+    def change(self, thread: Thread, *, is_over: bool) -> None:
         """Have its cards edited when the slice is routed."""
-        has_cards = not self.is_backlog or name not in self._begun
-        if has_cards:
-            self._touched[name] = is_over or self._touched.get(name, False)
+        if not (self.is_backlog and thread.is_new):
+            thread.is_changed = True
+            thread.is_over = is_over or thread.is_over
 
-    async def shown_in(self, name: CardName) -> Collection[str]:
+    async def shown_in(self, thread: Thread) -> Collection[str]:
         """The channels where a card shows it."""
-        return await self._cards_of(name)
+        return await self._cards_of(thread)
 
     async def tell(
         self,
-        name: CardName,
+        thread: Thread,
         record: EventRecord,
         kind: EventKind,
         channels: Collection[str],
@@ -57,14 +77,12 @@ class RouteThreads:
         """A reply in each channel's thread, or the first message of that thread."""
         if not channels:
             return []
-        cards = self._cards.get(name)
-        if cards is None:
-            cards = await self._cards_of(name)
+        cards = thread.cards if thread.cards is not None else await self._cards_of(thread)
         told: list[NewDelivery] = []
         for channel_id in channels:
             card_id = cards.get(channel_id)
             if card_id is None and not self.is_backlog:
-                told += await self._open(name, channel_id, kind, now)
+                told += await self._open(thread.name, cards, channel_id, kind, now)
                 continue
             subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
             told.append(
@@ -74,24 +92,29 @@ class RouteThreads:
 
     async def finish(self, now: datetime) -> None:
         """Have the cards edited that say something else now."""
-        for name in sorted(self._touched, key=lambda one: (one.kind, one.key)):
+        changed = [one for one in self._threads if one.is_changed]
+        for thread in sorted(changed, key=lambda one: (one.name.kind, one.name.key)):
             await self.transaction.cards.touch(
-                name, due_at=now + TOGETHER, closed=self._touched[name]
+                thread.name, due_at=now + TOGETHER, closed=thread.is_over
             )
 
-    async def _cards_of(self, name: CardName) -> dict[str, int]:
-        """The newest card of each channel, by the channel."""
-        if name not in self._cards:
-            found = await self.transaction.cards.of(name)
-            self._cards[name] = {one.channel_id: one.card_id for one in found}
-        return self._cards[name]
+    async def _cards_of(self, thread: Thread) -> dict[str, int]:
+        if thread.cards is None:
+            found = await self.transaction.cards.of(thread.name)
+            thread.cards = {one.channel_id: one.card_id for one in found}
+        return thread.cards
 
     async def _open(
-        self, name: CardName, channel_id: str, kind: EventKind, now: datetime
+        self,
+        name: CardName,
+        cards: dict[str, int],
+        channel_id: str,
+        kind: EventKind,
+        now: datetime,
     ) -> list[NewDelivery]:
         card_id = await self.transaction.cards.add(name, channel_id, now=now)
         if card_id is None:
             return []
-        self._cards[name][channel_id] = card_id
+        cards[channel_id] = card_id
         subject = Subject(SubjectKind.CARD, self.repository, card_id)
         return [NewDelivery(next(self._ids), channel_id, subject, now, kind=kind)]

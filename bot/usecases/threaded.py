@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Self
 
 from bot.domain.bisections import BISECTION_TYPES
-from bot.domain.cards import CardName
 from bot.domain.classification import EventKind
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.ports import Transaction
 from bot.usecases.route_bisections import RouteBisections
 from bot.usecases.route_stays import RouteStays
-from bot.usecases.route_threads import RouteThreads
+from bot.usecases.route_threads import RouteThreads, Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ class Threaded:
         await loaded.bisections.load(records)
         return loaded
 
-    def place(self, record: EventRecord, kind: EventKind) -> CardName | None:
-        """The card of what the event belongs to; None for what no thread tells of."""
+    def place(self, record: EventRecord, kind: EventKind) -> Thread | None:
+        """That of what the event belongs to; None for what no thread tells of."""
         if record.type in BISECTION_TYPES:
             return self.bisections.place(record)
         return self.stays.place(record, kind)
