@@ -22,8 +22,8 @@ class SqlPolls(ports.Polls):
     @override
     async def save(self, polled: Mapping[RepositoryName, datetime]) -> None:
         names = sorted(polled)
-        columns = {"repository": names, "polled_at": [polled[name] for name in names]}
-        await self._statements.run_each(_SAVE, columns)
+        times = [polled[name] for name in names]
+        await self._statements.run_each(_SAVE, {"repository": names, "polled_at": times})
 
     @override
     async def latest(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sqlalchemy import BindParameter, ColumnElement, Dialect, Executable, Table, bindparam
@@ -140,7 +139,7 @@ class ForSqlite:
         return cls(
             str(compiled),
             frozenset(names),
-            [(name, _processed(to_driver[name], given[name]), to_driver[name]) for name in names],
+            [(name, processed(to_driver[name], given[name]), to_driver[name]) for name in names],
             _row_of([column.key for column in columns]) if columns else None,
             from_driver,
         )
@@ -160,39 +159,6 @@ class ForSqlite:
             ]
         )
 
-    def sets(
-        self, columns: Columns, same: Mapping[str, object]
-    ) -> tuple[str, list[tuple[object, ...]]]:
-        """The statement, and its parameters for each row of `columns`; `same` is so in all of them.
-
-        What is None in all rows is written into the statement: of each None the driver asks anew
-        whether something else is to be stored for it, which takes longer than to store a value.
-        Raises KeyError for a value that the statement does not take.
-        """
-        if not self.names.issuperset(columns) or not self.names.issuperset(same):
-            raise KeyError(*sorted((columns.keys() | same.keys()) - self.names))
-        length = len(next(iter(columns.values())))
-        made: list[Iterable[object]] = []
-        marks: list[str] = []
-        for name, given, process in self.slots:
-            if name not in columns:
-                value = _processed(process, same[name]) if name in same else given
-            elif _is_same(columns[name]):
-                value = _processed(process, columns[name][0])
-            else:
-                made.append(columns[name] if process is None else map(process, columns[name]))
-                marks.append("?")
-                continue
-            marks.append("NULL" if value is None else "?")
-            if value is not None:
-                made.append(repeat(value, length))
-        return self._with(marks), list(zip(*made, strict=True)) if made else [()] * length
-
-    def _with(self, marks: Sequence[str]) -> str:
-        """The statement with these in the places of its values."""
-        first, *behind = self.sql.split("?")
-        return first + "".join(mark + text for mark, text in zip(marks, behind, strict=True))
-
     def rows(self, found: Sequence[Sequence[Any]]) -> list[Any]:
         make = self.row
         if make is None or not found:
@@ -205,12 +171,7 @@ class ForSqlite:
         return [make(each) for each in zip(*columns, strict=True)]
 
 
-def _is_same(column: Sequence[object]) -> bool:
-    """Whether it is so in each row."""
-    return column[0] is column[-1] and column.count(column[0]) == len(column)
-
-
-def _processed(process: Process | None, value: object) -> object:
+def processed(process: Process | None, value: object) -> object:
     return value if process is None else process(value)
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import CursorResult, Executable, Row, Table
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.storage.bulk_inserts import Run, runs_of
 from bot.storage.failures import as_store_errors
 from bot.storage.prepared import (
     Columns,
@@ -92,17 +93,17 @@ class Statements:
             return 0
         if self.is_sqlite:
             compiled = prepared.counting.for_sqlite(self._connection.dialect)
-            return (await self._drive(compiled, *compiled.sets(columns, same))).count
+            return await self._insert(compiled, columns, same)
         values = [{**same, **row} for row in _rows(columns)]
         return len((await self._run_each(prepared.telling, values)).rows)
 
     async def run_each(self, prepared: Prepared, columns: Columns) -> None:
-        """Run once for each value of the columns."""
+        """An INSERT, run once for each value of the columns."""
         if not any(columns.values()):
             return
         if self.is_sqlite:
             compiled = prepared.for_sqlite(self._connection.dialect)
-            await self._drive(compiled, *compiled.sets(columns, {}))
+            await self._insert(compiled, columns, {})
         else:
             await self._run_each(prepared, _rows(columns))
 
@@ -120,19 +121,24 @@ class Statements:
     ) -> "_Ran":
         compiled = prepared.for_sqlite(self._connection.dialect)
         parameters = [compiled.parameters(each) for each in sets]
-        return await self._drive(compiled, compiled.sql, parameters)
+        return await self._drive(compiled, Run(compiled.sql, parameters, len(sets)))
 
-    async def _drive(
-        self, compiled: ForSqlite, sql: str, parameters: Sequence[Sequence[object]]
-    ) -> "_Ran":
+    async def _insert(
+        self, compiled: ForSqlite, columns: Columns, same: Mapping[str, object]
+    ) -> int:
+        runs = runs_of(compiled, columns, same)
+        return sum([(await self._drive(compiled, run)).count for run in runs])
+
+    async def _drive(self, compiled: ForSqlite, run: Run) -> "_Ran":
+        sql, sets, rows = run
         reads = compiled.row is not None
         driver = self._driver
         with as_store_errors():
             try:
                 found, count = (
-                    driver.run_here(sql, parameters, reads=reads)
-                    if driver.may_run_here(sql) and len(parameters) <= MOST_HERE
-                    else await to_its_end_here(driver.run(sql, parameters, reads=reads))
+                    driver.run_here(sql, sets, reads=reads)
+                    if driver.may_run_here(sql) and rows <= MOST_HERE
+                    else await to_its_end_here(driver.run(sql, sets, reads=reads))
                 )
             except sqlite3.IntegrityError as error:
                 # As SQLAlchemy has it: a mistake of this program, not of the database.

@@ -6,11 +6,14 @@ import pytest
 
 from bot.domain.deliveries import DeliveryState
 from bot.ports import Store
+from bot.storage.bulk_inserts import TOGETHER
 from bot.storage.prepared import LARGEST_LIST
 from tests.support.stored import SITE, event_subject, make_event, make_new
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 5, LARGEST_LIST, LARGEST_LIST + 1])
+@pytest.mark.parametrize(
+    "count", [0, 1, 2, 3, 5, TOGETHER - 1, TOGETHER, LARGEST_LIST, LARGEST_LIST + 1]
+)
 async def test_a_list_of_any_length_is_taken_whole(store: Store, count: int) -> None:
     records = [make_event(number) for number in range(count + 1)]
     wanted = [event_subject(number) for number in range(count)]
@@ -38,7 +41,8 @@ async def test_what_is_told_by_another_is_settled_from_the_beginning(store: Stor
 async def test_what_all_rows_lack_is_stored_as_what_one_of_them_lacks(
     store: Store, sessions: tuple[str | None, ...]
 ) -> None:
-    records = [replace(make_event(n), session_id=one) for n, one in enumerate(sessions, 1)]
+    told = sessions * TOGETHER
+    records = [replace(make_event(n), session_id=one) for n, one in enumerate(told, 1)]
     async with store.begin() as transaction:
         assert await transaction.events.add_new(records) == len(records)
         stored = await transaction.events.get([event_subject(one.event_id) for one in records])
