@@ -46,20 +46,22 @@ class Look:
 
     `unread_since`: when each was last read or taken on. `read`: when those were whose last poll
     read them; to be taken on, by a process that was started in an outage, is not to be read.
-    `polled` are all that any process polls.
+    `polled` are all that any process polls. `stored`: when those were read that are stale, by
+    whichever process, as far as that is known.
     """
 
     at: datetime
     unread_since: Mapping[RepositoryName, datetime]
     read: Mapping[RepositoryName, datetime]
     polled: Collection[RepositoryName]
+    stored: Mapping[RepositoryName, datetime] = field(default_factory=dict)
 
     def stale(self, limit: timedelta) -> Mapping[RepositoryName, datetime]:
         """Since when those were not read that were not for longer than the limit."""
         return {name: at for name, at in self.unread_since.items() if self.at - at > limit}
 
     def corrected(
-        self, read_elsewhere: Mapping[RepositoryName, datetime], last_end: datetime | None
+        self, stored: Mapping[RepositoryName, datetime], last_end: datetime | None
     ) -> "Look":
         """With what others read meanwhile, and with all logs given the limit after an outage.
 
@@ -68,10 +70,19 @@ class Look:
         return replace(
             self,
             unread_since={
-                name: max(at, read_elsewhere.get(name, at), last_end or at)
+                name: max(at, stored.get(name, at), last_end or at)
                 for name, at in self.unread_since.items()
             },
+            stored=stored,
         )
+
+    def began_with(self, name: RepositoryName, since: datetime, limit: timedelta) -> bool:
+        """Whether a stale log stopped being read within the limit of then.
+
+        What was taken on from a process that died in the outage was not read since before it.
+        """
+        times = (self.unread_since[name], self.stored.get(name, self.unread_since[name]))
+        return any(abs(at - since) <= limit for at in times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +116,7 @@ def changes(look: Look, active: Iterable[Staleness], limit: timedelta) -> Sequen
     unread = {name for one in lasting for name in one.unread}
     new = {name: at for name, at in sorted(stale.items()) if name not in unread}
     for index, one in reversed(list(enumerate(lasting))):
-        joining = {name: at for name, at in new.items() if abs(at - one.since) <= limit}
+        joining = {name: at for name, at in new.items() if look.began_with(name, one.since, limit)}
         lasting[index] = _joined(one, joining)
         new = {name: at for name, at in new.items() if name not in joining}
     found = [_change(old, one, look.at, limit) for old, one in zip(before, lasting, strict=True)]

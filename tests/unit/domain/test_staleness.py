@@ -59,6 +59,16 @@ def test_a_log_of_another_process_joins_and_only_its_channels_are_told() -> None
     ]
 
 
+def test_a_log_taken_on_from_a_process_that_died_in_the_outage_belongs_to_it() -> None:
+    began = replace(ONE, since=NOON - HOUR)
+    taken_on = look({API: LONG})
+    stored = taken_on.corrected({API: began.since - timedelta(seconds=15)}, None)
+    joined = replace(began, repositories=(SITE, API))
+    assert changes(stored, [began], LIMIT) == [Change(joined, tell=(API,))]
+    (apart,) = changes(taken_on, [began], LIMIT)
+    assert apart.staleness.repositories == (API,)
+
+
 def test_a_log_of_a_repository_that_is_gone_has_no_later_outage_untold() -> None:
     gone = replace(ONE, since=NOON - HOUR)
     assert changes(look({API: LONG, SITE: gone.since}), [gone], LIMIT) == [

@@ -1,0 +1,229 @@
+"""Each channel is told once of an outage and once of its end, whatever becomes of the workers."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+
+from hypothesis import given, settings, strategies as st
+
+from bot.domain.backoff import retry_delay
+from bot.domain.deliveries import SubjectKind
+from bot.domain.freshness import stale_after
+from bot.domain.repository import RepositoryName
+from bot.usecases.tell_staleness import TellStaleness
+from tests.support.clock import NOON, FakeClock
+from tests.support.make import make_subscription
+from tests.support.store import InMemoryDatabase, InMemoryStore
+
+INTERVAL = 10
+LIMIT = stale_after(timedelta(seconds=INTERVAL))
+LOOK_SECONDS = 5
+TOLD_EVERY = 15
+INHERITED_AFTER = 12
+"""Seconds until others poll what a dead worker polled."""
+
+ALL_RECOVERED = 400
+"""Seconds after which each log was polled again: five minutes are the longest wait."""
+
+SURELY_TOLD = 90
+REPOSITORIES = [RepositoryName(f"acme/r{number}") for number in range(6)]
+HEARS_ALL, HEARS_SOME = "C1", "C2"
+
+
+@dataclass
+class Log:
+    """What a worker remembers of one log that it polls; times are of its own clock."""
+
+    taken_on_at: datetime
+    due: int
+    polled_at: datetime | None = None
+    failures: int = 0
+
+
+@dataclass
+class Worker:
+    """One process with a clock of its own, a few seconds off."""
+
+    database: InMemoryDatabase
+    clock: FakeClock
+    phase: int
+    logs: dict[RepositoryName, Log] = field(default_factory=dict)
+
+    def take_on(self, names: Sequence[RepositoryName], second: int) -> None:
+        for name in names:
+            self.logs[name] = Log(self.clock.now(), second)
+
+    async def work(self, second: int, *, answers: bool, chance: Random) -> None:
+        for name, log in self.logs.items():
+            if log.due <= second:
+                await self._poll(name, log, second, answers=answers, chance=chance)
+        if (second + self.phase) % LOOK_SECONDS == 0:
+            await self._look()
+
+    async def _poll(
+        self, name: RepositoryName, log: Log, second: int, *, answers: bool, chance: Random
+    ) -> None:
+        if not answers:
+            log.failures += 1
+            wait = retry_delay(log.failures, hint=None, jitter=chance.random())
+            log.due = second + max(INTERVAL, round(wait))
+            return
+        log.failures, log.polled_at, log.due = 0, self.clock.now(), second + INTERVAL
+        if second % TOLD_EVERY < INTERVAL:
+            async with InMemoryStore(self.database).begin() as transaction:
+                await transaction.polls.save({name: log.polled_at})
+
+    async def _look(self) -> None:
+        now = self.clock.now()
+        unread_since = {
+            name: (log.polled_at or log.taken_on_at) if log.failures else now
+            for name, log in self.logs.items()
+        }
+        read = {
+            name: log.polled_at
+            for name, log in self.logs.items()
+            if log.polled_at is not None and not log.failures
+        }
+        await TellStaleness(
+            InMemoryStore(self.database),
+            self.clock,
+            _unheard,
+            LIMIT,
+            lambda: unread_since,
+            lambda: read,
+            REPOSITORIES,
+        ).run()
+
+
+def _unheard(after: float = 0.0) -> None:
+    """What is to be posted is looked at in the outbox."""
+
+
+@dataclass
+class World:
+    """Workers, of which some die and some are started, and a service that is down at times."""
+
+    outages: Sequence[tuple[int, int]]
+    chance: Random
+    database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
+    workers: list[Worker] = field(default_factory=list)
+    orphans: list[tuple[int, list[RepositoryName]]] = field(default_factory=list)
+
+    def start(self, second: int) -> Worker:
+        skew = self.chance.uniform(-4, 4)
+        clock = FakeClock(NOON + timedelta(seconds=second + skew))
+        worker = Worker(self.database, clock, self.chance.randrange(LOOK_SECONDS))
+        self.workers.append(worker)
+        return worker
+
+    async def run(self, deaths: Sequence[int], births: Sequence[int]) -> None:
+        await self.subscribe()
+        for number in range(3):
+            self.start(0).take_on(REPOSITORIES[number::3], number)
+        last = max(begun + length for begun, length in self.outages)
+        for second in range(last + ALL_RECOVERED + 60):
+            if second in deaths and len(self.workers) > 1:
+                self.die(second)
+            if second in births:
+                self.be_born(second)
+            self.inherit(second)
+            answers = not any(begun <= second < begun + long for begun, long in self.outages)
+            for worker in self.workers:
+                await worker.work(second, answers=answers, chance=self.chance)
+                worker.clock.advance(1)
+
+    async def subscribe(self) -> None:
+        async with InMemoryStore(self.database).begin() as transaction:
+            for name in REPOSITORIES:
+                await transaction.subscriptions.save(
+                    make_subscription("enter", repository=name, channel_id=HEARS_ALL)
+                )
+            for name in REPOSITORIES[::3]:
+                await transaction.subscriptions.save(
+                    make_subscription("enter", repository=name, channel_id=HEARS_SOME)
+                )
+
+    def die(self, second: int) -> None:
+        dead = self.workers.pop(self.chance.randrange(len(self.workers)))
+        self.orphans.append((second + INHERITED_AFTER, list(dead.logs)))
+
+    def inherit(self, second: int) -> None:
+        for when, names in self.orphans:
+            if when == second:
+                for name in names:
+                    self.chance.choice(self.workers).take_on([name], second)
+
+    def be_born(self, second: int) -> None:
+        giver = max(self.workers, key=lambda one: len(one.logs))
+        given = list(giver.logs)[::2]
+        for name in given:
+            del giver.logs[name]
+        self.start(second).take_on(given, second)
+
+    def told(self, channel_id: str) -> list[SubjectKind]:
+        return [
+            one.subject.kind
+            for one in self.database.contents.deliveries.values()
+            if one.channel_id == channel_id
+        ]
+
+
+def apart(gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Outages as when they begin and how long they last, from the time between them."""
+    outages: list[tuple[int, int]] = []
+    second = 0
+    for gap, length in gaps:
+        outages.append((second + gap, length))
+        second += gap + length
+    return outages
+
+
+def since(gaps: Sequence[tuple[int, int]], moments: Sequence[int]) -> list[int]:
+    return [gaps[0][0] + moment for moment in moments]
+
+
+LONG = st.integers(SURELY_TOLD, 1500)
+MOMENTS = st.lists(st.integers(-60, 200), max_size=2)
+"""Seconds since the first outage began."""
+
+CHANCES = st.integers(0, 2**32).map(Random)
+
+
+@settings(max_examples=20)
+@given(
+    gaps=st.lists(st.tuples(st.integers(ALL_RECOVERED, 600), LONG), min_size=1, max_size=2),
+    deaths=MOMENTS,
+    births=MOMENTS,
+    chance=CHANCES,
+)
+def test_outages_are_told_once_each(
+    gaps: list[tuple[int, int]], deaths: list[int], births: list[int], chance: Random
+) -> None:
+    world = World(apart(gaps), chance)
+    asyncio.run(world.run(since(gaps, deaths), since(gaps, births)))
+    once = [SubjectKind.STALE, SubjectKind.READ_AGAIN]
+    assert world.told(HEARS_ALL) == once * len(gaps)
+    some = world.told(HEARS_SOME)
+    assert some == once * (len(some) // 2)
+    assert len(some) <= 2 * len(gaps)
+
+
+@settings(max_examples=20)
+@given(
+    gaps=st.lists(st.tuples(st.integers(1, 120), st.integers(1, 400)), min_size=1, max_size=6),
+    deaths=MOMENTS,
+    births=MOMENTS,
+    chance=CHANCES,
+)
+def test_what_flaps_is_never_told_twice_without_an_end_between(
+    gaps: list[tuple[int, int]], deaths: list[int], births: list[int], chance: Random
+) -> None:
+    world = World(apart(gaps), chance)
+    asyncio.run(world.run(since(gaps, deaths), since(gaps, births)))
+    for channel_id in (HEARS_ALL, HEARS_SOME):
+        told = world.told(channel_id)
+        assert told == [SubjectKind.STALE, SubjectKind.READ_AGAIN] * (len(told) // 2)
+        assert len(told) <= 2 * len(gaps)
+    assert all(one.ended_at for one in world.database.contents.stalenesses.values())
