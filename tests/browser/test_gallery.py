@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, expect
 
 from bot.sandbox.slack.server import SlackSandbox
 from tests.browser.conftest import OpenPage
-from tests.browser.gallery import MESSAGES
+from tests.browser.gallery import CHART, MESSAGES
 from tests.browser.page_parts import message, messages, type_command
 from tests.browser.scripted_app import ScriptedApp
 
@@ -53,6 +53,25 @@ async def test_every_kind_of_message_is_shown_in_full(
             await expect(row).to_contain_text(words)
         await expect(row.locator(".unsupported")).to_have_count(0)
     await page.screenshot(path=pictures / f"{scheme}.png")
+
+
+@pytest.mark.parametrize(("days", "whole"), [(7, True), (20, False)])
+async def test_a_phone_shows_the_newest_days_of_a_chart_first(
+    open_page: OpenPage, app: ScriptedApp, days: int, *, whole: bool
+) -> None:
+    page = await open_page(width=400)
+    labels = [f"Mon Nov {day}" for day in range(1, days + 1)]
+    series = [{"label": one, "value": 12} for one in labels]
+    chart = {
+        "type": "bar",
+        "axis_config": {"categories": labels},
+        "series": [{"name": "Merged", "data": series}, {"name": "Failed", "data": series}],
+    }
+    await app.post("chart", blocks=[{**CHART, "chart": chart}])
+    columns = message(page, "Merged and failed").locator(".chart-column")
+    await expect(columns.last).to_be_in_viewport(ratio=1)
+    if whole:
+        await expect(columns.first).to_be_in_viewport(ratio=1)
 
 
 async def test_markup_is_read_as_slack_reads_it(page: Page, app: ScriptedApp) -> None:

@@ -69,6 +69,18 @@ async def test_the_page_works_on_a_screen_of_360_pixels(
     await expect(page.get_by_role("heading", name="general").first).to_be_visible()
 
 
+async def test_a_phone_has_room_for_messages_above_the_tip(
+    open_page: OpenPage,
+    app: ScriptedApp,  # noqa: ARG001 - its commands are what the tip offers
+) -> None:
+    page = await open_page(width=400, height=800)
+    tip = page.get_by_role("region", name="What to try")
+    await expect(tip).to_be_visible()
+    assert await tip.evaluate("node => node.offsetHeight") <= 80
+    placeholder = "node => node.scrollWidth <= node.clientWidth"
+    assert await composer(page).evaluate(placeholder)
+
+
 async def test_the_question_mark_opens_the_list_of_keys(page: Page) -> None:
     await page.locator("body").press("?")
     window = page.get_by_role("dialog", name="Help")

@@ -158,7 +158,7 @@ function drawTips() {
           icon("home"),
           "Open Home",
         ),
-        el("span", {}, "and press the buttons in the answers."),
+        el("span", { class: "tips-end" }, "and press the buttons in the answers."),
       ),
       iconButton("close", "Dismiss this tip", away),
     ),
@@ -211,7 +211,7 @@ function draw() {
   }
   const name = `${channel.kind === "im" ? "" : "#"}${channel.name}`;
   list.setAttribute("aria-label", `Messages in ${name}`);
-  composer.text.placeholder = channel.is_archived ? `${name} is archived` : `Message ${name}, or type / for commands`;
+  composer.text.placeholder = channel.is_archived ? `${name} is archived` : `Message ${name} or type /`;
   composer.text.disabled = Boolean(channel.is_archived);
   const all = channelMessages(id);
   const rows = rowsOf(all, kept);
