@@ -132,6 +132,16 @@ class Settings(DatabaseSettings):
             "the time in which nothing happened, up to this; 1 to 3600, without it as busy ones"
         ),
     )
+    requests_at_once: int = Field(
+        default=8,
+        ge=8,
+        le=128,
+        validation_alias="MQBOT_REQUESTS_AT_ONCE",
+        description=(
+            "requests to the service that one process has in flight, one of them kept for people; "
+            "8 to 128. As many are needed as repositories are asked in the time of an answer"
+        ),
+    )
     reminder_minutes: float = Field(
         default=30.0,
         ge=0,

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from typing_extensions import override
 
 from bot.merge_queue.caller import Caller
-from bot.merge_queue.connection import Connection
+from bot.merge_queue.connection import GATE, Connection
 from bot.merge_queue.endpoints import Endpoints
 from bot.merge_queue.retries import Patience
 from bot.merge_queue.statistics import Statistics
@@ -23,10 +23,10 @@ class MergeQueueClient(Endpoints, AbstractAsyncContextManager["MergeQueueClient"
 
     `base_url` ends in the version segment, `/v1`. `token` is an application key or a personal
     access token; it is in no log, exception or `repr`. One client serves the whole process.
-    Reads are tried again within `patience`; a write whose answer is lost is looked up. With
-    `deprecated_pause_endpoints` pauses go over endpoints 9 to 12, for a service that lacks 2 to
-    4. `trust`: whose certificates are believed, the usual ones by default. Raises ValueError when
-    the address or the credential cannot be one.
+    Reads are tried again within `patience`; a write whose answer is lost is looked up. At most
+    `requests_at_once` are in flight. With `deprecated_pause_endpoints` pauses go over endpoints 9
+    to 12, for a service that lacks 2 to 4. `trust`: whose certificates are believed, the usual
+    ones by default. Raises ValueError when the address or the credential cannot be one.
     """
 
     def __init__(  # noqa: PLR0913  # told by name, and callers give three or four
@@ -38,6 +38,7 @@ class MergeQueueClient(Endpoints, AbstractAsyncContextManager["MergeQueueClient"
         transport: httpx.AsyncBaseTransport | None = None,
         trust: ssl.SSLContext | None = None,
         patience: Patience | None = None,
+        requests_at_once: int = GATE,
         deprecated_pause_endpoints: bool = False,
     ) -> None:
         patience = patience or Patience()
@@ -47,6 +48,7 @@ class MergeQueueClient(Endpoints, AbstractAsyncContextManager["MergeQueueClient"
             token=token,
             clock=clock,
             patience=patience,
+            requests_at_once=requests_at_once,
             transport=transport,
             trust=trust,
         )

@@ -18,7 +18,7 @@ from bot.merge_queue.transport import transport_to
 from bot.ports import Clock
 
 GATE = 8
-"""Requests in flight."""
+"""Requests in flight, where it is not said otherwise."""
 
 FOR_PEOPLE = 1
 """Of them so many are never taken by the schedule: what people ask does not wait behind it."""
@@ -44,13 +44,14 @@ _NOT_SENT = (
 class Connection:
     """Everything that knows httpx, and the only holder of the credential."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # told by name, by one caller
         self,
         *,
         base_url: str,
         token: SecretStr,
         clock: Clock,
         patience: Patience,
+        requests_at_once: int,
         transport: httpx.AsyncBaseTransport | None,
         trust: ssl.SSLContext | None,
     ) -> None:
@@ -68,12 +69,12 @@ class Connection:
             "timeout": httpx.Timeout(patience.read, connect=patience.connect).as_dict()
         }
         self._clock = clock
-        self._gate = asyncio.Semaphore(GATE)
-        self._scheduled = asyncio.Semaphore(GATE - FOR_PEOPLE)
+        self._gate = asyncio.Semaphore(requests_at_once)
+        self._scheduled = asyncio.Semaphore(requests_at_once - FOR_PEOPLE)
         self._transport = transport or transport_to(
             self._base,
             trust=trust,
-            connections=GATE,
+            connections=requests_at_once,
             keepalive=KEEPALIVE_SECONDS,
             connect=patience.connect,
             read=patience.read,

@@ -57,6 +57,7 @@ async def open_ports(
             base_url=settings.api_url,
             token=settings.api_token,
             clock=clock,
+            requests_at_once=settings.requests_at_once,
             deprecated_pause_endpoints=settings.deprecated_pause,
         )
     )

@@ -17,6 +17,7 @@ from bot.slack.limits import HEAR_SECONDS, SharedLimits
 from bot.slack.poster import SlackPoster
 from bot.usecases import UseCases
 from bot.usecases.expire_pauses import ExpirePauses
+from bot.usecases.gate import Gate, looks_at_once, pages_at_once
 from bot.usecases.lift_group import LiftGroup
 from bot.usecases.lift_pause import LiftPause
 from bot.usecases.look_at_health import LookAtHealth
@@ -127,6 +128,7 @@ class Jobs:
         )
 
     def _watching(self, ports: Ports) -> WatchPauses:
+        looks = looks_at_once(self._settings.requests_at_once)
         return WatchPauses(
             store=ports.store,
             merge_queue=ports.merge_queue.scheduled,
@@ -135,6 +137,8 @@ class Jobs:
             repositories=self._settings.repositories,
             followed=lambda: self.polls.followed,
             interval=timedelta(seconds=self._settings.poll_seconds),
+            gate=Gate(looks),
+            gate_of_paused=Gate(looks),
         )
 
     def _refreshing(self, ports: Ports) -> RefreshBoards:
@@ -160,6 +164,7 @@ class Jobs:
             next_digest,
             overlap=timedelta(seconds=settings.overlap_seconds),
             backfill=timedelta(minutes=settings.backfill_minutes),
+            gate=Gate(pages_at_once(settings.requests_at_once)),
             measures=ports.measures,
             at_once=self._at_once,
         )

@@ -5,6 +5,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
+def looks_at_once(requests: int) -> int:
+    """Of so many in flight, those that may look at pauses, and as many at queues known paused.
+
+    A sixth of those for pages, as these looks are a sixth of the polls.
+    """
+    return max(1, requests // 8)
+
+
+def pages_at_once(requests: int) -> int:
+    """Of so many in flight, those that may read event logs: with both kinds of looks, all."""
+    return requests - 2 * looks_at_once(requests)
+
+
 class GateClosed(Exception):
     """Whoever waited is to leave its work as it stands: another process goes on with it."""
 

@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 ENTER = "action.queue.enter"
 TELLS_OF_PAUSE = frozenset({"queue.pause.create", "queue.pause.update"})
 PAGES_AT_ONCE = 6
-"""Of the 8 requests that the client lets be in flight, one of which it keeps for people."""
+"""Of the 8 requests that the client lets be in flight by default, one of which is for people."""
 
 TOGETHER = 1000
 """Events of several pages, stored in one transaction; after a crash these are read again."""

@@ -44,7 +44,7 @@ PARTS: Mapping[str, Measure] = {
 GROWTH = "growth"
 ALL = [*PARTS, GROWTH]
 
-BY_NAME: Mapping[str, Measure] = {"quiet": many.quiet}
+BY_NAME: Mapping[str, Measure] = {"quiet": many.quiet, "distant": many.distant}
 """Measured only when asked for: what the page tells in words."""
 
 

@@ -71,13 +71,15 @@ def _p99(seconds: Sequence[float]) -> float:
     return quantiles(seconds, n=100)[98]
 
 
-async def main(seconds: float, longest: timedelta) -> None:
+async def main(seconds: float, longest: timedelta, requests: int) -> None:
     """`longest`: how far apart two looks at a quiet log may come to be."""
     clock = SystemClock()
 
     async def play(amount: int) -> Mapping[str, float]:
         names, lateness = repositories(amount), Lateness()
-        async with opened(names, clock, measures=lateness, longest=longest) as poller:
+        async with opened(
+            names, clock, measures=lateness, longest=longest, requests=requests
+        ) as poller:
             await _begin(poller, names, clock)
             scheduler = JobScheduler()
             scheduler.every(POLL_TICK_SECONDS, Job("poll", poller.polls.run))
@@ -109,4 +111,4 @@ async def main(seconds: float, longest: timedelta) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1]), timedelta(seconds=float(sys.argv[2]))))
+    asyncio.run(main(float(sys.argv[1]), timedelta(seconds=float(sys.argv[2])), int(sys.argv[3])))

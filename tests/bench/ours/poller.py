@@ -13,11 +13,13 @@ from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
 from bot.garbage import settled_heap
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.connection import GATE
 from bot.ports import Clock
 from bot.ports.measures import UNMEASURED, Measures
 from bot.scheduler import next_digest
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
+from bot.usecases.gate import Gate, pages_at_once
 from bot.usecases.poll_due_repositories import PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from tests.bench.services.certificate import trusting
@@ -53,6 +55,7 @@ async def opened(
     *,
     measures: Measures = UNMEASURED,
     longest: timedelta | None = None,
+    requests: int = GATE,
 ) -> AsyncIterator[Poller]:
     """On the database at DATABASE_URL; the service is at BENCH_SERVICE."""
     store = SqlStore(create_engine(os.environ["DATABASE_URL"]))
@@ -61,8 +64,18 @@ async def opened(
         token=SecretStr("bench-token"),
         clock=clock,
         trust=_trust(),
+        requests_at_once=requests,
     ) as client:
-        poll = PollEventLog(store, client, clock, _unheard, next_digest, OVERLAP, measures=measures)
+        poll = PollEventLog(
+            store,
+            client.scheduled,
+            clock,
+            _unheard,
+            next_digest,
+            OVERLAP,
+            measures=measures,
+            gate=Gate(pages_at_once(requests)),
+        )
         polls = PollDueRepositories(
             poll, store, clock, names, INTERVAL, "bench", measures=measures, longest=longest
         )

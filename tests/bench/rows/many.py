@@ -4,10 +4,15 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from bot.merge_queue.connection import GATE
 from tests.bench.figures import Extent, Row
 from tests.bench.ours.poller import INTERVAL
 from tests.bench.program import running
 from tests.bench.services import certificate
+
+DISTANT_SECONDS = 0.1
+MOST_REQUESTS = 128
+"""The most that MQBOT_REQUESTS_AT_ONCE can be."""
 
 QUIET_SECONDS = 60
 """What MQBOT_QUIET_POLL_SECONDS is, where it is."""
@@ -27,15 +32,40 @@ async def quiet(extent: Extent) -> Sequence[Row]:
     return await _rows(of, amount, extent.scaled(20, 3), QUIET_SECONDS)
 
 
-async def _rows(of: str, amount: int, seconds: int, longest: int) -> Sequence[Row]:
+async def distant(extent: Extent) -> Sequence[Row]:
+    """Every log at the interval, of a service that takes its time."""
+    amount = extent.scaled(8_000, 400)
+    of = f"{amount:,} repositories, each every 10 s, answers in {DISTANT_SECONDS * 1000:.0f} ms"
+    return await _rows(
+        of,
+        amount,
+        extent.scaled(20, 3),
+        round(INTERVAL.total_seconds()),
+        requests=MOST_REQUESTS,
+        answer_seconds=DISTANT_SECONDS,
+    )
+
+
+async def _rows(
+    of: str,
+    amount: int,
+    seconds: int,
+    longest: int,
+    *,
+    requests: int = GATE,
+    answer_seconds: float = 0.0,
+) -> Sequence[Row]:
     with tempfile.TemporaryDirectory() as folder:
         await certificate.make(Path(folder))
-        async with running("services.pages", "--tls", folder) as pages:
+        options = ("--tls", folder, "--seconds", str(answer_seconds))
+        async with running("services.pages", *options) as pages:
             environ = {
                 "BENCH_SERVICE": f"https://127.0.0.1:{pages.told['port']}/v1",
                 "BENCH_CERTIFICATE": folder,
             }
-            async with running("ours.many", str(seconds), str(longest), environ=environ) as ours:
+            async with running(
+                "ours.many", *map(str, (seconds, longest, requests)), environ=environ
+            ) as ours:
                 found = await ours.play(amount)
     late, command = found["lateness"], found["command"]
     return [

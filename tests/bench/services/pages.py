@@ -1,7 +1,7 @@
 """`python -m tests.bench.services.pages`: event log pages as fast as bytes can be sent.
 
 Every request gets an answer that was ready before. `--pages N`: a walk has N full pages, and the
-next walk has new events; without it the log is empty.
+next walk has new events; without it the log is empty. `--seconds`: each answer takes so long.
 """
 
 import argparse
@@ -93,8 +93,9 @@ def _response(body: bytes, *, status: str = "200 OK", link: str = "") -> bytes:
 class Answering(asyncio.Protocol):
     """A connection on which requests without bodies come."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, seconds: float) -> None:
         self._log = log
+        self._seconds = seconds
         self._read = b""
         self._transport: asyncio.Transport | None = None
 
@@ -108,7 +109,11 @@ class Answering(asyncio.Protocol):
         assert self._transport is not None
         *heads, self._read = (self._read + data).split(b"\r\n\r\n")
         for head in heads:
-            self._transport.write(self._log.answer(head))
+            answer = self._log.answer(head)
+            if self._seconds:
+                asyncio.get_running_loop().call_later(self._seconds, self._transport.write, answer)
+            else:
+                self._transport.write(answer)
 
 
 def _tls(folder: Path | None) -> ssl.SSLContext | None:
@@ -122,12 +127,13 @@ def _tls(folder: Path | None) -> ssl.SSLContext | None:
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--tls", type=Path, default=None)
     arguments = parser.parse_args()
     log = Log(arguments.pages)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
-        lambda: Answering(log), "127.0.0.1", 0, ssl=_tls(arguments.tls)
+        lambda: Answering(log, arguments.seconds), "127.0.0.1", 0, ssl=_tls(arguments.tls)
     )
 
     async def play(_amount: int) -> Mapping[str, float]:

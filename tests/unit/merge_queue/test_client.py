@@ -250,6 +250,28 @@ async def test_what_people_ask_is_sent_at_once_whatever_the_schedule_has_in_flig
     assert service.most_at_once == GATE
 
 
+async def test_more_are_in_flight_when_that_is_wished() -> None:
+    arrived = asyncio.Semaphore(0)
+    go_on = asyncio.Event()
+
+    async def wait(arrival: Arrival, writer: asyncio.StreamWriter) -> None:
+        arrived.release()
+        await go_on.wait()
+        await answer(STATUS)(arrival, writer)
+
+    async with (
+        ScriptedService([wait] * 50) as service,
+        client_of(service, requests_at_once=40, patience=Patience(read=30, total=30)) as client,
+    ):
+        calls = [asyncio.create_task(client.scheduled.status(SITE)) for _ in range(50)]
+        async with asyncio.timeout(10):
+            for _ in range(40 - FOR_PEOPLE):
+                await arrived.acquire()
+            go_on.set()
+            await asyncio.gather(*calls)
+    assert service.most_at_once == service.connections == 40 - FOR_PEOPLE
+
+
 class CountingTransport(httpx.AsyncBaseTransport):
     """Has no limit of its own; answers when it is let go."""
 
