@@ -1,12 +1,15 @@
 """The form of the log: fixed sentences with fields, and no secret ever."""
 
+import json
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
+from typing_extensions import override
 
 _SECRETS = re.compile(
     r"""
@@ -47,6 +50,7 @@ CHATTY = (
 
 Redact = Callable[[str], str]
 Known = Callable[[], Mapping[str, str]]
+_Render = Callable[[Mapping[str, Any]], str]
 
 
 def redact(text: str) -> str:
@@ -92,6 +96,67 @@ def _knowing(known: Known) -> structlog.typing.Processor:
     return add_known
 
 
+_OF_EVERY_RECORD = frozenset(logging.makeLogRecord({}).__dict__)
+_OF_ERRORS = frozenset({"exc_info", "exception", "stack", "logger_name"})
+"""Fields that structlog's renderer knows and ours does not."""
+
+_QUOTED = re.compile(r"""[ \t=\r\n"']""")
+
+
+class _Formatter(structlog.stdlib.ProcessorFormatter):
+    """A record as structlog forms it, for a third of the CPU where it has no error to show.
+
+    Most records have none: one is written with each post.
+    """
+
+    def __init__(
+        self,
+        redact_fields: structlog.typing.Processor,
+        known: Known,
+        render: _Render | None,
+        *,
+        before: Sequence[structlog.typing.Processor],
+        processors: Sequence[structlog.typing.Processor],
+    ) -> None:
+        super().__init__(processors=processors, foreign_pre_chain=before)
+        self._redact_fields = redact_fields
+        self._known = known
+        self._render = render
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        render = self._render
+        if render is None or record.exc_info or record.stack_info:
+            return super().format(record)
+        fields: dict[str, Any] = {
+            "event": record.getMessage(),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+        }
+        fields |= {k: v for k, v in record.__dict__.items() if k not in _OF_EVERY_RECORD}
+        if not _OF_ERRORS.isdisjoint(fields):
+            return super().format(record)
+        for key, value in self._known().items():
+            fields.setdefault(key, value)
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
+        fields["timestamp"] = at.replace("+00:00", "Z")
+        self._redact_fields(None, "", fields)
+        return render(fields)
+
+
+def _as_text(fields: Mapping[str, Any]) -> str:
+    """A line without colours."""
+    own = ("timestamp", "level", "event", "logger")
+    at, level, event, logger = (fields[name] for name in own)
+    line = f"{at} [{level:<9}] {event:<30} [{logger}]"
+    shown = [f"{key}={_shown(fields[key])}" for key in sorted(fields) if key not in own]
+    return " ".join([line, *shown]).rstrip(" ")
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) and not _QUOTED.search(value) else repr(value)
+
+
 def configure(
     level: str, form: str, secrets: Iterable[str] = (), known: Known = dict[str, str]
 ) -> None:
@@ -108,17 +173,24 @@ def configure(
         _knowing(known),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    renderer: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer()
-        if form == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    )
-    formatter = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=shared,
+    redact_fields = _redacting(redactor(secrets))
+    renderer: structlog.typing.Processor
+    render: _Render | None
+    if form == "json":
+        renderer, render = structlog.processors.JSONRenderer(), json.dumps
+    else:
+        coloured = sys.stderr.isatty()
+        renderer = structlog.dev.ConsoleRenderer(colors=coloured)
+        render = None if coloured else _as_text
+    formatter = _Formatter(
+        redact_fields,
+        known,
+        render,
+        before=shared,
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.format_exc_info,
-            _redacting(redactor(secrets)),
+            redact_fields,
             renderer,
         ],
     )

@@ -2,14 +2,17 @@
 
 import json
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
+from structlog.stdlib import ProcessorFormatter
 
 from bot import logs
 from bot.logs import CHATTY, REDACTED, redact, redactor
 
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 TWELVE = "AbC123456789"
 SECRETS = {
     "bot token": f"xoxb-123456789012-123456789012-{TWELVE}",
@@ -133,6 +136,39 @@ def test_json_records_have_their_fields(capsys: pytest.CaptureFixture[str]) -> N
     assert record["level"] == "info"
     assert record["logger"] == "bot.test"
     assert record["timestamp"].endswith("Z")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {},
+        {"action": "posted", "error": None, "count": 3, "late": 0.5, "is_new": True},
+        {"subject": "card 1", "detail": 'it\'s "quoted" = so\nand on', "z": "", "a": "é"},
+        {"headers": {"Authorization": SECRETS["bot token"]}, "tokens": [SECRETS["bot token"]]},
+        {"detail": "ends in blanks  "},
+        {"delivery_id": "d2", "level": "own", "event": "its own"},
+        {"exception": "said", "stack": "of it"},
+    ],
+)
+@pytest.mark.parametrize("sentence", ["posted", f"a sentence of {'many ' * 10} words", "100 %", ""])
+def test_a_record_looks_as_structlog_has_it(
+    form: str,
+    extra: Mapping[str, object],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = []
+    for is_theirs in (False, True):
+        if is_theirs:
+            monkeypatch.setattr(logs._Formatter, "format", ProcessorFormatter.format)
+        with configured(form, request="4f2a", delivery_id="d1"):
+            logging.getLogger("bot.test").warning(sentence, extra=extra)
+        written.append(TIME.sub("<time>", capsys.readouterr().err))
+    ours, theirs = written
+    assert "<time>" in ours
+    assert ours == theirs
 
 
 @pytest.mark.parametrize("name", CHATTY)
