@@ -2,8 +2,7 @@
 
 import sqlite3
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from sqlalchemy.exc import (
     DataError,
@@ -31,23 +30,43 @@ def _is_outside(error: Exception) -> bool:
     return isinstance(error, (*_OUTSIDE, *of_driver))
 
 
-@contextmanager
-def as_store_errors() -> Iterator[None]:
+class _AsStoreErrors:
+    """Not of `contextmanager`: there is one around each statement."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(exc_value, Exception):
+            _raise_as_store_error(exc_value)
+
+
+_AS_STORE_ERRORS = _AsStoreErrors()
+
+
+def as_store_errors() -> _AsStoreErrors:
     """Raise StoreUnavailable for whatever the database or the way to it did.
 
     IntegrityError and DataError pass: they show a mistake of this program, not of the database's
     condition. So does what a column type refuses, a naive time for one, as the ValueError it is.
     """
-    try:
-        yield
-    except (IntegrityError, DataError):
-        raise
-    except Exception as error:
-        if not _is_outside(error):
-            raise
-        if isinstance(error, StatementError) and not isinstance(error, DBAPIError):
-            raise (error.orig or error) from None
-        raise StoreUnavailable(_cause(error)) from error
+    return _AS_STORE_ERRORS
+
+
+def _raise_as_store_error(error: Exception) -> None:
+    """Return for what passes as it is."""
+    if isinstance(error, (IntegrityError, DataError)) or not _is_outside(error):
+        return
+    if isinstance(error, StatementError) and not isinstance(error, DBAPIError):
+        raise (error.orig or error) from None
+    raise StoreUnavailable(_cause(error)) from error
 
 
 def _cause(error: BaseException) -> str:

@@ -3,8 +3,7 @@
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +22,7 @@ MOST_LONG = 200
 """Statements known to be long; past that they are learned anew."""
 
 BEGIN = "BEGIN IMMEDIATE"
+NO_WAIT = "PRAGMA busy_timeout=0"
 
 Parameters = Sequence[Any]
 Description = tuple[tuple[str, None, None, None, None, None, None], ...]
@@ -103,7 +103,7 @@ class SqliteConnection(aiosqlite.Connection):
         self._long_seconds = long_seconds
         self._long: set[str] = set()
         self._changes = -1
-        self._usual_wait: int | None = None
+        self._usual_wait: str | None = None
 
     @override
     def cursor(self) -> SqliteCursor:  # type: ignore[override]  # all that SQLAlchemy needs of one
@@ -172,8 +172,7 @@ class SqliteConnection(aiosqlite.Connection):
         """Here if nobody has the file locked, else in the thread, which waits for it."""
         self._changes = self.opened.total_changes
         try:
-            with self._not_waiting():
-                work()
+            self._without_waiting(work)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
@@ -181,15 +180,15 @@ class SqliteConnection(aiosqlite.Connection):
             return
         await self._in_thread(work)
 
-    @contextmanager
-    def _not_waiting(self) -> Iterator[None]:
+    def _without_waiting(self, work: Callable[[], None]) -> None:
         if self._usual_wait is None:
-            (self._usual_wait,) = self.opened.execute("PRAGMA busy_timeout").fetchone()
-        self.opened.execute("PRAGMA busy_timeout=0")
+            (wait,) = self.opened.execute("PRAGMA busy_timeout").fetchone()
+            self._usual_wait = f"PRAGMA busy_timeout={wait}"
+        self.opened.execute(NO_WAIT)
         try:
-            yield
+            work()
         finally:
-            self.opened.execute(f"PRAGMA busy_timeout={self._usual_wait}")
+            self.opened.execute(self._usual_wait)
 
     def _timed(self, sql: str, work: Callable[[], None]) -> None:
         begun = time.perf_counter()

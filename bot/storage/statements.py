@@ -3,8 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from sqlalchemy import CursorResult, Executable, Row, Table
 from sqlalchemy.exc import IntegrityError
@@ -24,8 +23,6 @@ from bot.storage.sqlite_connection import SqliteConnection
 from bot.storage.uncancelled import to_its_end, to_its_end_here
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from bot.storage.prepared import Insert
 
 SLICE = 500
@@ -43,9 +40,11 @@ ResultRow = Row[*tuple[Any, ...]]
 class Statements:
     """One open transaction, as the parts of the store see it."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, driver: SqliteConnection | None = None) -> None:
+        """With the driver of a SQLite file, whose transaction is open."""
         self._connection = connection
-        self.is_sqlite = connection.dialect.name == "sqlite"
+        self._driver = driver
+        self.is_sqlite = driver is not None
         self._to_its_end = to_its_end_here if self.is_sqlite else to_its_end
 
     async def run(
@@ -69,14 +68,18 @@ class Statements:
         self, prepared: Prepared, values: Iterable[Mapping[str, object]]
     ) -> Sequence[ResultRow]:
         """Run once for each of `values`; what they name in RETURNING, all together."""
-        return (await self._run_each(prepared, values)).rows
+        return (await self._run_each(prepared, list(values))).rows
 
     async def rows_in(
         self, prepared: PreparedList, listed: Iterable[object], **values: object
     ) -> Sequence[ResultRow]:
         """What a statement with a list reads; run for parts of the list when it is long."""
+        parts = list(prepared.of(listed))
+        if len(parts) == 1:
+            ((part, names),) = parts
+            return (await self._run_each(part, [{**values, **names}])).rows
         found: list[ResultRow] = []
-        for part, names in prepared.of(listed):
+        for part, names in parts:
             found += (await self._run_each(part, [{**values, **names}])).rows
         return found
 
@@ -91,7 +94,7 @@ class Statements:
         """
         if not any(columns.values()):
             return 0
-        if self.is_sqlite:
+        if self._driver is not None:
             compiled = prepared.counting.for_sqlite(self._connection.dialect)
             return await self._insert(compiled, columns, same)
         values = [{**same, **row} for row in _rows(columns)]
@@ -101,55 +104,58 @@ class Statements:
         """An INSERT, run once for each value of the columns."""
         if not any(columns.values()):
             return
-        if self.is_sqlite:
+        if self._driver is not None:
             compiled = prepared.for_sqlite(self._connection.dialect)
             await self._insert(compiled, columns, {})
         else:
             await self._run_each(prepared, _rows(columns))
 
-    async def _run_each(self, prepared: Prepared, values: Iterable[Mapping[str, object]]) -> "_Ran":
-        sets = list(values)
-        if not sets:
+    async def _run_each(self, prepared: Prepared, values: Sequence[Mapping[str, object]]) -> "_Ran":
+        if not values:
             return _Ran([], 0)
-        if self.is_sqlite:
-            return await self._run_on_sqlite(prepared, sets)
-        found = await self.run(prepared.of_postgresql, sets if len(sets) > 1 else sets[0])
+        if self._driver is not None:
+            compiled = prepared.for_sqlite(self._connection.dialect)
+            run = Run(compiled.sql, [compiled.parameters(each) for each in values], len(values))
+            return self._here(compiled, run) or await self._in_thread(compiled, run)
+        found = await self.run(prepared.of_postgresql, values if len(values) > 1 else values[0])
         return _Ran(found.all() if found.returns_rows else [], found.rowcount)
-
-    async def _run_on_sqlite(
-        self, prepared: Prepared, sets: Sequence[Mapping[str, object]]
-    ) -> "_Ran":
-        compiled = prepared.for_sqlite(self._connection.dialect)
-        parameters = [compiled.parameters(each) for each in sets]
-        return await self._drive(compiled, Run(compiled.sql, parameters, len(sets)))
 
     async def _insert(
         self, compiled: ForSqlite, columns: Columns, same: Mapping[str, object]
     ) -> int:
-        runs = runs_of(compiled, columns, same)
-        return sum([(await self._drive(compiled, run)).count for run in runs])
+        count = 0
+        for run in runs_of(compiled, columns, same):
+            count += (self._here(compiled, run) or await self._in_thread(compiled, run)).count
+        return count
 
-    async def _drive(self, compiled: ForSqlite, run: Run) -> "_Ran":
+    def _here(self, compiled: ForSqlite, run: Run) -> "_Ran | None":
+        """None when it is the thread's."""
         sql, sets, rows = run
-        reads = compiled.row is not None
         driver = self._driver
-        with as_store_errors():
-            try:
-                found, count = (
-                    driver.run_here(sql, sets, reads=reads)
-                    if driver.may_run_here(sql) and rows <= MOST_HERE
-                    else await to_its_end_here(driver.run(sql, sets, reads=reads))
-                )
-            except sqlite3.IntegrityError as error:
-                # As SQLAlchemy has it: a mistake of this program, not of the database.
-                raise IntegrityError(sql, None, error) from error
+        if driver is None or rows > MOST_HERE or not driver.may_run_here(sql):
+            return None
+        try:
+            found, count = driver.run_here(sql, sets, reads=compiled.row is not None)
+        except sqlite3.Error as error:
+            _raise_anew(sql, error)
         return _Ran(compiled.rows(found), count)
 
-    @cached_property
-    def _driver(self) -> SqliteConnection:
-        """That of an open transaction, as `create_engine` makes it."""
-        sync = cast("Connection", self._connection.sync_connection)
-        return cast("SqliteConnection", sync.connection.driver_connection)
+    async def _in_thread(self, compiled: ForSqlite, run: Run) -> "_Ran":
+        driver = cast("SqliteConnection", self._driver)
+        reads = compiled.row is not None
+        try:
+            found, count = await to_its_end_here(driver.run(run.sql, run.sets, reads=reads))
+        except sqlite3.Error as error:
+            _raise_anew(run.sql, error)
+        return _Ran(compiled.rows(found), count)
+
+
+def _raise_anew(sql: str, error: sqlite3.Error) -> NoReturn:
+    with as_store_errors():
+        if isinstance(error, sqlite3.IntegrityError):
+            # As SQLAlchemy has it: a mistake of this program, not of the database.
+            raise IntegrityError(sql, None, error) from error
+        raise error
 
 
 @dataclass(frozen=True, slots=True)
