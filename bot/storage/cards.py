@@ -32,6 +32,8 @@ class SqlCards(Cards):
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
+        self._added: dict[int, Card] = {}
+        """What this transaction added and has not changed since."""
 
     @override
     async def add(
@@ -51,16 +53,23 @@ class SqlCards(Cards):
             now=now,
             closed=closed,
         )
-        return added[0].card_id if added else None
+        if not added:
+            return None
+        card_id: int = added[0].card_id
+        self._added[card_id] = _new_card(card_id, name, channel_id, now, generation, closed=closed)
+        return card_id
 
     @override
     async def touch(self, name: CardName, *, due_at: datetime, closed: bool = False) -> int:
+        self._added.clear()
         return await self._statements.changed(_TOUCH, **_named(name), at=due_at, close=closed)
 
     @override
     async def get(self, card_ids: Collection[int]) -> Mapping[int, Card]:
-        rows = await self._statements.rows_in(_GET, sorted(set(card_ids)))
-        return {row.card_id: _card(row) for row in rows}
+        wanted = set(card_ids)
+        added = {one: self._added[one] for one in wanted if one in self._added}
+        rows = await self._statements.rows_in(_GET, sorted(wanted - added.keys()))
+        return added | {row.card_id: _card(row) for row in rows}
 
     @override
     async def of(self, name: CardName) -> Sequence[Card]:
@@ -68,6 +77,7 @@ class SqlCards(Cards):
 
     @override
     async def posted(self, card_id: int, message_ts: str, shown: int) -> None:
+        self._added.clear()
         await self._statements.changed(_POSTED, of_card=card_id, message_ts=message_ts, shown=shown)
 
     @override
@@ -76,6 +86,7 @@ class SqlCards(Cards):
 
     @override
     async def showed(self, card_id: int, revision: int) -> None:
+        self._added.clear()
         later = case((cards.c.shown > revision, cards.c.shown), else_=revision)
         await self._statements.run(
             update(cards).where(cards.c.card_id == card_id).values(shown=later, failures=0)
@@ -83,6 +94,7 @@ class SqlCards(Cards):
 
     @override
     async def postpone(self, card_id: int, due_at: datetime) -> None:
+        self._added.clear()
         await self._statements.run(
             update(cards)
             .where(cards.c.card_id == card_id)
@@ -91,6 +103,7 @@ class SqlCards(Cards):
 
     @override
     async def lose_folded(self) -> int:
+        self._added.clear()
         first_post = exists().where(
             deliveries.c.subject_kind == SubjectKind.CARD,
             deliveries.c.repository == cards.c.repository,
@@ -104,6 +117,7 @@ class SqlCards(Cards):
 
     @override
     async def lose(self, card_id: int) -> None:
+        self._added.clear()
         await self._statements.run(
             update(cards).where(cards.c.card_id == card_id).values(is_lost=True)
         )
@@ -111,6 +125,7 @@ class SqlCards(Cards):
     @override
     async def delete_before(self, changed_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
+        self._added.clear()
         oldest = (
             select(cards.c.card_id)
             .where(
@@ -202,6 +217,26 @@ _DUE = Prepared(
         .limit(bindparam("most"))
     )
 )
+
+
+def _new_card(
+    card_id: int, name: CardName, channel_id: str, now: datetime, generation: int, *, closed: bool
+) -> Card:
+    """As `_ADD` stores it."""
+    return Card(
+        card_id,
+        name,
+        channel_id,
+        generation,
+        message_ts=None,
+        wanted=1,
+        shown=0,
+        due_at=now,
+        failures=0,
+        closed=closed,
+        is_lost=False,
+        created_at=now,
+    )
 
 
 def _card(row: ResultRow) -> Card:

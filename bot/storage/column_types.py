@@ -50,6 +50,11 @@ class UtcTime(TypeDecorator[datetime]):
         return None if value is None else EPOCH + value * MICROSECOND
 
 
+def is_storable(text: str) -> bool:
+    """Whether it surely is stored as it is; other text may be, too."""
+    return text.isascii() and "\x00" not in text
+
+
 class OutsideText(TypeDecorator[str]):
     """Text that others wrote: what no database can store becomes U+FFFD instead of an error."""
 
@@ -59,7 +64,7 @@ class OutsideText(TypeDecorator[str]):
     @override
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         # Nearly all of it: to look for characters that are not there takes longer.
-        if value is None or (value.isascii() and "\x00" not in value):
+        if value is None or is_storable(value):
             return value
         return _NOT_STORABLE.sub("\ufffd", value)
 

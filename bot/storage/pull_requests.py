@@ -21,6 +21,8 @@ class SqlPullRequests(ports.PullRequests):
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
+        self._read: dict[tuple[RepositoryName, int], PullRequestRecord | None] = {}
+        """What this transaction read, and has not changed since."""
 
     @override
     async def save(self, records: Sequence[PullRequestRecord]) -> None:
@@ -29,6 +31,7 @@ class SqlPullRequests(ports.PullRequests):
             latest[record.repository, record.number] = record
         if not latest:
             return
+        self._read.clear()
         await self._statements.rows_of_each(
             # Sorted, so that two processes that save the same rows never wait in a circle.
             _SAVE,
@@ -39,8 +42,13 @@ class SqlPullRequests(ports.PullRequests):
     async def get(
         self, repository: RepositoryName, numbers: Collection[int]
     ) -> Mapping[int, PullRequestRecord]:
-        rows = await self._statements.rows_in(_GET, sorted(set(numbers)), of_repository=repository)
-        return {row.number: PullRequestRecord(**row._asdict()) for row in rows}
+        asked = [one for one in sorted(set(numbers)) if (repository, one) not in self._read]
+        rows = await self._statements.rows_in(_GET, asked, of_repository=repository)
+        self._read.update(((repository, number), None) for number in asked)
+        for row in rows:
+            self._read[repository, row.number] = PullRequestRecord(**row._asdict())
+        known = {number: self._read[repository, number] for number in numbers}
+        return {number: one for number, one in known.items() if one is not None}
 
     @override
     async def delete_before(self, seen_before: datetime) -> int:
@@ -52,6 +60,7 @@ class SqlPullRequests(ports.PullRequests):
             .order_by(pull_requests.c.seen_at)
             .limit(PRUNE_SLICE)
         )
+        self._read.clear()
         deleted = await self._statements.run(delete(pull_requests).where(tuple_(*key).in_(oldest)))
         return deleted.rowcount
 

@@ -11,6 +11,7 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.stays import Stay
+from bot.storage.column_types import is_storable
 from bot.storage.events import PRUNE_SLICE
 from bot.storage.prepared import Insertion, Prepared, PreparedList
 from bot.storage.statements import Statements
@@ -24,11 +25,14 @@ class SqlStays(ports.Stays):
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
+        self._saved: dict[tuple[RepositoryName, str], Stay] = {}
+        """What this transaction stored, which nobody else changes before it has ended."""
 
     @override
     async def save(self, changed: Sequence[Stay]) -> None:
         columns = {name: list(map(of, changed)) for name, of in _COLUMNS.items()}
         await self._statements.run_each(_SAVE, columns)
+        self._saved.update(((one.repository, one.key), one) for one in changed)
 
     @override
     async def of(
@@ -41,8 +45,12 @@ class SqlStays(ports.Stays):
 
     @override
     async def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Stay]:
-        rows = await self._statements.rows_in(_GET, sorted(set(keys)), of_repository=repository)
-        return {row.key: Stay(**row._asdict()) for row in rows}
+        saved = {key: self._saved.get((repository, key)) for key in keys}
+        found = {key: one for key, one in saved.items() if one is not None and _is_as_read(one)}
+        rows = await self._statements.rows_in(
+            _GET, sorted(saved.keys() - found.keys()), of_repository=repository
+        )
+        return found | {row.key: Stay(**row._asdict()) for row in rows}
 
     @override
     async def delete_before(self, last_before: datetime) -> int:
@@ -54,8 +62,14 @@ class SqlStays(ports.Stays):
             .order_by(stays.c.last_at)
             .limit(PRUNE_SLICE)
         )
+        self._saved.clear()
         deleted = await self._statements.run(delete(stays).where(tuple_(*key).in_(oldest)))
         return deleted.rowcount
+
+
+def _is_as_read(stay: Stay) -> bool:
+    """Whether it is stored just as it was given: what no database can store was not."""
+    return stay.session_id is None or is_storable(stay.session_id)
 
 
 _COLUMNS = {each.name: attrgetter(each.name) for each in fields(Stay)}

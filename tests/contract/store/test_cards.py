@@ -151,3 +151,27 @@ async def test_only_cards_that_will_not_change_are_deleted(store: Store) -> None
         assert await transaction.cards.delete_before(after(20)) == 0
         assert await transaction.cards.delete_before(after(21)) == 1
         assert await transaction.cards.of(NAME) == []
+
+
+async def test_a_transaction_reads_the_cards_it_added_as_others_do_afterwards(
+    store: Store,
+) -> None:
+    before = await add(store)
+    async with store.begin() as transaction:
+        cards = transaction.cards
+        added = await cards.add(OTHER, "C2", now=after(1), generation=2, closed=True)
+        changed = await cards.add(NAME, "C3", now=after(1))
+        assert added is not None
+        assert changed is not None
+        unchanged = await cards.get([before, added, changed])
+        assert await cards.touch(NAME, due_at=after(9)) == 2
+        await cards.posted(changed, "3.3", 1)
+        inside = await cards.get([before, added, changed])
+    async with store.begin() as transaction:
+        outside = await transaction.cards.get([before, added, changed])
+
+    assert inside == outside
+    assert unchanged[added] == outside[added]
+    assert [unchanged[one].wanted for one in (before, changed)] == [1, 1]
+    assert [outside[one].wanted for one in (before, changed)] == [2, 2]
+    assert outside[changed].message_ts == "3.3"

@@ -17,6 +17,19 @@ async def test_a_pull_request_is_brought_up_to_date(store: Store) -> None:
     assert elsewhere == {}
 
 
+async def test_a_transaction_reads_what_it_saved_after_it_was_read(store: Store) -> None:
+    newer = make_pull_request(7, title="New title", seen_at=after(5))
+    async with store.begin() as transaction:
+        pull_requests = transaction.pull_requests
+        await pull_requests.save([make_pull_request(7)])
+        assert await pull_requests.get(SITE, [7, 8]) == {7: make_pull_request(7)}
+        await pull_requests.save([newer, make_pull_request(8)])
+        assert await pull_requests.get(SITE, [8, 7]) == {7: newer, 8: make_pull_request(8)}
+        assert await pull_requests.get(SHOP, [7]) == {}
+        await pull_requests.delete_before(after(1))
+        assert await pull_requests.get(SITE, [7, 8]) == {7: newer}
+
+
 async def test_what_was_seen_later_stands(store: Store) -> None:
     newer = make_pull_request(7, title="New title", seen_at=after(5))
     async with store.begin() as transaction:

@@ -28,6 +28,24 @@ async def test_a_stay_comes_back_as_it_was_last_saved(store: Store) -> None:
         assert await stays.get(SITE, ["41-7", "42-8", "none"]) == {"41-7": ended, "42-8": other}
 
 
+async def test_a_transaction_reads_the_stays_it_saved_as_others_do_afterwards(
+    store: Store,
+) -> None:
+    longer = replace(STAY, last_at=after(9))
+    odd = replace(STAY, key="43-9", session_id="no\x00 text \ud800")
+    keys = ["41-7", "43-9", "none"]
+    async with store.begin() as transaction:
+        await transaction.stays.save([STAY, odd])
+        await transaction.stays.save([longer])
+        inside = await transaction.stays.get(SITE, keys)
+        assert await transaction.stays.get(SHOP, keys) == {}
+    async with store.begin() as transaction:
+        outside = await transaction.stays.get(SITE, keys)
+
+    assert inside == outside
+    assert outside["41-7"] == longer
+
+
 async def test_old_stays_are_deleted(store: Store) -> None:
     later = replace(STAY, key="41-9", last_at=after(60))
     async with store.begin() as transaction:
