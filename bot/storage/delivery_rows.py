@@ -1,5 +1,6 @@
 """Deliveries as rows: their columns, and the changes an outcome makes."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, bindparam, func, update
@@ -7,7 +8,7 @@ from sqlalchemy import ColumnElement, bindparam, func, update
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
 from bot.storage.column_types import UtcTime
-from bot.storage.destinations import DIGEST, URGENT
+from bot.storage.destinations import DIGEST, URGENT, Destination
 from bot.storage.prepared import Prepared
 from bot.storage.statements import ResultRow
 from bot.storage.tables import deliveries
@@ -55,6 +56,21 @@ def line_for(new: NewDelivery) -> str:
 
 def line_with(delivery: Delivery) -> str:
     return line_of(delivery.channel_id, urgent=delivery.urgent, digest=delivery.digest)
+
+
+def ended_lines(
+    settled: Sequence[Delivery], locked: Mapping[str, Destination]
+) -> dict[str, Destination]:
+    """The lines of which these are all that there is, as they are afterwards."""
+    by_line = {line_with(one): one for one in settled}
+    of_several = [line_with(one) for one in settled if by_line[line_with(one)] is not one]
+    for line in of_several:
+        by_line.pop(line, None)
+    return {
+        line: locked[line].without_head()
+        for line, one in by_line.items()
+        if line in locked and locked[line].holds_only(one)
+    }
 
 
 def is_digest(line: str) -> bool:

@@ -37,6 +37,7 @@ from bot.storage.delivery_rows import (
     RECORD_PENDING,
     assert_recorded,
     delivery_of,
+    ended_lines,
     line_for,
     line_with,
     lines_of,
@@ -182,12 +183,10 @@ class SqlOutbox(ports.Outbox):
         stored = await self._stored([one.delivery_id for one in passed_over])
         for one in passed_over:
             assert_recorded(one, stored.get(one.delivery_id))
-        only = deliveries[0] if len(deliveries) == 1 and not passed_over else None
-        line = locked.get(line_with(only)) if only is not None else None
-        if only is not None and line is not None and line.holds_only(only):
-            await self._destinations.save([line.without_head()])
-        else:
-            await self._destinations.find_heads(lines)
+        # Nearly every line has nothing but what is settled now: nothing of it has to be read.
+        ended = {} if passed_over else ended_lines(deliveries, locked)
+        await self._destinations.save([ended[line] for line in sorted(ended)])
+        await self._destinations.find_heads(lines - ended.keys())
 
     async def _record(self, delivery: Delivery) -> bool:
         """Whether its claim was still open."""

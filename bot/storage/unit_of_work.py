@@ -192,7 +192,13 @@ class SqlStore(ports.Store):
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._connections = connections_of(engine)
+        self._one_at_a_time = engine.dialect.name == "sqlite"
         self._inside: set[asyncio.Task[object] | None] = set()
+
+    @property
+    @override
+    def one_at_a_time(self) -> bool:
+        return self._one_at_a_time
 
     @override
     def begin(self) -> "_Begun":

@@ -22,6 +22,7 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
+from bot.usecases.record_outcomes import Outcome, RecordOutcomes
 from bot.usecases.render_deliveries import Rendered, load_messages
 
 logger = logging.getLogger(__name__)
@@ -81,6 +82,10 @@ class PostDeliveries:
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
     measures: Measures = UNMEASURED
     held: dict[str, Lease] = field(default_factory=dict)
+    outcomes: RecordOutcomes = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outcomes", RecordOutcomes(self.store, self.clock))
 
     async def run(self) -> None:
         """Post what is due now; raises StoreError."""
@@ -136,7 +141,10 @@ class PostDeliveries:
         )
         lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in lines]
-        await asyncio.gather(*(self._channel(run, batch) for run in runs))
+        if len(runs) == 1:
+            await self._channel(runs[0], batch)
+        else:
+            await asyncio.gather(*(self._channel(run, batch) for run in runs))
         return runs
 
     async def release(self) -> None:
@@ -162,7 +170,10 @@ class PostDeliveries:
                     else [_given_back(one, self.clock.now()) for one in run[index + 1 :]]
                 )
                 following = run[index + 1] if after.state.is_settled and run[index + 1 :] else None
-                await self._record(batch, [after, *behind], parked, following)
+                shown = batch.revisions.get(delivery.delivery_id, 0)
+                await self.outcomes.run(
+                    Outcome(batch.lease, [after, *behind], shown, parked, following)
+                )
             except LeaseLost:
                 logger.warning(
                     "lease lost while posting",
@@ -276,27 +287,6 @@ class PostDeliveries:
         )
         return kept, ParkedChannel(delivery.channel_id, error.code, now, retry_at)
 
-    async def _record(
-        self,
-        batch: _Batch,
-        after: Sequence[Delivery],
-        parked: ParkedChannel | None,
-        following: Delivery | None,
-    ) -> None:
-        """Store the outcomes, and in the same transaction that `following` is sent next."""
-        now = self.clock.now()
-        async with self.store.begin() as transaction:
-            await transaction.leases.require(batch.lease, now)
-            # Whoever changes a card and its line takes them in this order.
-            await _record_card(transaction, after[0], batch)
-            await transaction.outbox.record(after)
-            if following is not None:
-                await transaction.outbox.attempt(following, now)
-            if parked is not None:
-                await transaction.outbox.park(parked)
-            elif after[0].state is DeliveryState.DELIVERED:
-                await transaction.outbox.unpark(after[0].channel_id)
-
 
 def _more_may_wait(runs: Sequence[Sequence[Delivery]]) -> bool:
     """A claim is bounded, and what was tried before may have held back what stands behind it."""
@@ -316,18 +306,6 @@ def _thread(delivery: Delivery, batch: _Batch) -> Thread | None:
     """A failure is for somebody who may not follow the thread."""
     root = _root(delivery, batch)
     return Thread(root, delivery.kind == EventKind.FAILURE) if root is not None else None
-
-
-async def _record_card(transaction: Transaction, delivery: Delivery, batch: _Batch) -> None:
-    if delivery.folded:
-        # A summary that took the place of a first post: the card has no message.
-        return
-    if delivery.message_ts is not None and delivery.subject.kind is SubjectKind.CARD:
-        # One that was found says what was true when it was sent, whenever that was: an edit too
-        # many is harmless, one too few is not.
-        was_sent_now = delivery.attempted_at is None
-        shown = batch.revisions.get(delivery.delivery_id, 0) if was_sent_now else 0
-        await transaction.cards.posted(delivery.subject.subject_id, delivery.message_ts, shown)
 
 
 def _given_back(delivery: Delivery, due_at: datetime) -> Delivery:

@@ -126,6 +126,11 @@ class InMemoryStore(ports.Store):
         self.transactions = 0
         self._inside: set[asyncio.Task[object] | None] = set()
 
+    @property
+    @override
+    def one_at_a_time(self) -> bool:
+        return True
+
     @override
     @asynccontextmanager
     async def begin(self) -> AsyncIterator["InMemoryTransaction"]:
