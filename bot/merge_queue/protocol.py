@@ -224,7 +224,9 @@ def _read(answer: Answer, adapter: TypeAdapter[T]) -> T:
 
 def _without_nul(body: bytes) -> bytes:
     """No text of ours may hold a NUL: PostgreSQL refuses to store it."""
-    return _NUL.sub(rb"\1\\ufffd", body) if b"\\u0000" in body else body
+    # One byte is looked for ten times as fast as six, and a page of events seldom has it.
+    is_there = b"\\" in body and b"\\u0000" in body
+    return _NUL.sub(rb"\1\\ufffd", body) if is_there else body
 
 
 def _read_leniently(body: bytes) -> Any:  # noqa: ANN401 - anything the service may send
