@@ -1,6 +1,5 @@
 """What people do in Slack: the listeners, with the use cases behind them."""
 
-from collections import ChainMap
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,37 +9,15 @@ from bot.domain.permissions import Policy
 from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
+from bot.runtime.rooms import Rooms
 from bot.slack.actions import ActionListeners
-from bot.slack.actions.asking import (
-    CommandActions,
-    QuestionActions,
-    StatisticsActions,
-    StatusActions,
-)
-from bot.slack.actions.auditing import AuditActions
-from bot.slack.actions.click import ClickRoom
-from bot.slack.actions.grouping import GroupActions
-from bot.slack.actions.pausing import PauseActions
-from bot.slack.actions.people import NoticeActions
-from bot.slack.actions.watching import WatchActions
 from bot.slack.ahead import AcknowledgedAhead
-from bot.slack.answers import Answers
-from bot.slack.answers.asking import QuestionAnswers, StatisticsAnswers, StatusAnswers
-from bot.slack.answers.auditing import AuditAnswers
-from bot.slack.answers.boarding import BoardAnswers
-from bot.slack.answers.grouping import GroupAnswers
-from bot.slack.answers.help import HelpAnswers
-from bot.slack.answers.pausing import PauseAnswers
-from bot.slack.answers.people import AccountAnswers
-from bot.slack.answers.room import GeneralRoom, Room
-from bot.slack.answers.subscribing import SubscriptionAnswers
 from bot.slack.app import build_app
 from bot.slack.commands import CommandListeners
 from bot.slack.errors import ErrorBoundary
 from bot.slack.group_form import GroupFormListener
 from bot.slack.home import HomeTab
 from bot.slack.inbox import Inbox
-from bot.slack.modals import PauseModal
 from bot.slack.once import Once
 from bot.slack.people import SlackPeople
 from bot.slack.reception import Reception
@@ -93,56 +70,8 @@ def build_listeners(
     groups = Groups(settings.groups, repositories)
     use_cases = build_use_cases(settings, ports, nudge)
     boundary = ErrorBoundary(settings.command)
-    modal = PauseModal(use_cases.pause_queue, use_cases.show_status, repositories)
-    pausing = PauseAnswers(
-        use_cases.pause_queue, use_cases.unpause_queue, modal, use_cases.extend_pause
-    )
-    subscribing = SubscriptionAnswers(
-        use_cases.manage_subscriptions,
-        use_cases.channel_default,
-        use_cases.show_hearing,
-        settings.command,
-        slack.identity.name,
-    )
-    grouping = GroupAnswers(
-        use_cases.pause_group,
-        use_cases.unpause_group,
-        use_cases.extend_group,
-        use_cases.show_group,
-        ports.clock,
-    )
-    asking = QuestionAnswers(
-        use_cases.explain_pull_request,
-        use_cases.show_event_log,
-        use_cases.show_rules,
-        use_cases.show_branches,
-    )
-    accounts = AccountAnswers(use_cases.link_account, use_cases.choose_notices, settings.command)
-    rooms: tuple[Room, ...] = (
-        StatusAnswers(use_cases.show_status),
-        asking,
-        StatisticsAnswers(use_cases.show_statistics),
-        pausing,
-        subscribing,
-        BoardAnswers(use_cases.manage_boards, slack.identity.name),
-    )
-    general: tuple[GeneralRoom, ...] = (
-        HelpAnswers(settings.command),
-        accounts,
-        subscribing,
-        grouping,
-        AuditAnswers(use_cases.show_audit, ports.clock),
-    )
-    answers = Answers(
-        check_permission=use_cases.check_permission,
-        manage_subscriptions=use_cases.manage_subscriptions,
-        channel_default=use_cases.channel_default,
-        manage_boards=use_cases.manage_boards,
-        repositories=repositories,
-        groups=groups,
-        general=dict(ChainMap(*(dict(room.general()) for room in general))),
-        answers=dict(ChainMap(*(dict(room.answers()) for room in rooms))),
-    )
+    rooms = Rooms.of(use_cases, settings.command, slack.identity.name, ports.clock, repositories)
+    answers = rooms.answers(groups)
     home = HomeTab(
         check_permission=use_cases.check_permission,
         show_home=use_cases.show_home,
@@ -155,46 +84,11 @@ def build_listeners(
         command=settings.command,
         clock=ports.clock,
     )
-    clicks: tuple[ClickRoom, ...] = (
-        StatusActions(use_cases.show_status, answers, repositories),
-        QuestionActions(
-            use_cases.explain_pull_request,
-            use_cases.show_event_log,
-            use_cases.show_rules,
-            use_cases.show_branches,
-            answers,
-            repositories,
-        ),
-        StatisticsActions(use_cases.show_statistics, answers, repositories),
-        CommandActions(answers),
-        PauseActions(
-            pausing,
-            use_cases.show_status,
-            use_cases.check_permission,
-            repositories,
-            use_cases.snooze_reminders,
-        ),
-        GroupActions(grouping, groups),
-        AuditActions(use_cases.show_audit, use_cases.check_permission, repositories),
-        WatchActions(use_cases.watch_resume, repositories),
-        NoticeActions(accounts, use_cases.check_permission),
-    )
-    actions = ActionListeners(
-        acts=dict(ChainMap(*(dict(room.acts()) for room in clicks))),
-        home=home,
-        inbox=inbox,
-        once=once,
-        boundary=boundary,
-        client=slack.client,
-        replies=slack.replies,
-    )
-    views = ViewListeners(pausing, repositories, inbox, once, boundary, slack.client, slack.replies)
-    group_form = GroupFormListener(
-        grouping, groups, inbox, once, boundary, slack.client, slack.replies
-    )
-    commands = CommandListeners(
-        settings.command, answers, inbox, once, boundary, slack.client, slack.replies
-    )
+    behind = (inbox, once, boundary, slack.client, slack.replies)
+    actions = ActionListeners(rooms.acts(answers, groups), home, *behind)
+    views = ViewListeners(rooms.pausing, repositories, *behind)
+    group_form = GroupFormListener(rooms.grouping, groups, *behind)
+    commands = CommandListeners(settings.command, answers, *behind)
     app = build_app(
         slack.client, slack.identity, (commands, actions, views, group_form, home), once
     )
