@@ -11,7 +11,7 @@ from bot.domain.errors import InvalidRequest
 OWNER_MAX_LENGTH = 40
 """API document, Limits: `owner` has 1 to 40 characters."""
 
-_OWNER = re.compile(r"[a-zA-Z0-9\-]{1,40}", re.ASCII)
+_OWNER = re.compile(rf"[a-zA-Z0-9\-]{{1,{OWNER_MAX_LENGTH}}}", re.ASCII)
 _REPOSITORY = re.compile(r"[\w\-.]+", re.ASCII)
 
 

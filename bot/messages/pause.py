@@ -88,10 +88,6 @@ def paused_reply(record: AuditRecord) -> Message:
     return _reply(f":double_vertical_bar: {escape(record.repository)} is paused.")
 
 
-def unpaused_reply(record: AuditRecord) -> Message:
-    return _reply(f":arrow_forward: {escape(record.repository)} is unpaused.")
-
-
 def replaced(record: AuditRecord) -> Message:
     """To the person whose pause was replaced by another's."""
     return _reply(

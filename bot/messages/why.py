@@ -34,7 +34,6 @@ NAME_LIMIT = 60
 REASON_LIMIT = 255
 NUMBERS_SHOWN = 5
 EVENTS_SHOWN = 8
-EVENT_LIMIT = 400
 
 NOBODY = "nobody's — it goes on by itself"
 ADMINISTRATOR = "an administrator's"

@@ -248,7 +248,6 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "unpaused": pause.act(unpaused),
         "closed": pause.closed(unpaused),
         "paused reply": pause.paused_reply(paused),
-        "unpaused reply": pause.unpaused_reply(unpaused),
         "replaced reply": pause.replaced(replaced),
         "not paused": pause.not_paused(LONG_NAME),
         "already paused": already,

@@ -392,7 +392,6 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "pause-other": lambda: pause.other_pause(SITE, make_known_pause(actor=None)),
     "pause-over": lambda: pause.over(SITE),
     "pause-reply": lambda: pause.paused_reply(make_act()),
-    "pause-unpaused-reply": lambda: pause.unpaused_reply(UNPAUSED),
     "modal-one-repository": lambda: pause.reason_modal(
         [SITE], chosen=SITE, channel_id="C1", note=pause.impact_note(make_snapshot(BUSY))
     ),
