@@ -141,13 +141,16 @@ async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[Findin
 
 
 async def _merge_queue(settings: Settings) -> Iterable[Finding]:
-    client = MergeQueueClient(
-        base_url=settings.api_url,
-        token=settings.api_token,
-        clock=SystemClock(),
-        patience=PATIENCE,
-        deprecated_pause_endpoints=settings.deprecated_pause,
-    )
+    try:
+        client = MergeQueueClient(
+            base_url=settings.api_url,
+            token=settings.api_token,
+            clock=SystemClock(),
+            patience=PATIENCE,
+            deprecated_pause_endpoints=settings.deprecated_pause,
+        )
+    except ConfigurationError as error:
+        return [checks.setting_wrong(name, problem) for name, problem in error.problems.items()]
     async with client:
         return await CheckMergeQueue(client, settings.repositories).run()
 

@@ -26,7 +26,8 @@ class MergeQueueClient(Endpoints, AbstractAsyncContextManager["MergeQueueClient"
     Reads are tried again within `patience`; a write whose answer is lost is looked up. At most
     `requests_at_once` are in flight. With `deprecated_pause_endpoints` pauses go over endpoints 9
     to 12, for a service that lacks 2 to 4. `trust`: whose certificates are believed, the usual
-    ones by default. Raises ValueError when the address or the credential cannot be one.
+    ones by default. Raises ValueError when the address or the credential cannot be one, and
+    ConfigurationError when a proxy that the environment names cannot be used.
     """
 
     def __init__(  # noqa: PLR0913  # told by name, and callers give three or four

@@ -16,6 +16,8 @@ import httpx
 from typing_extensions import override
 from yarl import URL
 
+from bot.domain.errors import ConfigurationError
+
 _LONGEST_FIELD = 64 * 1024
 """Bytes of a header field: a Link carries a cursor and the address with all its filters."""
 
@@ -44,7 +46,8 @@ def transport_to(
     A connection is kept for `keepalive` seconds after its last request; `connect` and `read` are
     the seconds until there is one, and of one silence. A proxy and certificates named by the
     environment are wanted towards the world, but a service on this machine is not behind the
-    proxy. `trust` stands for the certificates when it is given.
+    proxy. `trust` stands for the certificates when it is given. Raises ConfigurationError when the
+    environment names a proxy that cannot be used.
     """
     is_here = _is_loopback(address)
     context = trust or _tls_context(trust_env=not is_here)
@@ -144,7 +147,13 @@ def _told_as_httpx_does() -> Iterator[None]:
         yield
     except aiohttp.ClientError as error:
         meant = next(meant for kind, meant in _AS_HTTPX if isinstance(error, kind))
-        raise meant(str(error)) from error
+        raise meant(_told(error)) from error
+
+
+def _told(error: aiohttp.ClientError) -> str:
+    """The host is known to whoever reads it, and how aiohttp was told of certificates no matter."""
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    return getattr(cause, "strerror", None) or str(cause)
 
 
 @cache
@@ -154,12 +163,23 @@ def _tls_context(*, trust_env: bool) -> ssl.SSLContext:
 
 
 def _proxy_towards(address: httpx.URL) -> str | None:
-    """As `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say."""
+    """As `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say.
+
+    Raises ConfigurationError when it is none for HTTP.
+    """
     if proxy_bypass(address.netloc.decode("ascii")):
         return None
     proxies = getproxies()
-    proxy = proxies.get(address.scheme) or proxies.get("all")
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy or None
+    for_what = address.scheme if proxies.get(address.scheme) else "all"
+    proxy = proxies.get(for_what)
+    if not proxy:
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if not proxy.lower().startswith(("http://", "https://")):
+        # Not named: an address of a proxy may hold a password.
+        problem = "names a proxy that is not http:// or https://; NO_PROXY takes hosts out of it"
+        raise ConfigurationError({f"{for_what.upper()}_PROXY": problem})
+    return proxy
 
 
 def _is_loopback(address: httpx.URL) -> bool:

@@ -211,6 +211,20 @@ async def test_settings_that_cannot_be_read_end_with_two_and_the_rest_is_named(
     assert report.of("Slack")["standing"] == "not checked"
 
 
+async def test_a_proxy_that_cannot_be_used_is_said_and_the_rest_is_checked(
+    installation: Installation,
+) -> None:
+    report = await installation.check(
+        "--json",
+        MQBOT_API_URL="https://queue.example/v1",
+        HTTPS_PROXY="socks5://someone:hunter2@proxy.example:1080",
+    )
+    assert report.code == 1
+    assert "NO_PROXY" in report.of("configuration", "HTTPS_PROXY")["sentence"]
+    assert report.of("database")["standing"] == "ok"
+    assert "hunter2" not in json.dumps(report.findings)
+
+
 async def test_a_database_that_is_not_there_is_not_made(
     installation: Installation, tmp_path: Path
 ) -> None:

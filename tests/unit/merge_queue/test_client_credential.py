@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.domain.errors import (
+    ConfigurationError,
     MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
@@ -176,6 +177,22 @@ async def test_proxies_of_the_environment_are_for_other_machines(
     assert [arrival.target for arrival in proxy.arrivals] == [
         "http://queue.example/v1/repos/acme/site/merge-queue/status"
     ]
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "ALL_PROXY"])
+async def test_a_proxy_that_cannot_be_used_is_a_wrong_setting_without_its_password(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "socks5://someone:hunter2@proxy.example:1080")
+    with pytest.raises(ConfigurationError) as refused:
+        async with client_of("https://queue.example/v1"):
+            pass
+    assert list(refused.value.problems) == [variable]
+    assert "hunter2" not in str(refused.value)
+
+    monkeypatch.setenv("NO_PROXY", "queue.example")
+    async with client_of("https://queue.example/v1"):
+        pass
 
 
 async def test_service_on_this_machine_is_not_asked_through_a_proxy(
