@@ -210,7 +210,6 @@ ACCESSORIES = _SELECTS | _CHOICES | _BUTTONS | {"datepicker", "timepicker", "ima
 ACTIONS = _SELECTS | _CHOICES | _PICKERS | _BUTTONS | {"rich_text_input"}
 INPUTS = _SELECTS | _CHOICES | _PICKERS | _TEXT_INPUTS
 CONTEXT_ACTIONS = {"icon_button", "feedback_buttons"}
-INTERACTIVE = set(ELEMENTS) - {"image"}
 
 
 def element(allowed: set[str]) -> Check:
