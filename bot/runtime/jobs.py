@@ -21,7 +21,7 @@ from bot.usecases.gate import Gate, looks_at_once, pages_at_once
 from bot.usecases.lift_group import LiftGroup
 from bot.usecases.lift_pause import LiftPause
 from bot.usecases.look_at_health import LookAtHealth
-from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_at_once import PostAtOnce
 from bot.usecases.post_deliveries import PostDeliveries
@@ -37,7 +37,6 @@ from bot.usecases.watch_pauses import WatchPauses
 logger = logging.getLogger(__name__)
 
 POST_SECONDS = 1.0
-POLL_TICK_SECONDS = 0.25
 PRUNE_SECONDS = 3600.0
 STALE_SECONDS = 5.0
 CHANNELS_SECONDS = 1800.0

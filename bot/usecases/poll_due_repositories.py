@@ -32,9 +32,12 @@ TOLD_EVERY = timedelta(seconds=15)
 HELD_ELSEWHERE = timedelta(seconds=1)
 """How soon a lease is asked for again that is another process's still."""
 
+POLL_TICK_SECONDS = 0.25
+"""How often it is looked at which repositories are due."""
+
 MOST_A_TICK = 2000
 """A tick's transaction keeps everybody else waiting: of more than so many the rest is left to the
-next tick, a quarter of a second later."""
+next tick."""
 
 MANY = 200
 """When more than these are taken on together, their next looks are spread over the time until them.

@@ -4,13 +4,16 @@ import asyncio
 import os
 import sys
 
-from bot import logs
-from bot.cli.process import secrets_of
-from bot.config import load_settings
-from bot.runtime import build_runtime, build_web
-from bot.slack import tracing
-from bot.storage import migrate
+from bot.cli import imported_for_serving
 from tests.bench.contestant import attend, only_observed
+
+with imported_for_serving():
+    from bot import logs
+    from bot.cli.process import secrets_of
+    from bot.config import load_settings
+    from bot.runtime import build_runtime, build_web
+    from bot.slack import tracing
+    from bot.storage import migrate
 
 
 async def main(mode: str) -> None:

@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Mapping
 
-from bot.runtime.jobs import POLL_TICK_SECONDS
 from bot.scheduler import Job, JobScheduler
+from bot.usecases.poll_due_repositories import POLL_TICK_SECONDS
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import begin, opened, repositories
 from tests.support.clock import MovedClock
