@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -22,7 +22,7 @@ WRITTEN = 64
 _INSERT = re.compile(r"(INSERT INTO [^?]* VALUES )\(\?(?:, \?)*\)([^?]*)", re.DOTALL)
 
 
-class _Value(Enum):
+class _Value(StrEnum):
     """Where the values of a column stand: in each row, once for all rows, or in the statement.
 
     Only None is written into the statement: of each that it is given the driver asks anew whether
