@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from bot.cli import COMMANDS
-from bot.config import Settings
+from bot.config import CONFIG_FILE, Settings
 from bot.domain.commands import VERBS
 from tests.documentation import ROOT, TABLES, with_table
 
@@ -78,6 +78,24 @@ def test_what_a_document_links_to_in_the_project_exists(document: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", document.read_text())
     local = [link for link in links if "://" not in link]
     assert [link for link in local if not (document.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: str(each.relative_to(ROOT)))
+def test_the_files_and_programs_that_a_document_names_exist(document: Path) -> None:
+    text = document.read_text()
+    named = [ROOT / one for one in re.findall(r"`((?:tests|bot|docs)/[^`\s*…]+)`", text)]
+    assert [one for one in named if not one.exists()] == []
+    programs = {one.replace(".", "/") for one in re.findall(r"python -m (tests[a-z_.]+)", text)}
+    files = {one: (ROOT / f"{one}.py", ROOT / one / "__main__.py") for one in programs}
+    assert [one for one, known in files.items() if not any(each.exists() for each in known)] == []
+
+
+def test_the_settings_that_documents_name_exist() -> None:
+    known = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    pages = [one for one in DOCUMENTS if one.name != "CHANGELOG.md"]
+    named = {one for page in pages for one in re.findall(r"\bMQBOT_[A-Z_]+\b", page.read_text())}
+    assert len(named) > 20
+    assert named - known == {CONFIG_FILE}
 
 
 def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
