@@ -137,8 +137,18 @@ def test_every_alert_says_how_bad_it_is_and_what_to_do() -> None:
     assert [rule["alert"] for rule in alerts() if not rule["annotations"]["summary"]] == []
 
 
+GRAFANA_COLUMNS = 24
+
+
+def _cells(place: dict[str, int]) -> Iterator[tuple[int, int]]:
+    for x in range(place["x"], place["x"] + place["w"]):
+        for y in range(place["y"], place["y"] + place["h"]):
+            yield x, y
+
+
 def test_the_panels_stand_side_by_side_and_have_one_number_each() -> None:
-    places = [tuple(panel["gridPos"][one] for one in "xy") for panel in panels()]
-    assert len(set(places)) == len(places)
+    cells = [cell for panel in panels() for cell in _cells(panel["gridPos"])]
+    assert len(set(cells)) == len(cells)
+    assert {x for x, _ in cells} == set(range(GRAFANA_COLUMNS))
     assert len({panel["id"] for panel in panels()}) == len(panels())
     assert {panel["datasource"]["uid"] for panel in panels()} == {"${datasource}"}
