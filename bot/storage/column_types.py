@@ -1,4 +1,7 @@
-"""How domain values are stored as columns, the same on both databases."""
+"""How domain values are stored as columns, the same on both databases.
+
+So no type here asks for the dialect, and `bot.storage.prepared` gives none.
+"""
 
 import json
 import re
@@ -37,7 +40,9 @@ class UtcTime(TypeDecorator[datetime]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+    def process_bind_param(
+        self, value: datetime | None, dialect: Dialect | None = None
+    ) -> int | None:
         if value is None:
             return None
         try:
@@ -46,7 +51,9 @@ class UtcTime(TypeDecorator[datetime]):
             raise ValueError("a stored time is aware") from error
 
     @override
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+    def process_result_value(
+        self, value: int | None, dialect: Dialect | None = None
+    ) -> datetime | None:
         return None if value is None else EPOCH + value * MICROSECOND
 
 
@@ -62,7 +69,7 @@ class OutsideText(TypeDecorator[str]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: str | None, dialect: Dialect | None = None) -> str | None:
         # Nearly all of it: to look for characters that are not there takes longer.
         if value is None or is_storable(value):
             return value
@@ -76,7 +83,9 @@ class CompactJson(TypeDecorator[JsonValue]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: JsonValue | Mapping[str, Any], dialect: Dialect) -> str:
+    def process_bind_param(
+        self, value: JsonValue | Mapping[str, Any], dialect: Dialect | None = None
+    ) -> str:
         try:
             written = to_json(value)
         except PydanticSerializationError:  # half of a surrogate pair
@@ -86,7 +95,7 @@ class CompactJson(TypeDecorator[JsonValue]):
         return json.dumps(value, separators=(",", ":"))
 
     @override
-    def process_result_value(self, value: str | None, dialect: Dialect) -> JsonValue:
+    def process_result_value(self, value: str | None, dialect: Dialect | None = None) -> JsonValue:
         if value is None:
             return None
         read: JsonValue
@@ -104,11 +113,15 @@ class SortedWords(TypeDecorator[frozenset[str]]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: frozenset[str] | None, dialect: Dialect) -> str:
+    def process_bind_param(
+        self, value: frozenset[str] | None, dialect: Dialect | None = None
+    ) -> str:
         return json.dumps(sorted(value or ()), separators=(",", ":"))
 
     @override
-    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[str]:
+    def process_result_value(
+        self, value: str | None, dialect: Dialect | None = None
+    ) -> frozenset[str]:
         return frozenset(json.loads(value)) if value else frozenset()
 
 
@@ -119,7 +132,9 @@ class Globs(TypeDecorator[frozenset[str]]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: frozenset[str] | None, dialect: Dialect) -> str | None:
+    def process_bind_param(
+        self, value: frozenset[str] | None, dialect: Dialect | None = None
+    ) -> str | None:
         if not value:
             return None
         only = next(iter(value))
@@ -128,7 +143,9 @@ class Globs(TypeDecorator[frozenset[str]]):
         return json.dumps(sorted(value), separators=(",", ":"))
 
     @override
-    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[str]:
+    def process_result_value(
+        self, value: str | None, dialect: Dialect | None = None
+    ) -> frozenset[str]:
         if value is None:
             return frozenset()
         return frozenset(json.loads(value)) if value.startswith("[") else frozenset([value])
@@ -141,11 +158,15 @@ class DigestAt(TypeDecorator[DigestTime]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: DigestTime | None, dialect: Dialect) -> str | None:
+    def process_bind_param(
+        self, value: DigestTime | None, dialect: Dialect | None = None
+    ) -> str | None:
         return None if value is None else str(value)
 
     @override
-    def process_result_value(self, value: str | None, dialect: Dialect) -> DigestTime | None:
+    def process_result_value(
+        self, value: str | None, dialect: Dialect | None = None
+    ) -> DigestTime | None:
         if value is None:
             return None
         at, _, zone = value.partition(" ")
@@ -159,11 +180,15 @@ class SortedNumbers(TypeDecorator[frozenset[int]]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: frozenset[int] | None, dialect: Dialect) -> str:
+    def process_bind_param(
+        self, value: frozenset[int] | None, dialect: Dialect | None = None
+    ) -> str:
         return json.dumps(sorted(value or ()), separators=(",", ":"))
 
     @override
-    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[int]:
+    def process_result_value(
+        self, value: str | None, dialect: Dialect | None = None
+    ) -> frozenset[int]:
         return frozenset(json.loads(value)) if value else frozenset()
 
 
@@ -174,11 +199,15 @@ class Repository(TypeDecorator[RepositoryName]):
     cache_ok: bool | None = True
 
     @override
-    def process_bind_param(self, value: RepositoryName | None, dialect: Dialect) -> str | None:
+    def process_bind_param(
+        self, value: RepositoryName | None, dialect: Dialect | None = None
+    ) -> str | None:
         return None if value is None else str(value)
 
     @override
-    def process_result_value(self, value: str | None, dialect: Dialect) -> RepositoryName | None:
+    def process_result_value(
+        self, value: str | None, dialect: Dialect | None = None
+    ) -> RepositoryName | None:
         return None if value is None else RepositoryName(value)
 
 
@@ -193,11 +222,13 @@ class Word(TypeDecorator[_Word], Generic[_Word]):
         self.words = words
 
     @override
-    def process_bind_param(self, value: _Word | None, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: _Word | None, dialect: Dialect | None = None) -> str | None:
         return None if value is None else value.value
 
     @override
-    def process_result_value(self, value: str | None, dialect: Dialect) -> _Word | None:
+    def process_result_value(
+        self, value: str | None, dialect: Dialect | None = None
+    ) -> _Word | None:
         return None if value is None else self.words(value)
 
     @override

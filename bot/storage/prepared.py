@@ -195,12 +195,12 @@ def _result_processor(column_type: TypeEngine[Any], dialect: Dialect) -> Process
         and type(known).process_result_value is not TypeDecorator.process_result_value
         and known.impl_instance.result_processor(dialect, None) is None
     ):
-        return _for(dialect, known.process_result_value)
+        return cast("Process", known.process_result_value)
     return process
 
 
 def _bind_processor(value_type: TypeEngine[Any], dialect: Dialect) -> Process | None:
-    """One of our own types is asked without what the library has around it."""
+    """One of our own types is asked without what the library has around it, and no dialect."""
     known = value_type.dialect_impl(dialect)
     process: Process | None = known.bind_processor(dialect)
     if (
@@ -208,10 +208,5 @@ def _bind_processor(value_type: TypeEngine[Any], dialect: Dialect) -> Process | 
         and type(known).process_bind_param is not TypeDecorator.process_bind_param
         and known.impl_instance.bind_processor(dialect) is None
     ):
-        return _for(dialect, known.process_bind_param)
+        return cast("Process", known.process_bind_param)
     return process
-
-
-def _for(dialect: Dialect, convert: Callable[[Any, Dialect], Any]) -> Process:
-    """Not `partial`, which with an argument by name takes as long as most conversions do."""
-    return lambda value: convert(value, dialect)
