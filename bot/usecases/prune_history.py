@@ -20,17 +20,19 @@ class PruneHistory:
         more = True
         while more:
             async with self.store.begin() as transaction:
-                settled = await transaction.outbox.delete_settled_before(before)
-                events = await transaction.events.delete_before(before)
-                seen = await transaction.pull_requests.delete_before(before)
-                cards = await transaction.cards.delete_before(before)
-                pauses = await transaction.pauses.delete_before(before)
-                groups = await transaction.group_acts.delete_before(before)
-                stays = await transaction.stays.delete_before(before)
-                await transaction.bisections.delete_before(before)
-                await transaction.boards.delete_before(before)
-                await transaction.stalenesses.delete_before(before)
-                await transaction.queue_health.delete_before(before)
-                timers = await transaction.timers.delete_before(before)
-                await transaction.reminders.delete_ended()
-            more = any((settled, events, seen, cards, pauses, groups, stays, timers))
+                deleted = (
+                    await transaction.outbox.delete_settled_before(before),
+                    await transaction.events.delete_before(before),
+                    await transaction.pull_requests.delete_before(before),
+                    await transaction.cards.delete_before(before),
+                    await transaction.pauses.delete_before(before),
+                    await transaction.group_acts.delete_before(before),
+                    await transaction.stays.delete_before(before),
+                    await transaction.bisections.delete_before(before),
+                    await transaction.boards.delete_before(before),
+                    await transaction.stalenesses.delete_before(before),
+                    await transaction.queue_health.delete_before(before),
+                    await transaction.timers.delete_before(before),
+                    await transaction.reminders.delete_ended(),
+                )
+            more = any(deleted)

@@ -19,6 +19,8 @@ from bot.ports.reminders import Reminders
 from bot.ports.timers import Timers
 from tests.support.as_stored import as_stored
 
+PRUNE_SLICE = 1000
+
 
 class InMemoryPolls(Polls):
     def __init__(self, polls: dict[RepositoryName, datetime]) -> None:
@@ -157,9 +159,9 @@ class InMemoryBisections(Bisections):
     @override
     async def delete_before(self, last_before: datetime) -> int:
         old = [key for key, one in self._bisections.items() if one.last_at < last_before]
-        for key in old:
+        for key in old[:PRUNE_SLICE]:
             del self._bisections[key]
-        return len(old)
+        return len(old[:PRUNE_SLICE])
 
 
 class InMemoryAccounts(Accounts):

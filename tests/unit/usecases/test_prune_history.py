@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 
+from bot.domain.bisections import Bisection
 from bot.usecases.prune_history import PruneHistory
 from tests.support.clock import FakeClock
 from tests.support.make import make_act, make_event_record, make_pull_request_record
 from tests.support.store import InMemoryStore
-from tests.support.stored import add, make_new
+from tests.support.stored import SITE, add, make_new
 
 DAY = timedelta(days=1)
 
@@ -38,6 +39,19 @@ async def test_only_what_is_settled_and_old_goes_however_much_there_is() -> None
     assert [number for _, number in contents.pull_requests] == [2]
     assert len(contents.audit) == 1
     assert len(contents.deliveries) == 1
+
+
+async def test_bisections_go_however_many_there_are_and_nothing_else_is_old() -> None:
+    clock, store = FakeClock(), InMemoryStore()
+    old = clock.now() - 40 * DAY
+    many = [Bisection(SITE, str(n), None, frozenset({n}), old, n, old) for n in range(1, 2501)]
+    async with store.begin() as transaction:
+        await transaction.bisections.save(many)
+
+    await PruneHistory(store, clock, 30 * DAY).run()
+
+    async with store.begin() as transaction:
+        assert await transaction.bisections.since(SITE, old) == []
 
 
 async def test_nothing_old_is_one_short_transaction() -> None:
