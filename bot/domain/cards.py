@@ -1,6 +1,5 @@
 """Messages that stay true: posted once, then edited whenever what they say changes."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -40,7 +39,7 @@ class CardName:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Card:
     """One message about one thing in one channel.
 

@@ -1,6 +1,6 @@
 """The life of a delivery: one subject to one channel, posted once."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -100,7 +100,7 @@ class NewDelivery:
     folded: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Delivery:
     """A delivery in the outbox.
 

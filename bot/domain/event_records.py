@@ -1,7 +1,6 @@
 """What is kept of an event: what routing and wording need, never the raw body."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import JsonValue
@@ -29,7 +28,7 @@ class EventRecord:
     details: Mapping[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class PullRequestRecord:
     """What the status endpoint told of a queued pull request; events carry only its number."""
 

@@ -6,11 +6,13 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
+from bot.domain.values import value
+
 Block = Mapping[str, JsonValue]
 """A Block Kit block as JSON."""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Message:
     """What Slack is given.
 

@@ -1,12 +1,13 @@
 """Which channel hears about what, and the routing of events to channels."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from bot.domain.digests import DigestTime
 from bot.domain.repository import RepositoryName
+from bot.domain.values import value
 
 
 class Topic(StrEnum):
@@ -48,7 +49,7 @@ class SubscriptionSource(StrEnum):
     CONFIGURATION = "configuration"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Subscription:
     """One channel's interest in one repository.
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import JsonValue
@@ -122,7 +123,13 @@ class SortedWords(TypeDecorator[frozenset[str]]):
     def process_result_value(
         self, value: str | None, dialect: Dialect | None = None
     ) -> frozenset[str]:
-        return frozenset(json.loads(value)) if value else frozenset()
+        return _words(value) if value else frozenset()
+
+
+@lru_cache(maxsize=1000)
+def _words(stored: str) -> frozenset[str]:
+    """Most subscriptions have the same, and each is read with each event."""
+    return frozenset(json.loads(stored))
 
 
 class Globs(TypeDecorator[frozenset[str]]):

@@ -1,12 +1,13 @@
 """Where each line of deliveries starts and when its first one can be claimed."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import and_, bindparam, select, update
 
 from bot.domain.deliveries import Delivery
+from bot.domain.values import value
 from bot.storage.prepared import Prepared, PreparedList
 from bot.storage.statements import Statements
 from bot.storage.tables import deliveries, destinations
@@ -136,7 +137,7 @@ _HEADS = PreparedList(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Destination:
     """One line's row, locked by the transaction that read it."""
 

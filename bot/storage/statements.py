@@ -2,13 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from sqlalchemy import CursorResult, Executable, Row, Table
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.domain.values import value
 from bot.storage.bulk_inserts import Run, runs_of
 from bot.storage.failures import as_store_errors
 from bot.storage.prepared import (
@@ -158,7 +158,7 @@ def _raise_anew(sql: str, error: sqlite3.Error) -> NoReturn:
         raise error
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class _Ran:
     """What a statement read, and how many rows it changed."""
 
