@@ -18,7 +18,7 @@ from bot.sandbox.slack.workspace import Change
 from tests.support.bot_tester import BotTester
 from tests.support.waiting import until
 
-STOP_SECONDS = 10.0
+STOP_SECONDS = 30.0
 """The time in which a signal must have stopped a process."""
 
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "PYTHONPATH", "COVERAGE_PROCESS_START")
@@ -69,7 +69,7 @@ class MqbotProcess:
         return found
 
     async def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
-        """Send a signal and wait for the end, which must come within ten seconds."""
+        """Send a signal and wait for the end, which must come within STOP_SECONDS."""
         if self.process.returncode is None:
             self.process.send_signal(with_signal)
         return await self.ends(STOP_SECONDS)
