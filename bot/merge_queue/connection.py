@@ -42,7 +42,7 @@ _NOT_SENT = (
 
 
 class Connection:
-    """Everything that knows httpx, and the only holder of the credential."""
+    """Requests and answers as httpx has them, and the only holder of the credential."""
 
     def __init__(  # noqa: PLR0913  # told by name, by one caller
         self,
@@ -65,6 +65,7 @@ class Connection:
                 "Authorization": self._credential.field,
             }
         )
+        # What httpx's own transport goes by, where there is a proxy; ours is told the seconds.
         self._extensions = {
             "timeout": httpx.Timeout(patience.read, connect=patience.connect).as_dict()
         }

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -199,26 +200,32 @@ async def test_huge_answer_is_given_up() -> None:
         assert (await client.status(SITE)).batches
 
 
-async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> None:
-    arrived = asyncio.Semaphore(0)
-    go_on = asyncio.Event()
+@dataclass
+class Held:
+    """A service that answers when it is let go on, for as many requests as it is given for."""
 
-    async def wait(arrival: Arrival, writer: asyncio.StreamWriter) -> None:
-        arrived.release()
-        await go_on.wait()
+    arrived: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, arrival: Arrival, writer: asyncio.StreamWriter) -> None:
+        self.arrived.release()
+        await self.go_on.wait()
         await answer(STATUS)(arrival, writer)
 
+
+async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> None:
+    held = Held()
     patience = Patience(read=30, total=30)
     async with (
-        ScriptedService([wait] * 30) as service,
+        ScriptedService([held] * 30) as service,
         client_of(service, patience=patience) as client,
     ):
         calls = [asyncio.create_task(client.status(SITE)) for _ in range(30)]
         async with asyncio.timeout(10):
             for _ in range(8):
-                await arrived.acquire()
+                await held.arrived.acquire()
             assert service.most_at_once == 8
-            go_on.set()
+            held.go_on.set()
             await asyncio.gather(*calls)
 
     assert service.most_at_once == 8
@@ -226,48 +233,34 @@ async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> 
 
 
 async def test_what_people_ask_is_sent_at_once_whatever_the_schedule_has_in_flight() -> None:
-    arrived = asyncio.Semaphore(0)
-    go_on = asyncio.Event()
-
-    async def wait(arrival: Arrival, writer: asyncio.StreamWriter) -> None:
-        arrived.release()
-        await go_on.wait()
-        await answer(STATUS)(arrival, writer)
-
+    held = Held()
     most = GATE - FOR_PEOPLE
     async with (
-        ScriptedService([*[wait] * most, answer(STATUS), *[wait] * most]) as service,
+        ScriptedService([*[held] * most, answer(STATUS), *[held] * most]) as service,
         client_of(service, patience=Patience(read=30, total=30)) as client,
     ):
         scheduled = [asyncio.create_task(client.scheduled.status(SITE)) for _ in range(2 * most)]
         async with asyncio.timeout(10):
             for _ in range(most):
-                await arrived.acquire()
+                await held.arrived.acquire()
             assert (await client.status(SITE)).batches
             assert not any(one.done() for one in scheduled)
-            go_on.set()
+            held.go_on.set()
             await asyncio.gather(*scheduled)
     assert service.most_at_once == GATE
 
 
 async def test_more_are_in_flight_when_that_is_wished() -> None:
-    arrived = asyncio.Semaphore(0)
-    go_on = asyncio.Event()
-
-    async def wait(arrival: Arrival, writer: asyncio.StreamWriter) -> None:
-        arrived.release()
-        await go_on.wait()
-        await answer(STATUS)(arrival, writer)
-
+    held = Held()
     async with (
-        ScriptedService([wait] * 50) as service,
+        ScriptedService([held] * 50) as service,
         client_of(service, requests_at_once=40, patience=Patience(read=30, total=30)) as client,
     ):
         calls = [asyncio.create_task(client.scheduled.status(SITE)) for _ in range(50)]
         async with asyncio.timeout(10):
             for _ in range(40 - FOR_PEOPLE):
-                await arrived.acquire()
-            go_on.set()
+                await held.arrived.acquire()
+            held.go_on.set()
             await asyncio.gather(*calls)
     assert service.most_at_once == service.connections == 40 - FOR_PEOPLE
 

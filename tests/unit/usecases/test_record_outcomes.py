@@ -14,6 +14,7 @@ from bot.usecases.record_outcomes import Outcome, RecordOutcomes
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
 from tests.support.stored import NOW, add, after, claim, event_subject, make_new
+from tests.support.waiting import until
 
 
 class Desk:
@@ -46,9 +47,9 @@ def outcome_of(lease: Lease, delivery: Delivery) -> Outcome:
 
 async def begun(desk: Desk, outcomes: Sequence[Outcome]) -> list[asyncio.Task[None]]:
     """All of them wait by now."""
+    wait = len(desk.outcomes.waiting) + len(outcomes)
     tasks = [asyncio.create_task(desk.outcomes.run(one)) for one in outcomes]
-    for _ in range(5):
-        await asyncio.sleep(0)
+    await until(lambda: len(desk.outcomes.waiting) == wait, "all of them wait")
     return tasks
 
 
