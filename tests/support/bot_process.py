@@ -18,7 +18,7 @@ from bot.sandbox.slack.workspace import Change
 from tests.support.bot_tester import BotTester
 from tests.support.waiting import until
 
-STOP_SECONDS = 30.0
+STOP_SECONDS = 10.0
 """The time in which a signal must have stopped a process."""
 
 KEPT_VARIABLES = ("PATH", "SYSTEMROOT", "PYTHONPATH", "COVERAGE_PROCESS_START")

@@ -15,7 +15,7 @@ from typing import IO, Any, TypeVar
 import httpx
 
 START_SECONDS = 30.0
-STOP_SECONDS = 30.0
+STOP_SECONDS = 10.0
 POSTS_SECONDS = 10.0
 """The time in which the demo's channel must show posts, counted from its address being printed."""
 
