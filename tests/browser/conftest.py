@@ -12,6 +12,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from bot.sandbox.slack.server import SlackSandbox
 from tests.browser.page_parts import composer
 from tests.browser.scripted_app import ScriptedApp
+from tests.support.waiting import DEADLINE_SECONDS, PATIENT_SECONDS
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -24,7 +25,10 @@ CHROMIUM_ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-DEADLINE_MILLISECONDS = 30_000
+DEADLINE_MILLISECONDS = DEADLINE_SECONDS * 1000
+# Channels are read when the stream of changes is open, not before.
+IS_UP_TO_DATE = """import('/static/state.js').then((page) =>
+    page.conversation(page.openChannel()).loaded)"""
 
 OpenPage = Callable[..., Awaitable[Page]]
 
@@ -44,14 +48,24 @@ async def browser() -> AsyncIterator[Browser]:
     path = _chromium()
     expect.set_options(timeout=DEADLINE_MILLISECONDS)
     async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        launched = await playwright.chromium.launch(
+            executable_path=path, args=CHROMIUM_ARGUMENTS, timeout=DEADLINE_MILLISECONDS
+        )
         yield launched
         await launched.close()
 
 
+@pytest.fixture
+def ack_seconds() -> float:
+    """How long the workspace waits for the app; tests of what it then tells ask for less."""
+    return PATIENT_SECONDS
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def sandbox(browser: Browser) -> AsyncIterator[SlackSandbox]:  # noqa: ARG001 - skips first where there is none
-    workspace = SlackSandbox(MANIFEST, rate_limits="off")
+async def sandbox(browser: Browser, ack_seconds: float) -> AsyncIterator[SlackSandbox]:  # noqa: ARG001 - skips first where there is none
+    workspace = SlackSandbox(
+        MANIFEST, rate_limits="off", ack_seconds=ack_seconds, trigger_seconds=PATIENT_SECONDS
+    )
     await workspace.start()
     yield workspace
     await workspace.stop()
@@ -93,6 +107,8 @@ async def open_page(browser: Browser, sandbox: SlackSandbox) -> AsyncIterator[Op
         page.on("pageerror", lambda error: errors.append(str(error)))
         await page.goto(f"{sandbox.url}?user={user}")
         await expect(composer(page)).to_be_enabled()
+        # From here on the page hears of what happens: what it was not told of is not new to it.
+        await page.wait_for_function(IS_UP_TO_DATE)
         return page
 
     yield opened

@@ -19,6 +19,7 @@ from tests.browser.gallery import (
     plain,
     section,
 )
+from tests.support.waiting import DEADLINE_SECONDS
 
 BOT_TOKEN = "xoxb-sandbox"
 APP_TOKEN = "xapp-sandbox"
@@ -117,8 +118,8 @@ class ScriptedApp:
         return str(answer["ts"])
 
     async def heard_all(self, count: int) -> list[tuple[str, str]]:
-        """Wait until the app was told `count` things; raises TimeoutError after 5 seconds."""
-        async with asyncio.timeout(5), self._heard_more:
+        """Wait until the app was told `count` things; raises TimeoutError at the deadline."""
+        async with asyncio.timeout(DEADLINE_SECONDS), self._heard_more:
             await self._heard_more.wait_for(lambda: len(self.heard) >= count)
         return self.heard
 

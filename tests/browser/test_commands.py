@@ -63,6 +63,7 @@ async def test_an_unknown_command_is_told_by_slackbot_and_the_text_is_kept(page:
     await expect(composer(page)).to_have_value("/deploy now")
 
 
+@pytest.mark.parametrize("ack_seconds", [1.0])
 async def test_a_command_that_the_app_does_not_acknowledge_is_told_by_slackbot(page: Page) -> None:
     await composer(page).fill("/mq silence")
     await composer(page).press("Enter")

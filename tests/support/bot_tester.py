@@ -32,7 +32,7 @@ from bot.sandbox.slack.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from tests.support.clock import MovedClock
 from tests.support.shown import Blocks, Json, Shown, ShownView, message_shown, view_shown
-from tests.support.waiting import DEADLINE_SECONDS, until, until_true
+from tests.support.waiting import DEADLINE_SECONDS, PATIENT_SECONDS, until, until_true
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 REPOSITORY = "acme/site"
@@ -107,7 +107,11 @@ class BotTester:
             repositories=self.repositories, speed=self.speed, credentials=self.credentials
         )
         self.slack = SlackSandbox(
-            _manifest(self.mode), rate_limits=self.rate_limits, event_retry_seconds=(0.0,)
+            _manifest(self.mode),
+            rate_limits=self.rate_limits,
+            event_retry_seconds=(0.0,),
+            ack_seconds=PATIENT_SECONDS,
+            trigger_seconds=PATIENT_SECONDS,
         )
         sandbox = Sandbox(self.merge_queue, self.slack)
         self.addresses = (await self._stack.enter_async_context(sandbox)).addresses
@@ -179,7 +183,7 @@ class BotTester:
             yield
 
     async def give_request_url(self, url: str) -> None:
-        """Slack waits three seconds for an answer; whoever sets the app up presses Retry."""
+        """Slack does not wait long for an answer; whoever sets the app up presses Retry."""
 
         async def is_verified() -> bool:
             try:

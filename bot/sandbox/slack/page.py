@@ -72,11 +72,12 @@ class Page:
         except ControlRefusal as refusal:
             return refused(refusal)
         response = web.StreamResponse(headers=_STREAM_HEADERS)
-        await response.prepare(request)
-        await response.write(b"retry: 1000\n\n")
         queue: asyncio.Queue[tuple[int, Change] | None] = asyncio.Queue(_BACKLOG)
+        # Nothing is missed between the page's hearing that the stream is open and its beginning.
         self._streams[queue] = user
         try:
+            await response.prepare(request)
+            await response.write(b"retry: 1000\n\n")
             await self._follow(response, queue, user)
         except ConnectionError:
             # The page went away; there is nobody left to tell.

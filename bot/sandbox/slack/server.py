@@ -34,7 +34,7 @@ from bot.sandbox.slack.sight import Sight
 from bot.sandbox.slack.socket_mode import SocketMode
 from bot.sandbox.slack.standing import Standing
 from bot.sandbox.slack.submissions import Submissions
-from bot.sandbox.slack.triggers import Triggers
+from bot.sandbox.slack.triggers import TRIGGER_SECONDS, Triggers
 from bot.sandbox.slack.views import Views
 from bot.sandbox.slack.web_api import WebApi
 from bot.sandbox.slack.wire import Json, SlackRefusal
@@ -51,8 +51,9 @@ class SlackSandbox:
 
     `manifest`: the app's manifest.yml (its path, or the mapping it holds); only what it declares
     is offered, sent and allowed. `bot_token`, `app_token`: the only two tokens that are known.
-    `ack_seconds`: how long the app has to acknowledge. `event_retry_seconds`: the waits before
-    an unacknowledged event is sent again. `rate_limits`: "posting" (chat.postMessage only),
+    `ack_seconds`: how long the app has to acknowledge. `trigger_seconds`: how long it may open a
+    modal for what somebody did. `event_retry_seconds`: the waits before an unacknowledged event
+    is sent again. `rate_limits`: "posting" (chat.postMessage only),
     "all" (every method by its tier) or "off". Where the manifest switches Socket Mode off, what
     happens is sent in requests signed with `signing_secret`: to `request_url`, verified as soon
     as the app answers there, or to the address that `request_url.use` verifies at once.
@@ -69,6 +70,7 @@ class SlackSandbox:
         bot_token: str = "xoxb-sandbox",  # noqa: S107 - opens nothing but this local workspace
         app_token: str = "xapp-sandbox",  # noqa: S107 - opens nothing but this local workspace
         ack_seconds: float = ACK_SECONDS,
+        trigger_seconds: float = TRIGGER_SECONDS,
         event_retry_seconds: tuple[float, ...] = EVENT_RETRY_SECONDS,
         rate_limits: RateLimits = "posting",
         request_url: str | None = None,
@@ -85,7 +87,7 @@ class SlackSandbox:
             manifest=declared,
             payloads=Payloads(workspace, APP_ID, BOT_ID, BOT_USER_ID),
             views=Views(workspace, chance),
-            triggers=Triggers(time.monotonic, chance),
+            triggers=Triggers(time.monotonic, chance, trigger_seconds),
             chance=chance,
         )
         self.calls = CallLog()

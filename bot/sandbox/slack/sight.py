@@ -151,7 +151,18 @@ class Sight:
             body |= {"ts": change.message.ts, "message": self.message_json(change.message)}
             if change.message.thread_ts is not None:
                 body["thread_ts"] = change.message.thread_ts
+            root = self._root_of(change.message)
+            if root is not None:
+                body["root"] = self.message_json(root)
         return body
+
+    def _root_of(self, message: Message) -> Message | None:
+        """Find what a reply answers, whose count of replies changes with it."""
+        if not message.is_reply or message.ephemeral_to is not None:
+            return None
+        return self._installation.workspace.channels[message.channel].messages.get(
+            message.thread_ts or ""
+        )
 
 
 def _newest(channel: Channel, limit: int) -> list[Message]:

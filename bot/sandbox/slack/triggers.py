@@ -27,8 +27,14 @@ class Trigger:
 class Triggers:
     """Mints trigger ids and exchanges each of them once."""
 
-    def __init__(self, monotonic: Callable[[], float], chance: random.Random) -> None:
+    def __init__(
+        self,
+        monotonic: Callable[[], float],
+        chance: random.Random,
+        seconds: float = TRIGGER_SECONDS,
+    ) -> None:
         self._monotonic = monotonic
+        self._seconds = seconds
         self._chance = chance
         self._serial = itertools.count(1_000_000_000_001)
         self._triggers: OrderedDict[str, Trigger] = OrderedDict()
@@ -51,7 +57,7 @@ class Triggers:
             raise SlackRefusal("expired_trigger_id" if well_formed else "invalid_trigger_id")
         if trigger.is_exchanged:
             raise SlackRefusal("exchanged_trigger_id")
-        if self._monotonic() - trigger.minted_at > TRIGGER_SECONDS:
+        if self._monotonic() - trigger.minted_at > self._seconds:
             raise SlackRefusal("expired_trigger_id")
         trigger.is_exchanged = True
         return trigger

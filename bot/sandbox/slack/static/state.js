@@ -55,7 +55,7 @@ export function changed(...topics) {
 export function conversation(channel) {
   if (!state.conversations.has(channel)) state.conversations.set(
     channel,
-    { messages: new Map(), limit: PAGE, loaded: false, more: false, unread: 0, firstUnread: null, from: null, arrived: null },
+    { messages: new Map(), limit: PAGE, loaded: false, more: false, unread: 0, firstUnread: null, from: null, readings: new Set() },
   );
   return state.conversations.get(channel);
 }
@@ -72,10 +72,12 @@ export function threadMessages(channel, ts) {
   return [...conversation(channel).messages.values()].filter((message) => message.ts === ts || message.thread_ts === ts).sort(byTs);
 }
 
-/** The stream brings replies, not their root's new count. */
-function countReply(kept, reply, by) {
-  const root = isReply(reply) && !reply.ephemeral && kept.messages.get(reply.thread_ts);
-  if (root) kept.messages.set(root.ts, { ...root, reply_count: Math.max(0, (root.reply_count ?? 0) + by) });
+/** A reply brings its root with the count it has now, which is shown where the root is: counting here would be wrong whenever what was
+ *  read or streamed is later than the reply it is told with. */
+function keepRoot(kept, root) {
+  if (!root) return;
+  for (const reading of kept.readings) reading.set(root.ts, { message: root, isRoot: !reading.has(root.ts) || reading.get(root.ts).isRoot });
+  if (kept.messages.has(root.ts)) kept.messages.set(root.ts, root);
 }
 
 /** The app's own direct conversation, which is its Messages tab. */
@@ -94,20 +96,23 @@ export function dismissMessage(channel, ts) {
   changed("messages", "thread");
 }
 
-/** Reads messages; what the stream brings meanwhile wins over what was read. */
+/** Reads messages; what the stream brings meanwhile wins over what was read, whichever of several readings ends first. */
 export async function loadMessages(channel, thread) {
   const kept = conversation(channel);
   const arrived = new Map();
-  kept.arrived = arrived;
-  const { messages } = await control.messages(state.user, channel, { thread, limit: thread ? MOST_READ : kept.limit });
-  const local = [...kept.messages.values()].filter((message) => message.notice || (!thread && isReply(message)) || (thread && message.thread_ts !== thread && message.ts !== thread));
-  const shown = messages.filter((message) => !dismissed.has(`${channel}/${message.ts}`));
-  kept.messages = new Map([...local, ...shown].map((message) => [message.ts, message]));
-  for (const [ts, message] of arrived) applyTo(kept, ts, message);
-  if (kept.arrived === arrived) kept.arrived = null;
-  if (!thread) {
-    kept.loaded = true;
-    kept.more = messages.length >= kept.limit && kept.limit < MOST_READ;
+  kept.readings.add(arrived);
+  try {
+    const { messages } = await control.messages(state.user, channel, { thread, limit: thread ? MOST_READ : kept.limit });
+    const local = [...kept.messages.values()].filter((message) => message.notice || (!thread && isReply(message)) || (thread && message.thread_ts !== thread && message.ts !== thread));
+    const shown = messages.filter((message) => !dismissed.has(`${channel}/${message.ts}`));
+    kept.messages = new Map([...local, ...shown].map((message) => [message.ts, message]));
+    for (const [ts, { message, isRoot }] of arrived) if (!isRoot || kept.messages.has(ts)) applyTo(kept, ts, message);
+    if (!thread) {
+      kept.loaded = true;
+      kept.more = messages.length >= kept.limit && kept.limit < MOST_READ;
+    }
+  } finally {
+    kept.readings.delete(arrived);
   }
   changed("messages", "thread");
 }
@@ -122,8 +127,30 @@ export async function loadEarlier(channel) {
   await loadMessages(channel);
 }
 
+/** Called when something is asked; what it gives says at the answer whether that still counts: not when one that was asked for later came before,
+ *  nor when somebody else looks at the page. */
+function inOrder() {
+  let asked = 0;
+  let answered = 0;
+  return () => {
+    const { user } = state;
+    asked += 1;
+    const turn = asked;
+    return () => {
+      if (user !== state.user || turn < answered) return false;
+      answered = turn;
+      return true;
+    };
+  };
+}
+
+const askDirectory = inOrder();
+const askViews = inOrder();
+
 async function loadDirectory() {
+  const counts = askDirectory();
   const answer = await control.workspace(state.user);
+  if (!counts()) return;
   const viewer = typeof answer.viewer === "string" ? answer.users.find((user) => user.id === answer.viewer) : answer.viewer;
   // Rows of messages are drawn again only when a name they may show has changed.
   const names = JSON.stringify([
@@ -137,9 +164,9 @@ async function loadDirectory() {
 }
 
 export async function loadViews() {
-  const user = state.user;
-  const { views, home } = await control.views(user);
-  if (user !== state.user) return;
+  const counts = askViews();
+  const { views, home } = await control.views(state.user);
+  if (!counts()) return;
   state.views = views;
   state.home = home;
   changed("views", "home");
@@ -202,7 +229,7 @@ export const onArrival = (listener) => arrivals.add(listener);
 
 function keep(channel, ts, message) {
   const kept = conversation(channel);
-  kept.arrived?.set(ts, message);
+  for (const reading of kept.readings) reading.set(ts, { message, isRoot: false });
   applyTo(kept, ts, message);
   if (kept.messages.size > MOST_KEPT + PAGE) {
     const old = [...kept.messages.keys()].sort((a, b) => a - b).slice(0, PAGE);
@@ -212,11 +239,11 @@ function keep(channel, ts, message) {
   changed("messages", "thread");
 }
 
-function arrive({ channel, message }) {
+function arrive({ channel, message, root }) {
   const known = conversation(channel).messages.has(message.ts);
+  keepRoot(conversation(channel), root);
   keep(channel, message.ts, message);
   if (known) return;
-  countReply(conversation(channel), message, 1);
   const own = message.user === state.user && !message.ephemeral;
   if (channel !== openChannel() && !own && !isReply(message)) {
     const kept = conversation(channel);
@@ -260,8 +287,8 @@ const APPLY = {
     if (message && ts && message.ts !== ts) keep(channel, ts, null);
     keep(channel, message?.ts ?? ts, message);
   },
-  message_deleted: ({ channel, ts, message }) => {
-    if (message) countReply(conversation(channel), message, -1);
+  message_deleted: ({ channel, ts, root }) => {
+    keepRoot(conversation(channel), root);
     keep(channel, ts, null);
   },
   ephemeral_deleted: ({ channel, ts }) => keep(channel, ts, null),
