@@ -9,7 +9,7 @@ from datetime import datetime
 
 from bot.domain.deliveries import Delivery, NewDelivery
 from bot.domain.errors import BotError, LeaseLost
-from bot.ports import Lease, Transaction
+from bot.ports import Transaction
 from bot.usecases.post_deliveries import CLAIM, PER_CHANNEL, PostDeliveries
 from bot.usecases.render_deliveries import Rendered, load_messages
 
@@ -24,7 +24,6 @@ in doubt than one that claimed as usual."""
 class Sending:
     """What one transaction stores and claims, to be sent when it is committed."""
 
-    lease: Lease
     now: datetime
     posts: PostDeliveries
     most: int
@@ -81,7 +80,7 @@ class PostAtOnce:
             await transaction.leases.require(lease, now)
         except LeaseLost:
             return None
-        return Sending(lease, now, self.posts, MOST - len(self.tasks))
+        return Sending(now, self.posts, MOST - len(self.tasks))
 
     def send(self, sending: Sending) -> None:
         """When it is committed. The channels do not wait for each other."""
@@ -102,7 +101,7 @@ class PostAtOnce:
 
     async def _send(self, delivery: Delivery, sending: Sending, rendered: Rendered) -> None:
         try:
-            await self.posts.post([delivery], rendered, sending.lease, sending.now)
+            await self.posts.post([delivery], rendered, sending.now)
         except BotError as error:
             # Whether it was posted is found out when its claim has ended.
             logger.warning(

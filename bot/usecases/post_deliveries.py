@@ -52,13 +52,12 @@ PARKED_RETRY = timedelta(minutes=2)
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """What was claimed together: under which lease, and until when it may be sent.
+    """What was claimed together, and until when it may be sent.
 
     `revisions`: which state of its card a card's first post says, by the delivery's id. `roots`:
     the first messages of threads, by their cards; those posted meanwhile are added.
     """
 
-    lease: Lease
     messages: Mapping[str, Message]
     revisions: Mapping[str, int]
     roots: dict[int, str]
@@ -105,7 +104,7 @@ class PostDeliveries:
             rendered = await load_messages(transaction, claimed, now)
             if claimed and lease.expires_at < now + LEASE:
                 lease = await self._lease(transaction, now) or lease
-        runs = await self.post(claimed, rendered, lease, now)
+        runs = await self.post(claimed, rendered, now)
         if _more_may_wait(runs):
             self.nudge()
 
@@ -129,11 +128,10 @@ class PostDeliveries:
         return self.held.get("post")
 
     async def post(
-        self, claimed: Sequence[Delivery], rendered: Rendered, lease: Lease, now: datetime
+        self, claimed: Sequence[Delivery], rendered: Rendered, now: datetime
     ) -> Sequence[Sequence[Delivery]]:
-        """Send what was claimed at `now` under `lease`; return it line by line."""
+        """Send what was claimed at `now`; return it line by line."""
         batch = _Batch(
-            lease,
             rendered.messages,
             rendered.revisions,
             dict(rendered.roots),
@@ -171,13 +169,11 @@ class PostDeliveries:
                 )
                 following = run[index + 1] if after.state.is_settled and run[index + 1 :] else None
                 shown = batch.revisions.get(delivery.delivery_id, 0)
-                await self.outcomes.run(
-                    Outcome(batch.lease, [after, *behind], shown, parked, following)
-                )
+                await self.outcomes.run(Outcome([after, *behind], shown, parked, following))
             except LeaseLost:
                 logger.warning(
-                    "lease lost while posting",
-                    extra={"action": "lease_lost", "channel": delivery.channel_id},
+                    "claim lost while posting",
+                    extra={"action": "claim_lost", "channel": delivery.channel_id},
                 )
                 return
             if not after.state.is_settled:

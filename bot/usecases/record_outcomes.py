@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.domain.deliveries import Delivery, DeliveryState, SubjectKind
 from bot.domain.errors import BotError
-from bot.ports import Clock, Lease, ParkedChannel, Store, Transaction
+from bot.ports import Clock, ParkedChannel, Store, Transaction
 
 TOGETHER = 50
 """Outcomes in one transaction, which others wait for."""
@@ -15,12 +15,11 @@ TOGETHER = 50
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a claim under `lease`: first that of what was sent, then what is given back.
+    """What became of a claim: first that of what was sent, then what is given back.
 
     `shown`: which state of its card the first post of a card says. `following` is sent next.
     """
 
-    lease: Lease
     after: Sequence[Delivery]
     shown: int = 0
     parked: ParkedChannel | None = None
@@ -42,7 +41,11 @@ class _Waiting:
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcomes:
-    """Whoever is the first to wait for a transaction takes along all who came until it begins."""
+    """Whoever is the first to wait for a transaction takes along all who came until it begins.
+
+    No lease is asked for: whether a claim is still the one that was posted under is known of each
+    delivery. What Slack said is true, however late, and what is thrown away has to be looked for.
+    """
 
     store: Store
     clock: Clock
@@ -94,8 +97,6 @@ class RecordOutcomes:
 
 async def _record(transaction: Transaction, outcomes: Sequence[Outcome], now: datetime) -> None:
     """In one transaction with each outcome that its `following` is sent next."""
-    for lease in {one.lease for one in outcomes}:
-        await transaction.leases.require(lease, now)
     # Whoever changes a card and its line takes them in this order.
     for one in sorted(outcomes, key=lambda one: one.after[0].subject.subject_id):
         await _record_card(transaction, one.after[0], one.shown)

@@ -425,35 +425,99 @@ async def test_a_process_that_is_gone_is_taken_over_without_a_second_post() -> N
     assert one.shown() == [1, 2]
 
 
-async def test_a_lease_lost_while_posting_settles_nothing_and_the_next_one_looks() -> None:
-    one = Posting()
-    other = Posting(one.clock, one.database, one.poster, "other")
-    await one.add(1)
-    slow = _SlowPoster(one)
-    one.use_case = PostDeliveries(one.store, slow, one.clock, one.nudge, "one", lambda: 1.0)
-
-    await one.run()
-    assert one.delivery(1).state is DeliveryState.SENDING
-    await other.run()
-
-    assert other.delivery(1).state is DeliveryState.DELIVERED
-    assert one.shown() == [1]
-
-
 class _SlowPoster(RecordingPoster):
-    """Its posts take longer than any lease lasts."""
+    """Its posts and looks take longer than any lease and claim last; `meanwhile` runs then."""
 
-    def __init__(self, bot: Posting) -> None:
+    def __init__(self, bot: Posting, meanwhile: PostDeliveries | None = None) -> None:
         super().__init__()
         self.bot = bot
+        self.meanwhile = meanwhile
 
     @override
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
     ) -> str:
         ts = await self.bot.poster.post(channel_id, message, delivery_id, thread)
-        self.bot.clock.advance(120)
+        await self._takes_long()
         return ts
+
+    @override
+    async def find(
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+    ) -> str | None:
+        found = await self.bot.poster.find(channel_id, delivery_id, since, thread_ts)
+        await self._takes_long()
+        return found
+
+    async def _takes_long(self) -> None:
+        self.bot.clock.advance(120)
+        if self.meanwhile is not None:
+            await self.meanwhile.run()
+
+
+def slow_posting(bot: Posting, meanwhile: Posting | None = None) -> None:
+    slow = _SlowPoster(bot, meanwhile.use_case if meanwhile is not None else None)
+    bot.use_case = PostDeliveries(
+        bot.store, slow, bot.clock, bot.nudge, bot.holder, lambda: 1.0, measures=bot.delays
+    )
+
+
+async def test_what_became_of_a_post_is_stored_however_late_while_nobody_has_taken_over() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    slow_posting(bot)
+
+    await bot.run()
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+    await bot.run()
+
+    assert bot.shown() == [1, 2]
+    assert [call.method for call in bot.poster.calls] == ["post", "post"]
+
+
+async def test_a_look_that_outlasts_its_claim_each_time_settles_at_the_first() -> None:
+    bot = Posting()
+    await bot.add(1)
+    bot.poster.fail_next(LOST, after=True)
+    await bot.run()
+    slow_posting(bot)
+
+    await bot.run(RECHECK_DELAYS[0].total_seconds())
+
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+    assert bot.shown() == [1]
+
+
+async def test_a_claim_that_another_took_over_while_posting_is_settled_by_the_other() -> None:
+    one = Posting()
+    other = Posting(one.clock, one.database, one.poster, "other")
+    await one.add(1, 2)
+    slow_posting(one, other)
+
+    await one.run()
+
+    assert one.shown() == [1, 2]
+    assert [call.method for call in one.poster.calls] == ["post", "find", "post"]
+    assert {one.delivery(number).state for number in (1, 2)} == {DeliveryState.DELIVERED}
+
+
+@pytest.mark.parametrize("taken_over", [True, False])
+async def test_a_channel_is_refused_no_more_however_late_its_post_is_known(
+    *, taken_over: bool
+) -> None:
+    one = Posting()
+    other = Posting(one.clock, one.database, one.poster, "other")
+    await one.add(1)
+    one.poster.closed["C1"] = "is_archived"
+    await one.run()
+    assert set(one.database.contents.parked) == {"C1"}
+    del one.poster.closed["C1"]
+    slow_posting(one, other if taken_over else None)
+
+    await one.run(PARKED_RETRY.total_seconds() + 1)
+
+    assert one.database.contents.parked == {}
+    assert one.shown() == [1]
 
 
 async def test_a_store_that_is_gone_stops_the_run() -> None:

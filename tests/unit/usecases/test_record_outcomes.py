@@ -9,7 +9,6 @@ import pytest
 
 from bot.domain.deliveries import Delivery, DeliveryState, delivered
 from bot.domain.errors import LeaseLost, StoreUnavailable
-from bot.ports import Lease
 from bot.usecases.record_outcomes import Outcome, RecordOutcomes
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
@@ -22,15 +21,16 @@ class Desk:
 
     def __init__(self) -> None:
         self.store = InMemoryStore()
-        self.outcomes = RecordOutcomes(self.store, FakeClock(NOW))
+        self.clock = FakeClock(NOW)
+        self.outcomes = RecordOutcomes(self.store, self.clock)
 
-    async def claimed(self) -> tuple[Lease, Sequence[Delivery]]:
+    async def claimed(self) -> Sequence[Delivery]:
         await add(self.store, *(make_new(number, channel_id=f"C{number}") for number in range(3)))
         async with self.store.begin() as transaction:
-            leases = await transaction.leases.claim(
+            await transaction.leases.claim(
                 ["post"], holder="one", now=NOW, lifetime=timedelta(seconds=30)
             )
-        return leases["post"], await claim(self.store)
+        return await claim(self.store)
 
     async def states(self) -> list[DeliveryState]:
         async with self.store.begin() as transaction:
@@ -41,8 +41,8 @@ class Desk:
         return [one.state for one in found if one is not None]
 
 
-def outcome_of(lease: Lease, delivery: Delivery) -> Outcome:
-    return Outcome(lease, [delivered(delivery, "1.1", after(1))])
+def outcome_of(delivery: Delivery) -> Outcome:
+    return Outcome([delivered(delivery, "1.1", after(1))])
 
 
 async def begun(desk: Desk, outcomes: Sequence[Outcome]) -> list[asyncio.Task[None]]:
@@ -58,9 +58,9 @@ DELIVERED, SENDING = DeliveryState.DELIVERED, DeliveryState.SENDING
 
 async def test_those_that_wait_for_a_transaction_are_stored_in_one() -> None:
     desk = Desk()
-    lease, claimed = await desk.claimed()
+    claimed = await desk.claimed()
     async with desk.store.begin():
-        tasks = await begun(desk, [outcome_of(lease, one) for one in claimed])
+        tasks = await begun(desk, [outcome_of(one) for one in claimed])
         before = desk.store.transactions
     await asyncio.gather(*tasks)
 
@@ -70,10 +70,10 @@ async def test_those_that_wait_for_a_transaction_are_stored_in_one() -> None:
 
 async def test_where_nobody_waits_each_is_stored_by_itself() -> None:
     desk = Desk()
-    lease, claimed = await desk.claimed()
+    claimed = await desk.claimed()
     before = desk.store.transactions
     for one in claimed:
-        await desk.outcomes.run(outcome_of(lease, one))
+        await desk.outcomes.run(outcome_of(one))
 
     assert desk.store.transactions == before + 3
     assert await desk.states() == [DELIVERED] * 3
@@ -81,8 +81,8 @@ async def test_where_nobody_waits_each_is_stored_by_itself() -> None:
 
 async def test_a_claim_that_was_lost_is_told_to_its_own_caller_alone() -> None:
     desk = Desk()
-    lease, claimed = await desk.claimed()
-    first, second, third = (outcome_of(lease, one) for one in claimed)
+    claimed = await desk.claimed()
+    first, second, third = (outcome_of(one) for one in claimed)
     # As if another process had claimed it once more.
     second = replace(second, after=[replace(second.after[0], attempts=0)])
     async with desk.store.begin():
@@ -93,29 +93,32 @@ async def test_a_claim_that_was_lost_is_told_to_its_own_caller_alone() -> None:
     assert await desk.states() == [DELIVERED, SENDING, DELIVERED]
 
 
-async def test_a_lease_that_was_lost_is_told_to_all_that_rest_on_it() -> None:
+async def test_what_is_known_is_stored_whoever_posts_by_now() -> None:
     desk = Desk()
-    lease, claimed = await desk.claimed()
-    outcomes = [outcome_of(replace(lease, token=lease.token + 1), one) for one in claimed[:2]]
-    async with desk.store.begin():
-        tasks = await begun(desk, [*outcomes, outcome_of(lease, claimed[2])])
-    found = await asyncio.gather(*tasks, return_exceptions=True)
+    claimed = await desk.claimed()
+    desk.clock.advance(60)
+    async with desk.store.begin() as transaction:
+        leases = await transaction.leases.claim(
+            ["post"], holder="other", now=desk.clock.now(), lifetime=timedelta(seconds=30)
+        )
+        assert leases
+    for one in claimed:
+        await desk.outcomes.run(outcome_of(one))
 
-    assert [type(one) for one in found] == [LeaseLost, LeaseLost, type(None)]
-    assert await desk.states() == [SENDING, SENDING, DELIVERED]
+    assert await desk.states() == [DELIVERED] * 3
 
 
 async def test_a_store_that_is_gone_is_told_to_each() -> None:
     desk = Desk()
-    lease, claimed = await desk.claimed()
+    claimed = await desk.claimed()
     async with desk.store.begin():
-        tasks = await begun(desk, [outcome_of(lease, one) for one in claimed])
+        tasks = await begun(desk, [outcome_of(one) for one in claimed])
         # What has begun to wait for its turn passes; what comes after it does not.
         desk.store.unavailable = "gone"
-        tasks += await begun(desk, [outcome_of(lease, claimed[0])])
+        tasks += await begun(desk, [outcome_of(claimed[0])])
     await asyncio.gather(*tasks)
     with pytest.raises(StoreUnavailable):
-        await desk.outcomes.run(outcome_of(lease, claimed[0]))
+        await desk.outcomes.run(outcome_of(claimed[0]))
     desk.store.unavailable = None
 
     assert await desk.states() == [DELIVERED] * 3
@@ -125,13 +128,13 @@ async def test_a_store_that_is_gone_is_told_to_each() -> None:
 @pytest.mark.parametrize("left", [0, 1])
 async def test_whoever_is_cancelled_takes_no_other_along(left: int) -> None:
     desk = Desk()
-    lease, claimed = await desk.claimed()
+    claimed = await desk.claimed()
     async with desk.store.begin():
-        tasks = await begun(desk, [outcome_of(lease, one) for one in claimed])
+        tasks = await begun(desk, [outcome_of(one) for one in claimed])
         tasks[left].cancel()
         found = asyncio.gather(*tasks, return_exceptions=True)
     said = [type(one) for one in await found]
-    await desk.outcomes.run(outcome_of(lease, claimed[left]))
+    await desk.outcomes.run(outcome_of(claimed[left]))
 
     assert said == [asyncio.CancelledError if k == left else type(None) for k in range(3)]
     assert await desk.states() == [DELIVERED] * 3
