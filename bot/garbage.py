@@ -25,3 +25,16 @@ def settled_heap() -> Iterator[None]:
     finally:
         gc.set_threshold(*_USUAL)
         gc.unfreeze()
+
+
+@contextmanager
+def kept_to_the_end() -> Iterator[None]:
+    """For the last thing that a process does: what is there then goes with the process.
+
+    Before it ends Python looks through everything for garbage, which takes half a second of CPU
+    for what a bot is made of, five times as much as the rest of a stop.
+    """
+    try:
+        yield
+    finally:
+        gc.freeze()

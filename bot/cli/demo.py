@@ -11,6 +11,7 @@ from bot import logs
 from bot.cli.manifest import manifest_path
 from bot.cli.process import until_stopped
 from bot.config import load_settings
+from bot.garbage import kept_to_the_end
 from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox, SandboxAddresses
@@ -51,7 +52,8 @@ def command(port: int, seed: int, speed: float, log_level: str) -> None:
         slack_port=port,
     )
     try:
-        asyncio.run(run(sandbox))
+        with kept_to_the_end():
+            asyncio.run(run(sandbox))
     except OSError as error:
         raise click.ClickException(
             f"port {port} cannot be used ({error.strerror}); try --port 0"

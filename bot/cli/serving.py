@@ -14,6 +14,7 @@ from bot.cli.process import (
 )
 from bot.config import Settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.garbage import kept_to_the_end
 from bot.slack import tracing
 from bot.storage import migrate
 
@@ -29,7 +30,7 @@ def serve(build: Build, settings: Settings) -> None:
     secrets = secrets_of(settings)
     logs.configure(settings.log_level, settings.log_format, secrets, tracing.fields)
     try:
-        with complaining():
+        with complaining(), kept_to_the_end():
             asyncio.run(_run(build, settings))
     except StoreUnavailable as error:
         complain(ConfigurationError({"DATABASE_URL": f"cannot be used: {error.cause}"}))

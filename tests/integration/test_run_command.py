@@ -17,6 +17,11 @@ from tests.support.waiting import until
 
 StartProcess = Callable[..., Awaitable[ProcessTester]]
 
+AT_EXIT = "import atexit, gc; atexit.register(lambda: print(len(gc.get_objects())))"
+
+FEW = 5_000
+"""Containers. A bot consists of more than a hundred thousand."""
+
 HEARING = f"acme/site={MERGE_QUEUE}:enter,pause"
 
 ENOUGH = {
@@ -69,6 +74,17 @@ async def test_a_signal_stops_it_and_a_restart_goes_on_without_loss_or_double(
     after = bot.enqueue()
     await bot.wait_for_post(f"#{after}")
     assert len(bot.posts()) == 4
+
+
+async def test_the_end_looks_through_nothing_of_what_the_process_was_made_of(
+    start_process: StartProcess, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(AT_EXIT, "utf-8")
+    bot = await start_process(environment={"PYTHONPATH": str(tmp_path)})
+    process = bot.running
+    await bot.stop_bot()
+    assert process is not None
+    assert int(process.printed) < FEW
 
 
 async def test_what_is_under_way_when_the_signal_comes_is_brought_to_its_end(

@@ -2,7 +2,7 @@
 
 import gc
 
-from bot.garbage import YOUNG, settled_heap
+from bot.garbage import YOUNG, kept_to_the_end, settled_heap
 
 
 def test_garbage_is_looked_for_less_often_and_what_is_there_is_left_out() -> None:
@@ -29,3 +29,13 @@ def test_garbage_that_refers_to_itself_is_still_found() -> None:
 
     assert rings == 0
     assert left < 3 * YOUNG
+
+
+def test_at_the_end_of_a_process_nothing_is_looked_through_any_more() -> None:
+    with kept_to_the_end(), settled_heap():
+        held = [[] for _ in range(1000)]  # type: ignore[var-annotated]  # what is in them is no matter
+    try:
+        looked_through = {id(one) for one in gc.get_objects()}
+        assert not any(id(one) in looked_through for one in held)
+    finally:
+        gc.unfreeze()
