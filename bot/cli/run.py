@@ -2,7 +2,7 @@
 
 import click
 
-from bot.cli import imported_for_serving
+from bot.cli.imports import imported_for_serving
 from bot.cli.process import settings_with
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 
-from bot.cli import imported_for_serving
+from bot.cli.imports import imported_for_serving
 from tests.bench.contestant import attend, only_observed
 
 with imported_for_serving():
