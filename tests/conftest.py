@@ -11,7 +11,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from tests.support.sharing_out import OneByOne
@@ -21,9 +21,17 @@ FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ftp_proxy", "ws_proxy")
 OURS = ("MQBOT_", "SLACK_")
 
-settings.register_profile("dev", max_examples=50, deadline=None)
-# A shared machine may stall at any instant: in CI slowness is no failure.
-settings.register_profile("ci", max_examples=500, deadline=None, print_blob=True)
+# A shared machine may stall at any instant: slowness is no failure anywhere.
+settings.register_profile(
+    "dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "ci",
+    max_examples=500,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 

@@ -15,6 +15,7 @@ from bot.storage.engine import create_engine, sqlite_path
 from bot.storage.presence import Presence
 from bot.storage.unit_of_work import SqlStore
 from tests.support.bot_tester import RELEASES, BotTester
+from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer
 from tests.support.stored import make_new
 from tests.support.waiting import until
@@ -173,7 +174,7 @@ def test_the_wrong_kind_of_database_is_named() -> None:
 async def test_postgresql_is_dumped_and_restored_in_two_commands(
     postgres_server: PostgresServer, postgres_url: str
 ) -> None:
-    store = SqlStore(create_engine(postgres_url))
+    store = SqlStore(create_engine(postgres_url, **PATIENT))
     async with store.begin() as transaction:
         await transaction.outbox.add([make_new(1)])
     await store.close()
@@ -182,7 +183,7 @@ async def test_postgresql_is_dumped_and_restored_in_two_commands(
     postgres_server.tool("pg_restore", "--no-owner", "-d", empty, "data/mqbot.dump")
     result = await asyncio.to_thread(run, "restore", url=empty)
     assert result.exit_code == 0, result.output
-    restored = SqlStore(create_engine(empty))
+    restored = SqlStore(create_engine(empty, **PATIENT))
     async with restored.begin() as transaction:
         (doubted,) = await transaction.outbox.in_doubt(10)
         assert doubted.attempted_at == doubted.created_at
@@ -214,7 +215,7 @@ async def test_a_postgresql_database_in_use_is_not_made_ready(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup, "ENDING_SECONDS", 0.0)
-    store = SqlStore(create_engine(postgres_url))
+    store = SqlStore(create_engine(postgres_url, **PATIENT))
     async with store.begin() as transaction:
         await transaction.outbox.add([make_new(1)])
     result = await asyncio.to_thread(run, "restore", url=postgres_url)

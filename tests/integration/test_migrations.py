@@ -32,6 +32,7 @@ from bot.storage.column_types import EPOCH, MICROSECOND
 from bot.storage.engine import create_engine
 from bot.storage.tables import metadata
 from bot.storage.unit_of_work import SqlStore
+from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer, postgres_or_skip
 from tests.support.stored import SHOP, SITE, event_subject
 
@@ -70,7 +71,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[AsyncConnection]:
-    engine = create_engine(url)
+    engine = create_engine(url, **PATIENT)
     try:
         async with engine.begin() as connection:
             yield connection
@@ -90,7 +91,7 @@ async def migrate_with_data(url: str) -> None:
 
 async def test_every_revision_keeps_what_was_read_and_heard(empty_url: str) -> None:
     await migrate_with_data(empty_url)
-    store = SqlStore(create_engine(empty_url))
+    store = SqlStore(create_engine(empty_url, **PATIENT))
     async with store.begin() as transaction:
         positions = await transaction.positions.load([SITE, SHOP])
         events = await transaction.events.get([event_subject(2)])
@@ -119,7 +120,7 @@ async def test_every_revision_keeps_what_waits_to_be_posted(empty_url: str) -> N
     await migrate_with_data(empty_url)
     now = at(1772368900000000)
     later = now + timedelta(seconds=60)
-    store = SqlStore(create_engine(empty_url))
+    store = SqlStore(create_engine(empty_url, **PATIENT))
     async with store.begin() as transaction:
         summary = await transaction.outbox.summary()
         claimed = await transaction.outbox.claim(
@@ -166,7 +167,7 @@ async def test_every_revision_keeps_what_was_acted_upon(empty_url: str) -> None:
     await migrate_with_data(empty_url)
     now = at(1772368800000000)
     until = now + timedelta(minutes=10)
-    store = SqlStore(create_engine(empty_url))
+    store = SqlStore(create_engine(empty_url, **PATIENT))
     async with store.begin() as transaction:
         requests = transaction.seen_requests
         known = [await requests.add(key, now=now, until=until) for key in ("8c4b1f", "e3b0c4")]

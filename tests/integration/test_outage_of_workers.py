@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from bot.storage.engine import create_engine
 from bot.storage.tables import stalenesses
+from tests.support.databases import PATIENT
 from tests.support.fleet import CHANNELS, Fleet, Leases
 from tests.support.polls_seen import PollsSeen
 from tests.support.waiting import until, until_true
@@ -34,7 +35,7 @@ NOTICE, END = [WORDS[0]], list(WORDS)
 
 async def outages(database_url: str) -> Sequence[bool]:
     """Of each outage that is stored, whether it is over."""
-    engine = create_engine(database_url)
+    engine = create_engine(database_url, **PATIENT)
     try:
         async with engine.connect() as connection:
             rows = await connection.execute(select(stalenesses.c.ended_at))

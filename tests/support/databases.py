@@ -11,6 +11,9 @@ from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.support.store import InMemoryDatabase, InMemoryStore
 
+PATIENT = {"wait_seconds": 60.0, "idle_seconds": 120.0, "command_seconds": 120.0}
+"""For what has to come about: no part of it must be given up because the machine is busy."""
+
 
 @dataclass
 class TestDatabase:
@@ -37,7 +40,7 @@ def in_memory() -> TestDatabase:
 
 
 def by_url(kind: str, url: str) -> TestDatabase:
-    return TestDatabase(kind, lambda: SqlStore(create_engine(url)), url)
+    return TestDatabase(kind, lambda: SqlStore(create_engine(url, **PATIENT)), url)
 
 
 def sqlite_copy(template: Path, folder: Path) -> str:

@@ -16,6 +16,7 @@ from bot.sandbox.slack.workspace import Change
 from bot.storage.engine import create_engine
 from bot.storage.tables import leases
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
+from tests.support.databases import PATIENT
 from tests.support.polls_seen import PollsSeen
 from tests.support.several_processes import RunningProcess, SeveralProcesses
 from tests.support.waiting import until
@@ -118,7 +119,7 @@ class Leases:
     """Who has which lease, from the database."""
 
     def __init__(self, database_url: str) -> None:
-        self._engine: AsyncEngine = create_engine(database_url)
+        self._engine: AsyncEngine = create_engine(database_url, **PATIENT)
 
     async def __aenter__(self) -> Self:
         return self

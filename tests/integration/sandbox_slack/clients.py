@@ -1,6 +1,5 @@
 """A manifest, a real Bolt app and what the tests of the local workspace share."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,16 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import Json
+from tests.support.waiting import until
+
+PATIENT_SECONDS = 600.0
+"""How long the workspace waits where an acknowledgement is sure to come, on however busy a machine.
+
+Longer than a test waits for anything: what ends before was acknowledged, not given up.
+"""
+
+IMPATIENT_SECONDS = 0.3
+"""How long it waits where no acknowledgement comes in time."""
 
 MANIFEST: dict[str, object] = {
     "display_information": {"name": "Merge Queue"},
@@ -85,11 +94,19 @@ CHANNEL = "C0MERGEQ"
 ALICE = "U0ALICE"
 
 
-async def eventually(condition: Callable[[], object], seconds: float = 5.0) -> None:
-    """Wait until the condition holds; fail when it does not within the seconds given."""
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - the condition belongs to code that sets no event
-            await asyncio.sleep(0.01)
+async def eventually(condition: Callable[[], object]) -> None:
+    """Wait until the condition holds; fail when it does not before long."""
+    await until(condition, "what the test waits for")
+
+
+def be_impatient(sandbox: SlackSandbox) -> None:
+    """From the next payload on, wait for an acknowledgement that does not come, but not long."""
+    sandbox.socket_mode._ack_seconds = IMPATIENT_SECONDS
+
+
+def be_patient(sandbox: SlackSandbox) -> None:
+    """From the next payload on, wait for an acknowledgement as long as this machine needs."""
+    sandbox.socket_mode._ack_seconds = PATIENT_SECONDS
 
 
 class BoltApp:

@@ -7,7 +7,9 @@ import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
 from tests.integration.sandbox_slack.clients import (
+    IMPATIENT_SECONDS,
     MANIFEST,
+    PATIENT_SECONDS,
     BoltApp,
 )
 
@@ -21,7 +23,9 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[SlackSandbox]:
-    running = SlackSandbox(MANIFEST, event_retry_seconds=(0.0, 0.05, 0.05))
+    running = SlackSandbox(
+        MANIFEST, ack_seconds=PATIENT_SECONDS, event_retry_seconds=(0.0, 0.05, 0.05)
+    )
     await running.start()
     yield running
     await running.stop()
@@ -30,7 +34,9 @@ async def sandbox() -> AsyncIterator[SlackSandbox]:
 @pytest.fixture
 async def impatient() -> AsyncIterator[SlackSandbox]:
     """A workspace that waits a third of a second for acknowledgements."""
-    running = SlackSandbox(MANIFEST, ack_seconds=0.3, event_retry_seconds=(0.0, 0.05, 0.05))
+    running = SlackSandbox(
+        MANIFEST, ack_seconds=IMPATIENT_SECONDS, event_retry_seconds=(0.0, 0.05, 0.05)
+    )
     await running.start()
     yield running
     await running.stop()

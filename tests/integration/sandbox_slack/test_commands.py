@@ -147,7 +147,7 @@ async def test_a_missed_acknowledgement_is_told_to_the_person(slow_bolt: BoltApp
 
     assert answer == {"ok": True, "acknowledged": False, "error": "operation_timeout"}
     assert notices == ['/mq failed with the error "operation_timeout"']
-    assert slow_bolt.received
+    await eventually(lambda: slow_bolt.received)
 
 
 async def test_a_response_url_serves_five_times(bolt: BoltApp) -> None:

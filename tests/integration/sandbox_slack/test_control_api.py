@@ -15,8 +15,10 @@ from tests.integration.sandbox_slack.clients import (
     CHANNEL,
     MODAL,
     BoltApp,
+    be_impatient,
     eventually,
 )
+from tests.support.waiting import DEADLINE_SECONDS
 
 
 async def test_the_control_api_types_clicks_and_reads(
@@ -142,7 +144,7 @@ async def test_the_stream_names_every_kind_of_change(
         await client.conversations_join(channel="C0RELEASE")
         with suppress(ControlRefusal):
             await bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(DEADLINE_SECONDS):
             kinds = await _kinds(stream, "notice")
     assert kinds == [
         "message",
@@ -229,6 +231,7 @@ async def test_the_whole_conversation_works_over_http_alone(
     assert done == {"ok": True, "acknowledged": True}
     assert await views() == []
     assert (await post(f"views/{view['id']}/close", user=ALICE))["error"] == "view_not_found"
+    be_impatient(bolt.sandbox)
     assert (await post("home", user=ALICE))["acknowledged"] is False
     assert (await post("faults", name="nothing"))["error"] == "unknown_fault"
 
@@ -255,7 +258,7 @@ async def test_a_reader_that_falls_behind_is_sent_away_to_read_again(
         # One turn of the event loop, so that nothing is read in between.
         for number in range(1_001):
             sandbox.installation.workspace.tell(ALICE, None, f"Notice {number}")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE_SECONDS):
             told = await stream.read()
     assert told.count(b"event: change") == 999
 

@@ -10,6 +10,7 @@ from tests.integration.sandbox_slack.clients import (
     ALICE,
     CHANNEL,
     BoltApp,
+    be_patient,
     eventually,
     texts,
 )
@@ -79,6 +80,7 @@ async def test_a_lost_payload_is_a_timeout_and_the_next_click_works(slow_bolt: B
     await slow_bolt.connect()
     slow_bolt.sandbox.faults.arm({"name": "lose_payload"})
     lost = await slow_bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
+    be_patient(slow_bolt.sandbox)
     again = await slow_bolt.sandbox.people.command(ALICE, CHANNEL, "/mq")
     assert lost["error"] == "operation_timeout"
     assert again["acknowledged"] is True

@@ -15,8 +15,11 @@ from tests.support.waiting import until
 
 BOLT = "@slack/bolt@5.1.0"
 INSTALL_SECONDS = 180
-START_SECONDS = 30
-STOP_SECONDS = 10
+ACK_SECONDS = 20.0
+"""Slack waits for three, which say nothing of an app on a machine that does six things at once."""
+
+START_SECONDS = 90
+STOP_SECONDS = 30
 TYPED_AT_MOST = 5
 ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
 APP = Path(__file__).with_name("echo_app.js")
@@ -60,7 +63,7 @@ def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 async def sandbox(app_folder: Path) -> AsyncIterator[SlackSandbox]:
     """A workspace with the app running in it."""
-    workspace = SlackSandbox(MANIFEST, rate_limits="all")
+    workspace = SlackSandbox(MANIFEST, rate_limits="all", ack_seconds=ACK_SECONDS)
     await workspace.start()
     environment = {
         "PATH": os.environ["PATH"],

@@ -16,17 +16,18 @@ from slack_sdk.signature import SignatureVerifier
 from bot.sandbox.slack.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import ControlRefusal, Json
-from tests.integration.sandbox_slack.clients import ALICE, CHANNEL, MANIFEST, eventually
+from tests.integration.sandbox_slack.clients import (
+    ALICE,
+    CHANNEL,
+    IMPATIENT_SECONDS,
+    MANIFEST,
+    PATIENT_SECONDS,
+    eventually,
+)
 
 SECRET = "e6b19c573432dcc6b075501d51b51bb8"
 SETTINGS: Any = MANIFEST["settings"]
 OVER_HTTP: dict[str, object] = {**MANIFEST, "settings": {**SETTINGS, "socket_mode_enabled": False}}
-
-PATIENT_SECONDS = 60.0
-"""How long the workspace waits where an answer is sure to come, on however busy a machine."""
-
-IMPATIENT_SECONDS = 0.3
-"""How long it waits where no answer comes in time."""
 
 
 class Listener:

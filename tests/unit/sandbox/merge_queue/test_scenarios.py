@@ -2,9 +2,11 @@
 
 from collections import Counter
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
+from bot.cli import demo
 from bot.sandbox.merge_queue import scenarios
 from bot.sandbox.merge_queue.controls import Controls
 from bot.sandbox.merge_queue.event_log import Event
@@ -39,6 +41,21 @@ def queued(controls: Controls) -> int:
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_busy_shows_entries_merges_and_failures_within_ten_seconds_at_speed_20(seed: int) -> None:
     counted = kinds(start("busy", seed, speed=20).advance(10))
+    assert counted["enter"]
+    assert counted["merged"]
+    assert counted["failure"]
+
+
+def test_what_mqbot_demo_starts_shows_all_three_within_eight_seconds() -> None:
+    defaults: dict[str | None, Any] = {one.name: one.default for one in demo.command.params}
+    controls = Controls(
+        repositories=demo.REPOSITORIES,
+        seed=defaults["seed"],
+        speed=defaults["speed"],
+        real_time=False,
+        start_at=NOW,
+    )
+    counted = kinds(controls.advance(8))
     assert counted["enter"]
     assert counted["merged"]
     assert counted["failure"]
