@@ -4,7 +4,6 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, GENERAL, INCIDENTS, MERGE_QUEUE, BotTester
-from tests.support.clock import MovedClock
 from tests.support.shown import Shown
 from tests.support.waiting import until
 
@@ -67,14 +66,12 @@ async def test_a_board_follows_the_queue(start_bot: StartBot) -> None:
     assert len(bot.posts()) == 3
 
 
-async def test_a_queue_that_stays_as_it_is_costs_no_edit(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_a_queue_that_stays_as_it_is_costs_no_edit(start_bot: StartBot) -> None:
     bot = await start_bot(speed=1.0)
     bot.pause_elsewhere("Database migration", by="carol")
     board = await bot.wait_for_change(await put_up(bot), "Paused by carol since")
     before = await settled(bot, board)
-    clock.advance(3600)
+    await bot.pass_time(3600)
     await looks(bot, 5)
     assert edits(bot, board) == before
     shown = bot.now(board)
@@ -86,7 +83,7 @@ async def test_a_queue_that_stays_as_it_is_costs_no_edit(
 
 
 async def test_a_service_that_does_not_answer_is_told_and_so_is_its_recovery(
-    start_bot: StartBot, clock: MovedClock
+    start_bot: StartBot,
 ) -> None:
     bot = await start_bot(speed=1.0)
     number = bot.enqueue(title="Add search", hangs=True)
@@ -94,7 +91,7 @@ async def test_a_service_that_does_not_answer_is_told_and_so_is_its_recovery(
     await settled(bot, board)
     bot.break_service("error", path=STATUS, status=503)
     await looks(bot, 2)
-    clock.advance(45)
+    await bot.pass_time(45)
     board = await bot.wait_for_change(board, "has not answered since")
     assert ":warning: *As of*" in board
     assert "*acme/site* was running" in board
@@ -102,12 +99,12 @@ async def test_a_service_that_does_not_answer_is_told_and_so_is_its_recovery(
     # That it was edited is on record before the clock jumps again.
     await looks(bot, 2)
     told = edits(bot, board)
-    clock.advance(120)
+    await bot.pass_time(120)
     await looks(bot, 2)
     assert edits(bot, board) == told
 
     bot.mend_service()
-    clock.advance(120)
+    await bot.pass_time(120)
     board = await bot.wait_for_change(board, "*acme/site* is running")
     assert "has not answered" not in board
     assert "unchanged since" in board

@@ -30,7 +30,7 @@ async def test_what_happened_is_told_in_one_message_at_its_time(
     await bot.another_look()
     assert bot.posts() == []
 
-    clock.advance(3600)
+    await bot.pass_time(3600)
 
     digest = await bot.wait_for_post("Digest")
     assert digest.words.startswith(":newspaper: *Digest:* 6 events in one message")
@@ -46,7 +46,7 @@ async def test_failures_and_pauses_come_at_once(start_bot: StartBot, clock: Move
     await bot.wait_for_post("Queue paused")
     assert len(bot.posts()) == 2
 
-    clock.advance(3600)
+    await bot.pass_time(3600)
 
     await bot.wait_for_post(f"*Queued* #{number}")
 
@@ -67,7 +67,7 @@ async def test_a_digest_that_the_bot_was_down_for_comes_late_and_once(
 
 async def test_on_a_quiet_day_there_is_no_digest(start_bot: StartBot, clock: MovedClock) -> None:
     bot = await subscribed(start_bot, clock)
-    clock.advance(25 * 3600)
+    await bot.pass_time(25 * 3600)
     await bot.ask("/mq status")
     assert bot.posts() == []
 
@@ -86,7 +86,7 @@ async def test_a_subscription_that_the_configuration_loses_leaves_no_digest(
     bot.channels = f"acme/site={RELEASES}:enter merge digest:{at} UTC"
     await bot.start_bot()
 
-    clock.advance(3600)
+    await bot.pass_time(3600)
 
     await bot.wait_for_post("Digest", RELEASES)
     await bot.another_look()
@@ -105,7 +105,7 @@ async def test_who_unsubscribes_gets_no_digest_of_what_happened_before(
     await bot.wait_for_post("no longer hears")
     posted = len(bot.posts())
 
-    clock.advance(3600)
+    await bot.pass_time(3600)
 
     await bot.another_look()
     await bot.another_look()

@@ -12,7 +12,6 @@ from tests.support.bot_tester import (
     RELEASES,
     BotTester,
 )
-from tests.support.clock import MovedClock
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -199,9 +198,7 @@ async def test_without_a_reason_a_form_asks_for_it_and_shows_what_would_stop(
     assert reasons(three)[0] == "freeze (by alice via Slack)"
 
 
-async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(
-    three: BotTester,
-) -> None:
+async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(three: BotTester) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
 
@@ -233,15 +230,13 @@ async def test_where_a_group_was_paused_its_end_is_told_in_one_post_wherever_it_
     assert len(three.posts()) == 2
 
 
-async def test_a_group_is_reminded_of_once_and_not_queue_by_queue(
-    three: BotTester, clock: MovedClock
-) -> None:
+async def test_a_group_is_reminded_of_once_and_not_queue_by_queue(three: BotTester) -> None:
     await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
     await three.wait_for_post("@release: 2 of 2 queues paused")
-    clock.advance(1801)
+    await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     assert mine.labels == ["Unpause @release", "Snooze", "Extend…"]
-    clock.advance(3601)
+    await three.pass_time(3601)
     told = await three.wait_for_post("Still paused")
     assert "acme/site, acme/api" in told
     await three.click(told, "Unpause @release", by=BOB)
@@ -318,7 +313,7 @@ async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> 
 
 
 async def test_a_group_that_a_restart_cut_short_is_told_and_restored_exactly(
-    three: BotTester, clock: MovedClock
+    three: BotTester,
 ) -> None:
     """The bot is stopped while the service has paused one of two queues."""
     three.break_service("slow", path="/acme/api/merge-queue/pause", method="PUT", seconds=3600)
@@ -331,7 +326,7 @@ async def test_a_group_that_a_restart_cut_short_is_told_and_restored_exactly(
     three.mend_service()
     await three.start_bot()
     three.merge_queue.pause("acme/api", "Night", by="carol")
-    clock.advance(180)
+    await three.pass_time(180)
 
     post = await three.wait_for_post("@release: 1 of 2 queues paused")
     assert "*1 paused:* acme/site" in post

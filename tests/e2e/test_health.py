@@ -5,7 +5,6 @@ import pytest
 from bot.sandbox.merge_queue.controls import SentEvent
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES, REPOSITORY, BotTester
-from tests.support.clock import MovedClock
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -15,20 +14,20 @@ STANDING = {"repositories": {REPOSITORY: "quiet"}, "speed": 1.0}
 """So slow a service that nothing happens in it while a test lasts."""
 
 
-async def later(bot: BotTester, clock: MovedClock, seconds: float = 60) -> None:
+async def later(bot: BotTester, seconds: float = 60) -> None:
     """After so long the bot has looked at the queue once more.
 
     What was seen in the channel is on record by then: no clock is moved while it is posted.
     """
     await bot.another_look()
     looks = len(bot.requests("/status"))
-    clock.advance(seconds)
+    await bot.pass_time(seconds)
     await until(lambda: len(bot.requests("/status")) > looks, "another look at the queue")
     await bot.another_look()
 
 
 async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
-    start_bot: StartBot, clock: MovedClock
+    start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
         **STANDING,
@@ -39,16 +38,16 @@ async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
     assert "health" in await bot.wait_for_post("now hears about")
     number = bot.enqueue(title="Fix <the> search")
     await bot.wait_for_post(f"#{number}", RELEASES)
-    await later(bot, clock, 8 * MINUTES)
+    await later(bot, 8 * MINUTES)
     assert len(bot.posts()) == 1
 
-    clock.advance(4 * MINUTES)
+    await bot.pass_time(4 * MINUTES)
 
     alert = await bot.wait_for_post("Queue alert")
     assert f"the head of the queue, #{number} Fix <the> search, has waited for 1" in alert
     assert "(limit 10 min)" in alert
     assert "Look at its checks" in alert
-    await later(bot, clock, 4 * MINUTES)
+    await later(bot, 4 * MINUTES)
     assert len(bot.posts()) == 2
 
     await bot.click(alert, "Show status")
@@ -58,16 +57,14 @@ async def test_a_head_that_waits_is_told_once_to_who_asked_and_so_is_its_end(
     assert len(bot.posts()) == 2
 
     bot.merge_queue.dequeue(REPOSITORY, number)
-    clock.advance(60)
+    await bot.pass_time(60)
 
     over = await bot.wait_for_post("Alert over")
     assert "the head of the queue moves on, after " in over
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 1, 0]
 
 
-async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(start_bot: StartBot) -> None:
     bot = await start_bot(
         **STANDING,
         channels=f"acme/site={MERGE_QUEUE}:health",
@@ -81,26 +78,26 @@ async def test_failures_in_a_row_are_told_once_and_a_merge_ends_them(
         await bot.another_look()
 
     await fail(71, 72)
-    await later(bot, clock)
+    await later(bot)
     assert bot.posts() == []
     await fail(73, 74)
-    clock.advance(60)
+    await bot.pass_time(60)
     alert = await bot.wait_for_post("Queue alert")
     assert "4 pull requests in a row left the queue on failures, #74 last (limit 3)" in alert
     assert "pause the queue until it is found" in alert
     await fail(75)
-    await later(bot, clock)
+    await later(bot)
     assert len(bot.posts()) == 1
 
     bot.emit("action.queue.merged", 76)
     await bot.another_look()
-    clock.advance(60)
+    await bot.pass_time(60)
 
     assert "the queue merges again, after" in await bot.wait_for_post("Alert over")
 
 
 async def test_a_long_queue_and_a_stuck_batch_are_told_while_it_is_not_paused(
-    start_bot: StartBot, clock: MovedClock
+    start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
         **STANDING,
@@ -114,42 +111,40 @@ async def test_a_long_queue_and_a_stuck_batch_are_told_while_it_is_not_paused(
     )
     bot.pause_elsewhere("CI is down")
     numbers = [bot.enqueue(labels=("hotfix",), hangs=True) for _ in range(3)]
-    await later(bot, clock, 2 * MINUTES)
+    await later(bot, 2 * MINUTES)
     assert bot.posts() == []
 
     bot.merge_queue.unpause(REPOSITORY)
     await bot.happens("action.queue.checks_start", numbers[0])
-    clock.advance(60)
+    await bot.pass_time(60)
     long = await bot.wait_for_post("Queue alert")
     assert "3 pull requests are in the queue (limit 2)" in long
-    await later(bot, clock, 15 * MINUTES)
+    await later(bot, 15 * MINUTES)
     stuck = await bot.wait_for_post("Queue alert")
     assert f"with #{numbers[0]} " in stuck
     assert "has been checked for 1" in stuck
     assert "(limit 10 min)" in stuck
     for number in numbers:
         bot.merge_queue.dequeue(REPOSITORY, number)
-    await later(bot, clock)
+    await later(bot)
     await bot.wait_for_post("no batch is stuck any more, after")
     await bot.wait_for_post("the queue is short again, after 1")
     lines = [one.line for one in bot.posts()]
     assert [line.partition(",")[0] for line in lines] == ["Queue alert"] * 2 + ["Alert over"] * 2
 
 
-async def test_a_restarted_bot_remembers_what_it_told(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_a_restarted_bot_remembers_what_it_told(start_bot: StartBot) -> None:
     bot = await start_bot(
         **STANDING,
         channels=f"acme/site={MERGE_QUEUE}:health",
         environment={"MQBOT_HEALTH_DEPTH": "1", "MQBOT_HEALTH_HEAD_MINUTES": "0"},
     )
     numbers = [bot.enqueue() for _ in range(2)]
-    clock.advance(60)
+    await bot.pass_time(60)
     await bot.wait_for_post("2 pull requests are in the queue")
     await bot.stop_bot()
     await bot.start_bot()
-    await later(bot, clock)
+    await later(bot)
     assert len(bot.posts()) == 1
     await bot.stop_bot()
     for number in numbers:
@@ -159,9 +154,9 @@ async def test_a_restarted_bot_remembers_what_it_told(
     assert len(bot.posts()) == 2
 
 
-async def test_an_unknown_type_of_event_is_no_alert(start_bot: StartBot, clock: MovedClock) -> None:
+async def test_an_unknown_type_of_event_is_no_alert(start_bot: StartBot) -> None:
     bot = await start_bot(**STANDING, channels=f"acme/site={MERGE_QUEUE}:health")
     bot.merge_queue.emit(REPOSITORY, SentEvent("action.of_tomorrow", pull_request=5))
     bot.emit("action.queue.enter", 77)
-    await later(bot, clock, 10 * MINUTES)
+    await later(bot, 10 * MINUTES)
     assert bot.posts() == []

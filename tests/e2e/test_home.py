@@ -4,7 +4,6 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES, BotTester
-from tests.support.clock import MovedClock
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -71,9 +70,7 @@ async def test_the_home_tab_shows_the_timers_that_will_lift_a_pause_and_no_other
     assert "Timers running" not in await bot.home("*acme/site* is running")
 
 
-async def test_a_stale_resume_on_the_home_tab_tells_the_person_what_is_true(
-    bot: BotTester,
-) -> None:
+async def test_a_stale_resume_on_the_home_tab_tells_the_person_what_is_true(bot: BotTester) -> None:
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.open_home()
     home = await bot.home("is paused")
@@ -139,20 +136,16 @@ async def test_a_login_that_cannot_be_one_is_refused(bot: BotTester) -> None:
     assert "one word" in await bot.ask("/mq link")
 
 
-async def test_an_open_home_tab_is_brought_up_to_date_by_itself(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_an_open_home_tab_is_brought_up_to_date_by_itself(start_bot: StartBot) -> None:
     bot = await start_bot()
     await bot.open_home()
     await bot.home("is running, the queue is empty")
     bot.merge_queue.pause("acme/site", "Night", by="carol")
-    clock.advance(61)
+    await bot.pass_time(61)
     await bot.home("*acme/site* is paused")
 
 
-async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(start_bot: StartBot) -> None:
     bot = await start_bot()
     await bot.open_home(by=ALICE)
     await bot.home(by=ALICE)
@@ -160,20 +153,18 @@ async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(
     await bot.home(by=BOB)
     before = len(bot.calls("views.publish"))
     reads = len(bot.requests("/merge-queue/status"))
-    clock.advance(61)
+    await bot.pass_time(61)
     await until(lambda: len(bot.requests("/merge-queue/status")) > reads, "a new look")
     await bot.open_home(by=BOB)
     await until(lambda: len(bot.calls("views.publish")) > before, "the tab that was opened")
     assert len(bot.calls("views.publish")) == before + 1
 
 
-async def test_nobody_looks_for_those_who_opened_the_tab_long_ago(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_nobody_looks_for_those_who_opened_the_tab_long_ago(start_bot: StartBot) -> None:
     bot = await start_bot()
     await bot.open_home()
     home = await bot.home("is running")
-    clock.advance(2 * 3600)
+    await bot.pass_time(2 * 3600)
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await bot.happens("queue.pause.create")
     assert await bot.home() == home

@@ -4,7 +4,6 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
-from tests.support.clock import MovedClock
 
 pytestmark = pytest.mark.e2e
 
@@ -13,9 +12,7 @@ UNTIL_KNOWN = 11
 HEARING = f"acme/site={MERGE_QUEUE}:failure,enter,style:feed"
 
 
-async def test_a_person_sees_what_they_are_told_and_switches_it_on_the_card(
-    bot: BotTester,
-) -> None:
+async def test_a_person_sees_what_they_are_told_and_switches_it_on_the_card(bot: BotTester) -> None:
     card = await bot.ask("/mq me")
     assert "*Mentions:* on, once I know your login" in card
     assert "*Reminders:* on" in card
@@ -66,13 +63,11 @@ async def test_who_wants_no_mentions_is_mentioned_no_more(start_bot: StartBot) -
     assert ALICE not in str(failed.blocks)
 
 
-async def test_an_author_is_told_alone_of_what_no_channel_hears(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_an_author_is_told_alone_of_what_no_channel_hears(start_bot: StartBot) -> None:
     bot = await start_bot(speed=20.0)
     await bot.ask("/mq link Carol")
     assert "Failures, Merges: on now." in await bot.ask("/mq me failures merges on")
-    clock.advance(UNTIL_KNOWN)
+    await bot.pass_time(UNTIL_KNOWN)
     merged = bot.enqueue(author="carol")
     told = await bot.wait_for_direct_message("*Merged*")
     assert f"#{merged}" in told
@@ -98,12 +93,12 @@ async def test_an_author_is_told_alone_of_what_no_channel_hears(
 
 
 async def test_what_one_batch_merged_of_an_author_is_one_direct_message(
-    start_bot: StartBot, clock: MovedClock
+    start_bot: StartBot,
 ) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:merge,style:feed", speed=40.0)
     await bot.ask("/mq link carol")
     await bot.ask("/mq me merges on")
-    clock.advance(UNTIL_KNOWN)
+    await bot.pass_time(UNTIL_KNOWN)
     red, _, blue = (
         bot.enqueue(title=f"Door {one}", author=author)
         for one, author in (("red", "carol"), ("green", "zoe"), ("blue", "carol"))
@@ -116,15 +111,13 @@ async def test_what_one_batch_merged_of_an_author_is_one_direct_message(
     await bot.wait_for_post("*Merged* 3 pull requests together")
 
 
-async def test_whose_login_is_forgotten_is_told_nothing_more(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_whose_login_is_forgotten_is_told_nothing_more(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
     await bot.ask("/mq link carol")
     await bot.ask("/mq me failures on")
     await bot.ask("/mq me mentions off")
     await bot.ask("/mq link off")
-    clock.advance(UNTIL_KNOWN)
+    await bot.pass_time(UNTIL_KNOWN)
     failing = bot.enqueue(author="carol", broken_check="lint")
     await bot.wait_for_post(f"*Queued* #{failing}")
     await bot.wait_for_post("*Left the queue*")
@@ -132,13 +125,11 @@ async def test_whose_login_is_forgotten_is_told_nothing_more(
     assert "*Failures:* on, once I know your login" in await bot.ask("/mq me")
 
 
-async def test_the_channel_is_reminded_where_the_pauser_wants_no_reminder(
-    bot: BotTester, clock: MovedClock
-) -> None:
+async def test_the_channel_is_reminded_where_the_pauser_wants_no_reminder(bot: BotTester) -> None:
     await bot.ask("/mq me reminders off")
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    clock.advance(HALF_HOUR)
+    await bot.pass_time(HALF_HOUR)
     assert "CI runners are down" in await bot.wait_for_post("still paused")
     assert bot.direct_messages(by=ALICE) == []
 

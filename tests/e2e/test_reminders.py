@@ -4,76 +4,69 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
-from tests.support.clock import MovedClock
 
 pytestmark = pytest.mark.e2e
 
 HALF_HOUR, HOUR = 1801, 3601
 
 
-async def test_the_pauser_is_reminded_first_and_then_the_channel(
-    bot: BotTester, clock: MovedClock
-) -> None:
+async def test_the_pauser_is_reminded_first_and_then_the_channel(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    clock.advance(HALF_HOUR)
+    await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
     assert mine.labels == ["Resume queue", "Snooze", "Extend…"]
-    clock.advance(HOUR)
+    await bot.pass_time(HOUR)
     assert "CI runners are down" in await bot.wait_for_post("still paused")
 
 
-async def test_a_snooze_puts_the_next_reminder_off(bot: BotTester, clock: MovedClock) -> None:
+async def test_a_snooze_puts_the_next_reminder_off(bot: BotTester) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    clock.advance(HALF_HOUR)
+    await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
     await bot.click(mine, "Snooze", by=ALICE)
     await bot.wait_for_reply("No reminder of acme/site before", by=ALICE, channel=mine.channel)
-    clock.advance(HOUR)
+    await bot.pass_time(HOUR)
     await bot.ask("/mq status")
     assert not [one for one in bot.posts() if "still paused" in one]
-    clock.advance(HOUR)
+    await bot.pass_time(HOUR)
     await bot.wait_for_post("still paused")
 
 
 async def test_nobody_is_reminded_of_a_pause_that_was_lifted_on_the_dashboard(
-    bot: BotTester, clock: MovedClock
+    bot: BotTester,
 ) -> None:
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
     bot.merge_queue.unpause("acme/site", by="carol")
     await bot.wait_for_post("Queue unpaused")
-    clock.advance(HALF_HOUR)
+    await bot.pass_time(HALF_HOUR)
     await bot.ask("/mq status")
     assert bot.posts()[-1].line.startswith("Queue unpaused")
 
 
-async def test_the_subscribers_are_reminded_of_a_pause_made_elsewhere(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_the_subscribers_are_reminded_of_a_pause_made_elsewhere(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     await bot.wait_for_post("Queue paused", by=BOB)
-    clock.advance(HALF_HOUR)
+    await bot.pass_time(HALF_HOUR)
     assert "Database migration" in await bot.wait_for_post("still paused")
 
 
-async def test_nobody_is_reminded_of_a_pause_about_to_lift_itself(
-    bot: BotTester, clock: MovedClock
-) -> None:
+async def test_nobody_is_reminded_of_a_pause_about_to_lift_itself(bot: BotTester) -> None:
     await bot.type("/mq pause 33m deploying 4.2")
     await bot.wait_for_post("Queue paused")
-    clock.advance(HALF_HOUR)
+    await bot.pass_time(HALF_HOUR)
     await bot.ask("/mq status")
-    clock.advance(180)
+    await bot.pass_time(180)
     await bot.wait_for_post("Queue unpaused")
 
 
-async def test_reminders_can_be_switched_off(start_bot: StartBot, clock: MovedClock) -> None:
+async def test_reminders_can_be_switched_off(start_bot: StartBot) -> None:
     bot = await start_bot(environment={"MQBOT_REMINDER_MINUTES": "0"})
     await bot.type("/mq pause CI runners are down")
     await bot.wait_for_post("Queue paused")
-    clock.advance(4 * HOUR)
+    await bot.pass_time(4 * HOUR)
     await bot.ask("/mq status")
     assert bot.posts()[-1].line.startswith("Queue paused")

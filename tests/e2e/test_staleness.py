@@ -4,14 +4,11 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
-from tests.support.clock import MovedClock
 
 pytestmark = pytest.mark.e2e
 
 
-async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(start_bot: StartBot) -> None:
     bot = await start_bot(
         repositories={"acme/site": "quiet", "acme/api": "quiet"},
         channels=f"acme/site={MERGE_QUEUE}:enter;acme/api={MERGE_QUEUE}:enter;"
@@ -20,19 +17,19 @@ async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(
     bot.break_service("error", path="/logs", status=503)
     for name in ("acme/site", "acme/api"):
         await bot.another_look(name)
-    clock.advance(45)
+    await bot.pass_time(45)
 
     notice = await bot.wait_for_post("cannot be read")
     assert "acme/api, acme/site cannot be read" in notice
     assert "nothing is lost" in notice
     await bot.wait_for_post("cannot be read", RELEASES)
     bot.emit("action.queue.enter", 77)
-    clock.advance(120)
+    await bot.pass_time(120)
     await bot.another_look("acme/site")
     assert len(bot.posts()) == 1
 
     bot.mend_service()
-    clock.advance(120)
+    await bot.pass_time(120)
 
     over = await bot.wait_for_post("is read again")
     assert "is read again, after " in over
@@ -41,22 +38,20 @@ async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(
     assert [len(bot.posts(each)) for each in (MERGE_QUEUE, RELEASES, GENERAL)] == [3, 2, 0]
 
 
-async def test_an_outage_makes_one_summary_and_no_flood(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_an_outage_makes_one_summary_and_no_flood(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
     bot.emit("action.queue.enter", 77)
     root = await bot.wait_for_post("*Queued* #77")
     bot.break_service("error", path="/logs", status=503)
     await bot.another_look()
-    clock.advance(45)
+    await bot.pass_time(45)
     await bot.wait_for_post("cannot be read")
     for number in range(120):
         bot.emit("action.queue.enter", 100 + number)
     bot.emit("action.queue.merged", 77)
 
     bot.mend_service()
-    clock.advance(300)
+    await bot.pass_time(300)
 
     await bot.wait_for_post("is read again")
     summary = await bot.wait_for_post("Catching up")

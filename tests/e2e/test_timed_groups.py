@@ -4,7 +4,6 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, BotTester
-from tests.support.clock import MovedClock
 
 pytestmark = pytest.mark.e2e
 
@@ -32,7 +31,7 @@ async def paused(bot: BotTester, typed: str = "30m freeze") -> None:
     await bot.wait_for_change(question, "2 of 2 queues paused")
 
 
-async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester, clock: MovedClock) -> None:
+async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester) -> None:
     question = await three.ask("/mq pause @release 30m freeze")
     assert "Reason: freeze" in question
     assert "It lifts itself " in question
@@ -42,7 +41,7 @@ async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester, clock: 
     await three.wait_for_change(question, "2 of 2 queues paused")
     assert reasons(three)[0] == "freeze (by alice via Slack)"
 
-    clock.advance(45 * 60)
+    await three.pass_time(45 * 60)
 
     lifted = await three.wait_for_post("@release: 2 of 2 queues unpaused")
     assert "by the timer of alice · 15 min late" in lifted
@@ -51,16 +50,14 @@ async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester, clock: 
     assert len(three.posts()) == 2
 
 
-async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(
-    three: BotTester, clock: MovedClock
-) -> None:
+async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(three: BotTester) -> None:
     await paused(three)
     await three.wait_for_post("@release: 2 of 2 queues paused")
     three.merge_queue.unpause("acme/api", by="carol")
     await three.wait_for_post("Queue unpaused* acme/api")
     three.pause_elsewhere("Night", repository="acme/api", seconds_from_now=5)
 
-    clock.advance(31 * 60)
+    await three.pass_time(31 * 60)
 
     lifted = await three.wait_for_post("@release: 1 of 2 queues unpaused")
     assert "*1 paused anew since (left alone):* acme/api" in lifted
@@ -68,27 +65,23 @@ async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(
     assert reasons(three) == [None, "Night", None]
 
 
-async def test_what_a_timer_could_not_lift_it_lifts_later(
-    three: BotTester, clock: MovedClock
-) -> None:
+async def test_what_a_timer_could_not_lift_it_lifts_later(three: BotTester) -> None:
     await paused(three)
     await three.wait_for_post("@release: 2 of 2 queues paused")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="DELETE", status=503)
 
-    clock.advance(31 * 60)
+    await three.pass_time(31 * 60)
 
     lifted = await three.wait_for_post("@release: 1 of 2 queues unpaused")
     assert "it is tried again" in lifted
     assert lifted.labels == []
     three.mend_service()
-    clock.advance(61)
+    await three.pass_time(61)
     await three.wait_for_post("Queue unpaused* acme/api")
     assert reasons(three) == [None, None, None]
 
 
-async def test_a_group_is_extended_at_once_and_lifts_itself_together(
-    three: BotTester, clock: MovedClock
-) -> None:
+async def test_a_group_is_extended_at_once_and_lifts_itself_together(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     assert "they lift themselves" in post
@@ -100,21 +93,19 @@ async def test_a_group_is_extended_at_once_and_lifts_itself_together(
     assert "*2 extended:* acme/site, acme/api\nby bob · they lift themselves" in told
     await three.wait_for_reply("2 of 2 queues extended", by=BOB)
     await three.wait_for_change(post, "they lift themselves")
-    clock.advance(31 * 60)
+    await three.pass_time(31 * 60)
     await three.ask("/mq status @release")
     assert reasons(three) == [FREEZE, FREEZE, None]
-    clock.advance(60 * 60)
+    await three.pass_time(60 * 60)
     lifted = await three.wait_for_post("@release: 2 of 2 queues unpaused")
     assert "by the timer of bob" in lifted
     assert len(three.posts()) == 3
 
 
-async def test_a_group_without_an_end_is_given_one_from_its_reminder(
-    three: BotTester, clock: MovedClock
-) -> None:
+async def test_a_group_without_an_end_is_given_one_from_its_reminder(three: BotTester) -> None:
     await paused(three, "freeze")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    clock.advance(1801)
+    await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
 
     await three.choose(mine, "Another time…", menu="Extend…")
@@ -127,7 +118,7 @@ async def test_a_group_without_an_end_is_given_one_from_its_reminder(
     await three.modal("the pauses of 2 of 2 queues extended")
     await three.wait_for_change(post, "they lift themselves")
     await three.wait_for_post("the pauses of 2 of 2 queues extended")
-    clock.advance(31 * 60)
+    await three.pass_time(31 * 60)
     await three.wait_for_post("@release: 2 of 2 queues unpaused")
     # Where the end was set, it is told of and so is what came of it.
     await three.wait_for_direct_message("the pauses of 2 of 2 queues extended")
@@ -135,9 +126,7 @@ async def test_a_group_without_an_end_is_given_one_from_its_reminder(
     assert reasons(three) == [None, None, None]
 
 
-async def test_what_could_not_be_extended_is_named_and_gets_the_same_end(
-    three: BotTester, clock: MovedClock
-) -> None:
+async def test_what_could_not_be_extended_is_named_and_gets_the_same_end(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)
@@ -152,10 +141,10 @@ async def test_what_could_not_be_extended_is_named_and_gets_the_same_end(
     await three.click(told, "Try the rest again", by=BOB)
     await three.wait_for_post("the pauses of 1 of 1 queue extended")
     await three.wait_for_reply("the pauses of 1 of 1 queue extended", by=BOB)
-    clock.advance(31 * 60)
+    await three.pass_time(31 * 60)
     await three.ask("/mq status @release")
     assert reasons(three) == [FREEZE, FREEZE, None]
-    clock.advance(60 * 60)
+    await three.pass_time(60 * 60)
     await three.wait_for_post("acme/site")
     await three.wait_for_post("acme/api")
     assert reasons(three) == [None, None, None]
@@ -175,18 +164,16 @@ async def test_only_what_is_paused_for_the_group_still_is_extended(three: BotTes
     await three.wait_for_reply("the pauses of 1 of 1 queue extended", by=BOB)
 
 
-async def test_extending_what_is_over_changes_nothing_and_says_so(
-    three: BotTester, clock: MovedClock
-) -> None:
+async def test_extending_what_is_over_changes_nothing_and_says_so(three: BotTester) -> None:
     await paused(three, "freeze")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
-    clock.advance(1801)
+    await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
     for name in ("acme/site", "acme/api"):
         three.merge_queue.unpause(name, by="carol")
         await three.another_look(name)
     # The log, by a clock that was not moved, is too far back to say who it was.
-    clock.advance(70)
+    await three.pass_time(70)
     await three.wait_for_post("Queue unpaused* acme/site")
     await three.wait_for_post("Queue unpaused* acme/api")
     await three.wait_for_change(post, "None of them is paused any more")
@@ -232,7 +219,7 @@ async def test_who_asked_hears_once_though_both_pauses_end_at_once(three: BotTes
 
 
 async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
-    three: BotTester, clock: MovedClock
+    three: BotTester,
 ) -> None:
     await paused(three, "freeze")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
@@ -241,7 +228,7 @@ async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
     told = await three.wait_for_post("the pauses of 1 of 2 queues extended")
     await three.wait_for_reply("the pauses of 1 of 2 queues extended")
     three.mend_service()
-    clock.advance(16 * 60)
+    await three.pass_time(16 * 60)
     await three.wait_for_post("Queue unpaused* acme/site")
 
     await three.click(told, "Try the rest again", by=BOB)
@@ -250,5 +237,5 @@ async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
     await three.wait_for_reply("the pauses of 1 of 1 queue extended", by=BOB)
     await three.another_look("acme/api")
     assert reasons(three) == [None, FREEZE, None]
-    clock.advance(16 * 60)
+    await three.pass_time(16 * 60)
     await three.wait_for_post("Queue unpaused* acme/api")

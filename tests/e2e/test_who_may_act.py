@@ -18,7 +18,6 @@ from tests.support.bot_tester import (
     REPOSITORY,
     BotTester,
 )
-from tests.support.clock import MovedClock
 from tests.support.shown import Shown
 
 pytestmark = pytest.mark.e2e
@@ -168,9 +167,7 @@ async def test_who_left_the_group_while_the_form_was_open_cannot_submit_it(
     assert bot.pause_reason() is None
 
 
-async def test_who_became_a_guest_while_the_form_was_open_cannot_submit_it(
-    bot: BotTester,
-) -> None:
+async def test_who_became_a_guest_while_the_form_was_open_cannot_submit_it(bot: BotTester) -> None:
     await bot.shortcut()
     form = await bot.modal("0 pull requests")
     await bot.stop_bot()
@@ -312,9 +309,7 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
     ]
 
 
-async def test_a_decision_is_on_record_whichever_way_it_was_asked_for(
-    start_bot: StartBot, clock: MovedClock
-) -> None:
+async def test_a_decision_is_on_record_whichever_way_it_was_asked_for(start_bot: StartBot) -> None:
     two = {REPOSITORY: "quiet", "acme/api": "quiet"}
     bot = await start_bot(environment=ONLY_BOB, repositories=two)
     await bot.type(f"/mq pause {REPOSITORY} CI runners are down", by=BOB)
@@ -323,7 +318,7 @@ async def test_a_decision_is_on_record_whichever_way_it_was_asked_for(
     await bot.wait_for_direct_message("Only bob may pause a queue.")
     await bot.choose(post, "Another time…", menu="Extend…")
     await bot.wait_for_reply()
-    clock.advance(1801)
+    await bot.pass_time(1801)
     mine = await bot.wait_for_direct_message("still paused", by=BOB)
     await bot.click(mine, "Snooze", by=BOB)
     await bot.wait_for_reply("No reminder of acme/site before", by=BOB, channel=mine.channel)

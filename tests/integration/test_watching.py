@@ -73,17 +73,15 @@ async def test_a_scrape_tells_no_secret_and_no_name(watched: WatchedBot) -> None
         assert one not in text
 
 
-async def test_event_logs_that_are_not_read_make_it_not_ready(
-    watched: WatchedBot, clock: MovedClock
-) -> None:
+async def test_event_logs_that_are_not_read_make_it_not_ready(watched: WatchedBot) -> None:
     watched.bot.break_service("error", path="/logs", status=503)
-    clock.advance(60)
+    await watched.bot.pass_time(60)
     await watched.until_problem("polls")
     assert (await watched.readiness())[0] == 503
     assert await watched.value("mqbot_repositories_stale") == 1
     assert (await watched.get("/healthz"))[0] == 200
     watched.bot.mend_service()
-    clock.advance(60)
+    await watched.bot.pass_time(60)
     await watched.until_ready()
 
 

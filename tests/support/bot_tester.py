@@ -30,6 +30,7 @@ from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.rate_limits import RateLimits
 from bot.sandbox.slack.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
+from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
 from tests.support.shown import Blocks, Json, Shown, ShownView, message_shown, view_shown
 from tests.support.waiting import DEADLINE_SECONDS, PATIENT_SECONDS, until, until_true
@@ -201,6 +202,20 @@ class BotTester:
         if bot is not None:
             await bot.__aexit__(None, None, None)
 
+    async def pass_time(self, seconds: float) -> None:
+        """Move the bot's clock, once nothing is being posted or looked for any more.
+
+        What is only due, or waits for something, is met by the move as by an idle machine's time.
+        """
+        await until(
+            lambda: moved_at_rest(self.clock, self.database_url, seconds),
+            "a moment at which nothing is being posted",
+        )
+
+    async def has_posted(self) -> None:
+        """Wait until the bot knows what became of all that it is posting."""
+        await self.pass_time(0)
+
     # What people do
 
     async def type(self, text: str, *, by: str = ALICE, channel: str = MERGE_QUEUE) -> None:
@@ -293,7 +308,10 @@ class BotTester:
     async def wait_for_reply(
         self, containing: str = "", *, by: str = ALICE, channel: str = MERGE_QUEUE
     ) -> Shown:
-        """The oldest reply to this person that was not read before."""
+        """The oldest reply to this person that was not read before.
+
+        That something takes longer than a moment is no answer yet.
+        """
         return await self._unread(containing, by, channel, ephemeral=True)
 
     async def wait_for_post(
@@ -330,7 +348,7 @@ class BotTester:
     ) -> Shown:
         def look() -> Shown | None:
             for one in self._bot_messages(by, channel):
-                fits = one.ephemeral is ephemeral and containing in one
+                fits = one.ephemeral is ephemeral and containing in one and not _is_progress(one)
                 if fits and (channel, one.ts) not in self._read:
                     return one
             return None

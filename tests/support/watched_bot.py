@@ -50,13 +50,13 @@ class WatchedBot:
         async def look() -> bool:
             return name in await self.problems()
 
-        await until_true(look, f"“{name}” among the problems", 40)
+        await until_true(look, f"“{name}” among the problems")
 
     async def until_ready(self) -> None:
         async def look() -> bool:
             return not await self.problems()
 
-        await until_true(look, "readiness", 40)
+        await until_true(look, "readiness")
 
     async def families(self) -> set[str]:
         """The names of all metrics, as an expression would name them."""

@@ -1,0 +1,34 @@
+"""Moving the bot's clock at a moment at which nothing is being posted."""
+
+import sqlite3
+from contextlib import closing
+
+from bot.domain.deliveries import DeliveryState
+from tests.support.clock import MovedClock
+
+SQLITE = "sqlite:///"
+_UNDER_WAY = (DeliveryState.SENDING, DeliveryState.IN_DOUBT)
+
+
+def moved_at_rest(clock: MovedClock, database_url: str, seconds: float) -> bool:
+    """Move the clock unless something is being posted or looked for; say whether it was moved.
+
+    No machine is so slow that a claim ends while its request is under way, as it would for the bot
+    if its clock were moved then. The lock for writing is held meanwhile: nothing is claimed between
+    the look and the move. Only for databases of SQLite.
+    """
+    path = database_url.removeprefix(SQLITE)
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            return False
+        found = connection.execute(
+            "SELECT 1 FROM deliveries WHERE settled_at IS NULL AND state IN (?, ?)", _UNDER_WAY
+        )
+        if found.fetchone() is not None:
+            return False
+        clock.advance(seconds)
+        return True
