@@ -88,8 +88,9 @@ class PostDeliveries:
 
     async def run(self) -> None:
         """Post what is due now; raises StoreError."""
-        now = self.clock.now()
         async with self.store.begin() as transaction:
+            # Not before: how long the turn was waited for is no time that a claim has lasted.
+            now = self.clock.now()
             lease = await self._held(transaction, now) or await self._lease(transaction, now)
             if lease is None:
                 return

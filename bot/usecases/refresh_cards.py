@@ -62,8 +62,9 @@ class RefreshCards:
 
     async def run(self) -> None:
         """Edit what is due; raises StoreError. With nothing due, nothing is written."""
-        now = self.clock.now()
         async with self.store.begin() as transaction:
+            # Not before: how long the turn was waited for is no time that an edit has waited.
+            now = self.clock.now()
             due = await transaction.cards.due(now, AT_ONCE)
             if not due:
                 return

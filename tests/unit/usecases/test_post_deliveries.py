@@ -1,5 +1,7 @@
 """Posting: in order, looked for when in doubt, given up only for good reasons."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -32,7 +34,7 @@ from tests.support.make import (
     make_subject,
 )
 from tests.support.poster import RecordingPoster
-from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.store import InMemoryDatabase, InMemoryStore, InMemoryTransaction
 
 LOST = PostInDoubt("ServerDisconnectedError")
 
@@ -518,6 +520,34 @@ async def test_a_channel_is_refused_no_more_however_late_its_post_is_known(
 
     assert one.database.contents.parked == {}
     assert one.shown() == [1]
+
+
+class _BusyStore(InMemoryStore):
+    """Whoever wants a transaction waits longer than anything may be sent after its claim."""
+
+    def __init__(self, database: InMemoryDatabase, clock: FakeClock) -> None:
+        super().__init__(database)
+        self.clock = clock
+
+    @override
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[InMemoryTransaction]:
+        self.clock.advance(60)
+        async with super().begin() as transaction:
+            yield transaction
+
+
+async def test_where_every_transaction_is_waited_for_long_posts_are_made_all_the_same() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    busy = _BusyStore(bot.database, bot.clock)
+    bot.use_case = PostDeliveries(busy, bot.poster, bot.clock, bot.nudge, "one", lambda: 1.0)
+
+    await bot.run()
+    await bot.run()
+
+    assert bot.shown() == [1, 2]
+    assert [call.method for call in bot.poster.calls] == ["post", "post"]
 
 
 async def test_a_store_that_is_gone_stops_the_run() -> None:
