@@ -17,10 +17,11 @@ async def test_the_bare_command_shows_the_queue_to_the_caller_alone(bot: BotTest
 
 
 async def test_batches_show_their_checks_and_waiting_ones_their_place(start_bot: StartBot) -> None:
-    bot = await start_bot(speed=20.0)
+    bot = await start_bot(speed=5.0)
     for number in range(20):
         bot.enqueue(title=f"Change number {number} & more", author="carol", hangs=True)
     await bot.checks_run(batches=5)
+    bot.stand_still()
     answer = await bot.ask("/mq status")
     assert "*acme/site* is running" in answer
     assert "15 pull requests in 5 batches, 5 waiting" in answer

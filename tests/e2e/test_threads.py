@@ -12,9 +12,11 @@ HEARING = f"acme/site={MERGE_QUEUE}:enter,merge,failure,dequeue"
 
 async def test_one_stay_is_one_message_that_stays_true(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING, speed=20.0)
+    bot.stand_still()
     number = bot.enqueue(title="Rename the door", author="carol")
     root = await bot.wait_for_post(f"*Queued* #{number} Rename the door")
 
+    bot.go_on()
     merged = await bot.wait_for_change(root, f":white_check_mark: *Merged* #{number}")
 
     assert merged.words.endswith(" s in the queue")
@@ -160,7 +162,10 @@ async def test_a_bisection_is_one_message_with_its_history_and_names_the_culprit
 async def test_bisections_of_two_batches_have_a_thread_each(start_bot: StartBot) -> None:
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:batch", speed=40.0)
     numbers = [bot.enqueue(broken_check="lint" if one == 1 else None) for one in range(3)]
+    await bot.happens("action.queue.batch_bisection_start")
+    bot.stand_still()
     root = await bot.wait_for_post("*Bisecting a batch*")
+    bot.go_on()
     ended = await bot.wait_for_change(root, "*Bisection ended*")
     assert f"#{numbers[1]} broke the batch" in ended
     bot.emit(

@@ -457,8 +457,26 @@ class BotTester:
     # The merge queue
 
     def enqueue(self, repository: str = REPOSITORY, **pull_request: Any) -> int:
-        """Let a pull request enter the queue; the keywords are those of NewPullRequest."""
+        """Let a pull request enter the queue; the keywords are those of NewPullRequest.
+
+        One that `hangs` stays as it is: what the test has yet to see does not pass meanwhile.
+        """
+        if pull_request.get("hangs"):
+            self._wait_for_checks_for_ever(repository)
         return self.merge_queue.enqueue(repository, NewPullRequest(**pull_request))
+
+    def _wait_for_checks_for_ever(self, repository: str) -> None:
+        queues = self.merge_queue.repository(repository)
+        hour = 3600 * self.speed
+        queues.rules = tuple(replace(rule, checks_timeout=hour) for rule in queues.rules)
+
+    def stand_still(self) -> None:
+        """Let nothing more happen in the queues by itself, until they go on."""
+        self.merge_queue.real_time = False
+
+    def go_on(self) -> None:
+        """Let happen what was due meanwhile, as soon as the bot asks, and all else in its time."""
+        self.merge_queue.real_time = True
 
     async def merge(self, repository: str = REPOSITORY, **pull_request: Any) -> int:
         """Let a pull request enter and wait until the service has merged it."""
