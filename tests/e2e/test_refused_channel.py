@@ -4,6 +4,7 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.clock import MovedClock
 
 pytestmark = pytest.mark.e2e
 
@@ -57,6 +58,26 @@ async def test_a_revoked_token_that_is_good_again_tells_what_was_kept(start_bot:
     await bot.pass_time(LOOKED_AT_AGAIN)
     await bot.wait_for_post(f"#{number}", RELEASES)
     await is_told_when_mended(bot, [number])
+
+
+async def test_a_channel_whose_answer_outlasts_every_lease_is_refused_no_more(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    bot = await refused_bot(start_bot, "token_revoked")
+    bot.break_slack("refuse", "chat.postMessage", code="token_revoked", times=2)
+    number = bot.enqueue()
+    await bot.logged("post_refused")
+    bot.break_slack("slow", "chat.postMessage", seconds=5.0, times=2)
+    await bot.pass_time(LOOKED_AT_AGAIN)
+    for channel in (MERGE_QUEUE, RELEASES):
+        await bot.wait_for_post(f"#{number}", channel)
+    # They are there, and the bot waits for the answers still.
+    clock.advance(LOOKED_AT_AGAIN)
+    await bot.has_posted()
+    await bot.open_home()
+    await bot.home("is running", without="Slack refuses posts")
+    assert [len(bot.posts(one)) for one in (MERGE_QUEUE, RELEASES)] == [1, 1]
+    assert "post_found" not in bot.logged_actions(), "what Slack said was known, and thrown away"
 
 
 async def test_a_private_channel_is_told_of_everything_once_the_bot_is_back(
