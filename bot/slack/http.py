@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from pydantic import SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 
 from bot.ports import Clock
+from bot.slack.door import Door
 from bot.slack.once import RETRY
 from bot.slack.reception import Json, Reception
 from bot.slack.signature import NotSlack, Signature
@@ -42,6 +44,7 @@ class HttpServer:
         self._signature = Signature(signing_secret, clock)
         self._reception: Reception | None = None
         self._runner: web.AppRunner | None = None
+        self._door: Door | None = None
         self.port = 0
         """The port that is listened on, once open."""
 
@@ -50,13 +53,16 @@ class HttpServer:
 
         `routes`: what else is answered on this port.
         """
-        application = web.Application(client_max_size=LARGEST_BODY)
+        application = web.Application(client_max_size=LARGEST_BODY, middlewares=(self._hear,))
         application.router.add_post(EVENTS_PATH, self._on_request)
         application.add_routes(routes)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=DRAIN_SECONDS)
         await self._runner.setup()
-        await web.TCPSite(self._runner, host, port).start()
-        self.port = self._runner.addresses[0][1]
+        server = self._runner.server
+        if server is None:
+            raise ValueError("a runner that is set up has a server")
+        self._door = Door(server)
+        self.port = await self._door.open(host, port)
         logger.info(
             "listening for Slack", extra={"action": "http_open", "host": host, "port": self.port}
         )
@@ -66,9 +72,17 @@ class HttpServer:
         self._reception = reception
 
     async def close(self) -> None:
-        """Take no more requests; those under way are still answered. May be called twice."""
+        """Take no more connections; who has one already is still answered. May be called twice."""
+        if self._door is not None:
+            await self._door.close()
         if self._runner is not None:
             await self._runner.cleanup()
+
+    @web.middleware
+    async def _hear(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if self._door is not None:
+            self._door.heard(request.protocol)
+        return await handler(request)
 
     async def _on_request(self, request: web.Request) -> web.Response:
         try:

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import logging
+import socket
 import time
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -394,6 +396,58 @@ async def test_a_request_under_way_is_answered_before_the_server_stops(machine: 
     await stopping
     assert (await asking).status == 200
     assert await machine.acted() == ["Ev1"]
+
+
+def written(body: bytes, headers: dict[str, str]) -> bytes:
+    """A request as it goes over a connection."""
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    head = [f"POST {EVENTS_PATH} HTTP/1.1", "Host: x", f"Content-Length: {len(body)}", *lines]
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + body
+
+
+async def test_who_waits_in_the_queue_of_a_port_that_closes_is_answered(machine: Machine) -> None:
+    """The event loop has no turn between the connections and the end."""
+    body = command("status")
+    with ExitStack() as stack:
+        waiting = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", machine.server.port)))
+            for _ in range(3)
+        ]
+        for one in waiting:
+            one.sendall(written(body, signed(body, machine.now)))
+        await machine.server.close()
+        for one in waiting:
+            one.settimeout(30)
+            assert one.recv(1024).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_who_connected_before_the_end_and_asks_in_it_is_answered(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.door.FIRST_REQUEST_SECONDS", 60.0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    stopping = asyncio.create_task(machine.server.close())
+    each_its_own = aiohttp.TCPConnector(force_close=True)
+    async with aiohttp.ClientSession(connector=each_its_own) as other, asyncio.timeout(30):
+        while not await _refuses_connections(other, machine):
+            pass
+    body = command("status")
+    writer.write(written(body, signed(body, machine.now)))
+    answer = await asyncio.wait_for(reader.readline(), 30)
+    writer.close()
+    await stopping
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert await machine.acted() == ["status"]
+
+
+async def test_a_connection_without_a_request_does_not_keep_the_end_waiting(
+    machine: Machine,
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    async with asyncio.timeout(30):
+        await machine.server.close()
+        assert await reader.read() == b""
+    writer.close()
 
 
 async def test_a_body_that_never_ends_is_given_up(machine: Machine) -> None:
