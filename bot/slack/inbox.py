@@ -75,7 +75,10 @@ class Inbox:
             loop.call_at(self._next_at(), self._begin_next)
 
     async def drain(self, seconds: float) -> int:
-        """Wait for what is under way, at most `seconds`; cancel the rest and say how many."""
+        """Wait for what is under way, at most `seconds`; cancel the rest and say how many.
+
+        Nothing of it goes on afterwards: what it answers with is closed next.
+        """
         while self._waiting:
             self._begin_first()
         try:
@@ -83,13 +86,20 @@ class Inbox:
                 while self._tasks:
                     await asyncio.wait(self._tasks)
         except TimeoutError:
-            pending = set(self._tasks)
-            for task in pending:
-                task.cancel()
-            if pending:
-                await asyncio.wait(pending)
-            return len(pending)
+            return await self._cut_off()
         return 0
+
+    async def _cut_off(self) -> int:
+        """Each once, what is handed over meanwhile as well, so that it can tell whom it is for."""
+        loop = asyncio.get_running_loop()
+        cut = set[asyncio.Task[None]]()
+        while self._tasks:
+            for task in self._tasks - cut:
+                # What has not begun yet would never run, and tell nobody: its turn comes first.
+                loop.call_soon(task.cancel)
+            cut |= self._tasks
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        return len(cut)
 
     def _next_at(self) -> float:
         quiet_at = self._last_at + self._quiet_seconds

@@ -66,6 +66,42 @@ async def test_draining_cancels_what_takes_too_long_and_says_how_many() -> None:
     assert len(inbox) == 0
 
 
+async def test_what_is_handed_over_by_work_that_is_cut_off_is_waited_for_and_cut_off_too() -> None:
+    inbox, never, told = Inbox(), asyncio.Event(), list[str]()
+
+    async def work(name: str, following: str | None) -> None:
+        try:
+            await never.wait()
+        except asyncio.CancelledError:
+            if following is not None:
+                inbox.hand_over(work(following, None))
+            # Whoever asked is told that it was cut off, which takes a while.
+            for _ in range(10):
+                await asyncio.sleep(0)
+            told.append(name)
+            raise
+
+    inbox.hand_over(work("command", "its answer"))
+    assert await inbox.drain(0.01) == 2
+    assert sorted(told) == ["command", "its answer"]
+
+
+async def test_work_that_begins_as_it_is_cut_off_still_tells_whom_it_is_for() -> None:
+    inbox, never, told = Inbox(), asyncio.Event(), list[str]()
+
+    async def work() -> None:
+        try:
+            await never.wait()
+        except asyncio.CancelledError:
+            told.append("cut off")
+            raise
+
+    inbox.hand_over(work())
+    # The time is over before the work had its first turn.
+    assert await inbox.drain(-1) == 1
+    assert told == ["cut off"]
+
+
 async def test_an_empty_inbox_drains_at_once() -> None:
     assert await Inbox().drain(0) == 0
 
