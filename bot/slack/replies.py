@@ -5,7 +5,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import ClientError, ClientSession
+from aiohttp import (
+    ClientError,
+    ClientOSError,
+    ClientSession,
+    ConnectionTimeoutError,
+    ServerDisconnectedError,
+)
 
 from bot.domain.message import Message
 from bot.ports import ChannelDirectory
@@ -22,6 +28,8 @@ REFUSED = re.compile(r'"ok"\s*:\s*false')
 
 CODE_IN_JSON = re.compile(r'"error"\s*:\s*"([a-z0-9_]{1,60})"')
 CODE_ALONE = re.compile(r"\s*([a-z0-9_]{1,60})\s*")
+
+NO_CONNECTION = (ClientOSError, ConnectionTimeoutError, ServerDisconnectedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +78,35 @@ class Replies:
             blocks_refused("response_url", refusal)
 
     async def _post(self, response_url: str, body: dict[str, Any]) -> str | None:
-        """None when Slack took it, else what Slack said. Never tried again: it might show twice."""
+        """None when Slack took it, else what Slack said.
+
+        Tried once more when no connection came about, or when it was lost before anything was
+        answered, as with one that Slack closed while it was idle: nobody else answers the person.
+        What was sent and not answered in time is never tried again: it might show twice.
+        """
         try:
-            async with self.session.post(response_url, json=body) as answer:
-                said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
-                if answer.ok and not REFUSED.search(said):
-                    return None
-                code = refusal_code(said, answer.status)
+            try:
+                said, code = await self._post_once(response_url, body)
+            except NO_CONNECTION as error:
+                lost = type(error).__name__
+                self.measures.slack_failed("response_url", lost)
+                logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
+                said, code = await self._post_once(response_url, body)
         except (ClientError, TimeoutError) as error:
             said = code = type(error).__name__
+        if code is None:
+            return None
         self.measures.slack_failed("response_url", code)
         logger.warning("reply not delivered", extra={"action": "reply_failed", "said": said})
         return said
+
+    async def _post_once(self, response_url: str, body: dict[str, Any]) -> tuple[str, str | None]:
+        """What Slack said, and its code when that is a refusal."""
+        async with self.session.post(response_url, json=body) as answer:
+            said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
+            if answer.ok and not REFUSED.search(said):
+                return said, None
+            return said, refusal_code(said, answer.status)
 
 
 def refusal_code(said: str, status: int) -> str:

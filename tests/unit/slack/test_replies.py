@@ -1,8 +1,18 @@
-"""What a refused answer is counted as."""
+"""What a refused answer is counted as, and when one goes again."""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
 
 import pytest
+from aiohttp import ClientSession, ClientTimeout
 
-from bot.slack.replies import refusal_code
+from bot.domain.message import Message
+from bot.slack.replies import Replies, refusal_code
+from tests.support.directories import FakeChannels
 
 
 @pytest.mark.parametrize(
@@ -18,3 +28,74 @@ from bot.slack.replies import refusal_code
 )
 def test_a_code_is_slacks_own_word_or_the_status(said: str, status: int, code: str) -> None:
     assert refusal_code(said, status) == code
+
+
+SAID = Message("The queue is running.")
+
+
+@dataclass
+class Hooks:
+    """Where answers go; it treats one request after the other as it is told to."""
+
+    treatment: list[str]
+    bodies: list[str] = field(default_factory=list)
+    connections: int = 0
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[str]:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        async with server:
+            yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/response/1"
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with closing(writer):
+            while head := await self._head(reader):
+                length = int(re.findall(r"(?i)content-length: (\d+)", head)[0])
+                self.bodies.append((await reader.readexactly(length)).decode())
+                treatment = self.treatment.pop(0)
+                if treatment == "close":
+                    return
+                if treatment == "answer":
+                    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    async def _head(self, reader: asyncio.StreamReader) -> str:
+        try:
+            return (await reader.readuntil(b"\r\n\r\n")).decode()
+        except asyncio.IncompleteReadError:
+            return ""
+
+
+@asynccontextmanager
+async def replies(read_seconds: float = 30.0) -> AsyncIterator[Replies]:
+    async with ClientSession(timeout=ClientTimeout(total=60, sock_read=read_seconds)) as session:
+        yield Replies(session, FakeChannels())
+
+
+async def test_an_answer_goes_again_when_the_kept_connection_was_closed_by_slack() -> None:
+    hooks = Hooks(["answer", "close", "answer"])
+    async with hooks.listening() as url, replies() as ours:
+        await ours.to_actor(url, SAID)
+        await ours.to_actor(url, SAID)
+    assert (len(hooks.bodies), hooks.treatment) == (3, [])
+    assert hooks.bodies[1] == hooks.bodies[2]
+    assert hooks.connections == 2
+
+
+async def test_an_answer_whose_connection_is_lost_twice_is_given_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hooks = Hooks(["close", "close"])
+    caplog.set_level(logging.INFO, "bot")
+    async with hooks.listening() as url, replies() as ours:
+        await ours.to_actor(url, SAID)
+    assert hooks.treatment == []
+    logged = [getattr(one, "action", None) for one in caplog.records]
+    assert logged == ["reply_again", "reply_failed"]
+
+
+async def test_an_answer_that_slack_does_not_confirm_in_time_goes_once() -> None:
+    hooks = Hooks(["nothing", "answer"])
+    async with hooks.listening() as url, replies(read_seconds=0.1) as ours:
+        await ours.to_actor(url, SAID)
+    assert len(hooks.bodies) == 1
