@@ -25,7 +25,7 @@ def opens_something(bot: BotTester) -> dict[str, str]:
         bot.addresses.api_token: "API credential",
         bot.addresses.slack_bot_token: "bot token",
         **dict.fromkeys(bot.slack.installation.triggers._triggers, "trigger id"),
-        **dict.fromkeys(bot.slack._response_urls._minted, "response address"),
+        **dict.fromkeys(bot.slack.response_urls._minted, "response address"),
     }
 
 

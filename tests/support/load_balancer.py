@@ -5,12 +5,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
+from urllib.parse import parse_qsl
 
 import aiohttp
 from aiohttp import web
 
 PASSED_ON = ("Content-Type", "X-Slack-Signature", "X-Slack-Request-Timestamp", "X-Slack-Retry-Num")
 FORWARD_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """A request that the process with this port has answered; the fields of its form, if any."""
+
+    port: int
+    fields: dict[str, str]
 
 
 @dataclass
@@ -22,6 +31,7 @@ class LoadBalancer:
 
     ports: list[int] = field(default_factory=list)
     refused: int = 0
+    taken: list[Taken] = field(default_factory=list, init=False)
     port: int = field(default=0, init=False)
     _turns: Iterator[int] = field(default_factory=itertools.count, init=False)
 
@@ -56,6 +66,7 @@ class LoadBalancer:
             try:
                 async with self._session.post(url, data=body, headers=headers) as answer:
                     given = await answer.read()
+                    self.taken.append(Taken(port, dict(parse_qsl(body.decode()))))
                     return web.Response(
                         status=answer.status, body=given, content_type=answer.content_type
                     )

@@ -2,15 +2,17 @@
 
 import json
 import signal
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
+from bot.slack.once import request_key
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import BotTester
-from tests.support.load_balancer import LoadBalancer
+from tests.support.load_balancer import LoadBalancer, Taken
 from tests.support.waiting import until
 
 START_SECONDS = 90.0
@@ -22,6 +24,7 @@ class RunningProcess:
 
     command: str
     process: MqbotProcess
+    port: int = field(default=0, init=False)
     _entries: list[dict[str, Any]] = field(default_factory=list, init=False)
     _read: int = field(default=0, init=False)
 
@@ -73,6 +76,13 @@ class SeveralProcesses(BotTester):
     @override
     async def _open_bot(self) -> None:
         await self.balancer.__aenter__()
+        try:
+            await self._begin_all()
+        except BaseException:
+            await self._leave_none()
+            raise
+
+    async def _begin_all(self) -> None:
         begun = [await self.begin("web") for _ in range(self.webs)]
         begun += [await self.begin("worker") for _ in range(self.workers)]
         for one in begun:
@@ -93,7 +103,24 @@ class SeveralProcesses(BotTester):
         """Wait for it; a web process then has its share of the requests."""
         await one.logged("ready")
         if one.command == "web":
-            self.balancer.ports.append((await one.logged("http_open"))["port"])
+            one.port = (await one.logged("http_open"))["port"]
+            self.balancer.ports.append(one.port)
+
+    def answers(self) -> Counter[Taken]:
+        """How often each command was answered that a process has acknowledged."""
+        commands = [one for one in self.balancer.taken if "command" in one.fields]
+        uses_of = self.slack.response_urls.uses_of
+        return Counter({one: uses_of(one.fields["response_url"]) for one in commands})
+
+    def told_of(self, taken: Taken) -> str:
+        """Which command it was, which process took it, and what that has logged of it."""
+        process = next(one for one in self.processes if one.port == taken.port)
+        key = request_key(taken.fields)
+        assert key is not None
+        logged = [one for one in process.log() if one.get("request") == key.short]
+        fields = taken.fields
+        said = f"{fields['command']} {fields['text']} of {fields['user_id']}"
+        return f"{said}, request {key.short}, taken by {process.process.folder.name}: {logged}"
 
     async def stop(self, one: RunningProcess) -> None:
         assert await one.process.stop() == 0, one.process.complaints
@@ -106,9 +133,12 @@ class SeveralProcesses(BotTester):
                 if one.is_running:
                     await self.stop(one)
         finally:
-            for one in self.processes:
-                await one.process.kill()
-            await self.balancer.__aexit__(None, None, None)
+            await self._leave_none()
+
+    async def _leave_none(self) -> None:
+        for one in self.processes:
+            await one.process.kill()
+        await self.balancer.__aexit__(None, None, None)
 
     @override
     def logged_actions(self) -> list[str]:

@@ -17,14 +17,19 @@ Found = TypeVar("Found")
 
 
 async def until(
-    condition: Callable[[], Found], what: str, seconds: float = DEADLINE_SECONDS
+    condition: Callable[[], Found],
+    what: str | Callable[[], str],
+    seconds: float = DEADLINE_SECONDS,
 ) -> Found:
-    """The first true value of `condition`; fails, naming `what` is waited for, at the deadline."""
+    """The first true value of `condition`; fails, naming `what` is waited for, at the deadline.
+
+    What is missing may be known at the deadline only.
+    """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while not (found := condition()):
         if loop.time() > deadline:
-            msg = f"{what}: not within {seconds:g} seconds"
+            msg = f"{what if isinstance(what, str) else what()}: not within {seconds:g} seconds"
             raise AssertionError(msg)
         # What is waited for is done by code that sets no event for us.
         await asyncio.sleep(LOOK_SECONDS)

@@ -95,6 +95,11 @@ class ResponseUrls:
             return web.Response(text="ok")
         return web.json_response({"ok": True})
 
+    def uses_of(self, url: str) -> int:
+        """How often an app has answered at an address that it was given."""
+        target = self._minted.get(url.rpartition("/")[2])
+        return 0 if target is None else target.uses
+
     def use(self, key: str) -> ResponseUrl:
         """Count a use of an address; raises SlackRefusal `expired_url`, `used_url`."""
         target = self._minted.get(key)

@@ -125,11 +125,11 @@ class SlackSandbox:
     def _wire_people(self) -> None:
         installation, delivery = self.installation, self.delivery
         standing = Standing(installation)
-        self._response_urls = ResponseUrls(installation, time.monotonic, self._striker, self.calls)
+        self.response_urls = ResponseUrls(installation, time.monotonic, self._striker, self.calls)
         self.app_events = AppEvents(installation, delivery)
         installation.workspace.on_change(self.app_events.on_change)
-        interactions = Interactions(installation, delivery, self._response_urls, standing)
-        self._submissions = Submissions(installation, delivery, self._response_urls, standing)
+        interactions = Interactions(installation, delivery, self.response_urls, standing)
+        self._submissions = Submissions(installation, delivery, self.response_urls, standing)
         self.people = People(
             installation, interactions, self._submissions, self.app_events, standing
         )
@@ -155,7 +155,7 @@ class SlackSandbox:
             [
                 web.route("*", "/api/{method}", self.web_api.handle),
                 web.get("/socket/{ticket}", self.socket_mode.handle),
-                web.post("/response/{key}", self._response_urls.handle),
+                web.post("/response/{key}", self.response_urls.handle),
                 *self._control.routes(),
                 *ArrangementApi(self.arrangement).routes(),
                 *self._page.routes(),
