@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from bot.sandbox.slack.server import SlackSandbox
 from tests.browser.conftest import OpenPage
@@ -116,6 +116,35 @@ async def test_replies_are_counted_once_however_late_the_page_hears_of_them(
     workspace = sandbox.installation.workspace
     workspace.delete(workspace.channels[CHANNEL].thread(root)[0])
     await expect(replies).to_have_text("2 replies")
+
+
+async def test_what_comes_while_two_readings_cross_is_kept(
+    page: Page, app: ScriptedApp, sandbox: SlackSandbox
+) -> None:
+    """The channel's reading was answered before the news and arrives after the thread's."""
+    await app.post("older")
+    root = await app.post("#431 entered the queue")
+    reply = await app.post("#431: checks passed", thread_ts=root)
+    answered, let_through = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if "thread_ts" in route.request.url:
+            await route.continue_()
+            return
+        response = await route.fetch()
+        answered.set()
+        await let_through.wait()
+        await route.fulfill(response=response)
+
+    await page.route("**/control/channels/*/messages?*", hold)
+    await page.goto(f"{sandbox.url}?channel={CHANNEL}&ts={reply}&thread_ts={root}")
+    await expect(thread_pane(page).locator("li.message")).to_have_count(2)
+    await answered.wait()
+    await app.post("news")
+    await expect(message(page, "news")).to_be_visible()
+    let_through.set()
+    await expect(message(page, "older")).to_be_visible()
+    await expect(message(page, "news")).to_be_visible()
 
 
 async def test_a_message_for_one_person_is_seen_by_that_person_until_dismissed(
