@@ -51,6 +51,17 @@ class Span:
     asked: timedelta
     zone: ZoneInfo
 
+    @property
+    def first_and_last(self) -> tuple[date, date]:
+        """The days of `zone` on which it begins and ends."""
+        return self.start.astimezone(self.zone).date(), self.end.astimezone(self.zone).date()
+
+    @property
+    def days(self) -> int:
+        """How many days of the calendar it has, of 23 or 25 hours where clocks are changed."""
+        first, last = self.first_and_last
+        return (last - first).days + 1
+
 
 @dataclass(frozen=True, slots=True)
 class QueueStatistics:
@@ -156,10 +167,9 @@ def _queued_at(record: EventRecord) -> datetime | None:
 
 def _days(span: Span) -> Iterable[tuple[date, date]]:
     """The first and last day of each tally; weeks end today, the oldest may be shorter."""
-    first, last = (at.astimezone(span.zone).date() for at in (span.start, span.end))
-    many = (last - first).days + 1
-    size = 1 if many <= DAYS_SHOWN else WEEK
-    for back in range((many - 1) // size, -1, -1):
+    first, last = span.first_and_last
+    size = 1 if span.days <= DAYS_SHOWN else WEEK
+    for back in range((span.days - 1) // size, -1, -1):
         end = last - timedelta(days=back * size)
         yield max(first, end - timedelta(days=size - 1)), end
 

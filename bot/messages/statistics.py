@@ -55,7 +55,7 @@ def _branch(found: QueueStatistics) -> str:
 
 def _verdict(found: QueueStatistics) -> str:
     length = found.span.end - found.span.start
-    days = -(-length // DAY)
+    days = found.span.days
     back = duration(length) if length < DAY else "today" if days == 1 else f"{days} days"
     if found.cut or length < DAY:
         back = f"the last {period(length)}"

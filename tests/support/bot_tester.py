@@ -597,8 +597,12 @@ class BotTester:
 
 
 def _is_progress(shown: Shown) -> bool:
-    """How far an act has come is told only when it takes longer than a moment."""
-    return shown.ephemeral and shown.words.startswith(":hourglass_flowing_sand: ")
+    """How far an act has come is told only when it takes longer than a moment.
+
+    What waits for its checks has the same mark, in an answer that ends otherwise.
+    """
+    words = shown.words
+    return shown.ephemeral and words.startswith(":hourglass_flowing_sand: ") and words[-1] == "…"
 
 
 def _chosen_already(view: ShownView) -> Json:

@@ -1,0 +1,29 @@
+"""How many days the figures of a queue are said to be of."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.domain.queue_statistics import QueueStatistics, count, span_back
+from bot.messages.statistics import shared
+from tests.support.make import SITE
+
+LONDON = ZoneInfo("Europe/London")
+
+
+@pytest.mark.parametrize(
+    ("now", "asked", "told"),
+    [
+        # Clocks went back in the night to the 25th of October.
+        (datetime(2026, 11, 21, 23, 30, tzinfo=UTC), 30, "30 days"),
+        (datetime(2026, 11, 21, 0, 30, tzinfo=UTC), 30, "30 days"),
+        (datetime(2026, 10, 25, 23, 30, tzinfo=UTC), 1, "today"),
+        (datetime(2026, 7, 20, 12, 0, tzinfo=UTC), 7, "7 days"),
+    ],
+)
+def test_days_are_those_of_the_calendar(now: datetime, asked: int, told: str) -> None:
+    span = span_back(now, timedelta(days=asked), LONDON)
+    tallies, lengths = count((), span)
+    said = shared(QueueStatistics(SITE, None, span, tallies, lengths))
+    assert f"0 merges in {told}." in said.text
