@@ -28,12 +28,15 @@ class Job:
         self._work = work
         self._wanted = False
         self._failing = False
+        self._ending = False
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.measures: Measures = UNMEASURED
 
     def nudge(self, after: float = 0.0) -> None:
         """Run after so many seconds; if it runs then, once more when that run ends."""
+        if self._ending:
+            return
         if after > 0:
             self._nudge_later(after)
             return
@@ -51,6 +54,12 @@ class Job:
                 return
             self._timer.cancel()
         self._timer = loop.call_at(at, self.nudge)
+
+    def begin_no_more(self) -> None:
+        """The run under way is the last: one that nudges itself would never end."""
+        self._ending, self._wanted = True, False
+        if self._timer is not None:
+            self._timer.cancel()
 
     async def drain(self) -> None:
         """Wait for the run under way."""
@@ -131,6 +140,11 @@ class JobScheduler:
         # Not shut down yet: that would cancel what has fired just now, and log it as an error.
         if self._scheduler.running:
             self._scheduler.pause()
+
+    def begin_no_more(self) -> None:
+        """What runs is the last, whoever nudges."""
+        for job in self._jobs:
+            job.begin_no_more()
 
     async def drain(self) -> None:
         """Wait for the jobs under way: APScheduler itself would cancel them."""

@@ -96,14 +96,15 @@ class Jobs:
             settings.repositories,
         )
         self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
-        self._keep_house(ports)
+        self._house = self._keep_house(ports)
 
-    def _keep_house(self, ports: Ports) -> None:
+    def _keep_house(self, ports: Ports) -> tuple[PruneHistory, PrepareChannels]:
         settings = self._settings
         prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
         channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
+        return prune, channels
 
     def _posting(self, ports: Ports, holder: str) -> PostDeliveries:
         return PostDeliveries(
@@ -230,9 +231,12 @@ class Jobs:
         self._scheduler.stop_firing()
 
     async def drain(self) -> None:
-        """Finish the polls and posts under way, and leave both to whoever comes next."""
+        """Finish the polls and posts under way, and leave the rest to whoever comes next."""
         self.polls.begin_no_more()
         self._watches.begin_no_more()
+        for one in (self._boards, self._posts, self._edits, *self._house):
+            one.begin_no_more()
+        self._scheduler.begin_no_more()
         await self._scheduler.drain()
         await self.polls.drain()
         await self._at_once.drain()

@@ -71,9 +71,9 @@ class PostAtOnce:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def begin(self, transaction: Transaction) -> Sending | None:
-        """None when another process posts. Before anything else that the transaction locks."""
+        """None when another process posts, or is to. Before anything else that is locked."""
         lease = self.posts.held.get("post")
-        if lease is None or len(self.tasks) >= MOST:
+        if lease is None or len(self.tasks) >= MOST or self.posts.ending.is_set():
             return None
         now = self.posts.clock.now()
         try:

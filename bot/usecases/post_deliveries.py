@@ -81,6 +81,7 @@ class PostDeliveries:
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
     measures: Measures = UNMEASURED
     held: dict[str, Lease] = field(default_factory=dict)
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
     outcomes: RecordOutcomes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +89,8 @@ class PostDeliveries:
 
     async def run(self) -> None:
         """Post what is due now; raises StoreError."""
+        if self.ending.is_set():
+            return
         async with self.store.begin() as transaction:
             # Not before: how long the turn was waited for is no time that a claim has lasted.
             now = self.clock.now()
@@ -146,6 +149,10 @@ class PostDeliveries:
             await asyncio.gather(*(self._channel(run, batch) for run in runs))
         return runs
 
+    def begin_no_more(self) -> None:
+        """The process is about to end: posts under way end, those behind them are given back."""
+        self.ending.set()
+
     async def release(self) -> None:
         """Give the lease back, if it is ours: the next process may post at once."""
         now = self.clock.now()
@@ -163,12 +170,10 @@ class PostDeliveries:
                 after, parked = await self._attempt(delivery, batch)
                 if after.subject.kind is SubjectKind.CARD and after.message_ts is not None:
                     batch.roots[after.subject.subject_id] = after.message_ts
-                behind = (
-                    []
-                    if after.state.is_settled
-                    else [_given_back(one, self.clock.now()) for one in run[index + 1 :]]
-                )
-                following = run[index + 1] if after.state.is_settled and run[index + 1 :] else None
+                goes_on = after.state.is_settled and not self.ending.is_set()
+                left = run[index + 1 :]
+                behind = [] if goes_on else [_given_back(one, self.clock.now()) for one in left]
+                following = left[0] if goes_on and left else None
                 shown = batch.revisions.get(delivery.delivery_id, 0)
                 await self.outcomes.run(Outcome([after, *behind], shown, parked, following))
             except LeaseLost:
@@ -177,7 +182,7 @@ class PostDeliveries:
                     extra={"action": "claim_lost", "channel": delivery.channel_id},
                 )
                 return
-            if not after.state.is_settled:
+            if not goes_on:
                 return
 
     async def _attempt(
@@ -185,7 +190,7 @@ class PostDeliveries:
     ) -> tuple[Delivery, ParkedChannel | None]:
         async with self.gate:
             now = self.clock.now()
-            if now >= batch.send_until:
+            if now >= batch.send_until or self.ending.is_set():
                 return _given_back(delivery, now), None
             if delivery.attempted_at is not None:
                 return await self._look(delivery, batch), None

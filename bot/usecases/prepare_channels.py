@@ -1,8 +1,9 @@
 """Make sure that posts to subscribed channels can be made, and found again."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.domain.channels import ChannelAccess
 from bot.domain.repository import RepositoryName
@@ -25,6 +26,11 @@ class PrepareChannels:
     store: Store
     channels: ChannelDirectory
     repositories: Sequence[RepositoryName]
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def begin_no_more(self) -> None:
+        """The process is about to end: the look at a channel that is under way is the last."""
+        self.ending.set()
 
     async def run(self) -> None:
         """Raises StoreError."""
@@ -35,6 +41,8 @@ class PrepareChannels:
                 for one in await transaction.subscriptions.of_repository(repository)
             ]
         for channel_id in dict.fromkeys(subscribed):
+            if self.ending.is_set():
+                return
             access = await self.channels.access(channel_id)
             if access is not ChannelAccess.OPEN:
                 logger.warning(

@@ -1,6 +1,7 @@
 """Delete what has been told long ago."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.ports import Clock, Store
@@ -13,12 +14,17 @@ class PruneHistory:
     store: Store
     clock: Clock
     retention: timedelta
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def begin_no_more(self) -> None:
+        """The process is about to end: the slice that is being deleted is the last."""
+        self.ending.set()
 
     async def run(self) -> None:
         """Raises StoreError."""
         before = self.clock.now() - self.retention
         more = True
-        while more:
+        while more and not self.ending.is_set():
             async with self.store.begin() as transaction:
                 deleted = (
                     await transaction.outbox.delete_settled_before(before),

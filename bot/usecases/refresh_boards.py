@@ -63,6 +63,7 @@ class RefreshBoards:
     schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LOOKS_AT_ONCE))
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
         """Start the looks that are due; they end on their own. Raises StoreError."""
@@ -81,6 +82,10 @@ class RefreshBoards:
                 self._start(name, schedule, spacing)
             else:
                 self.schedules[name] = _Schedule(now + self.interval, now)
+
+    def begin_no_more(self) -> None:
+        """The process is about to end: looks that wait for their turn are left to others."""
+        self.ending.set()
 
     async def drain(self) -> None:
         """Wait for the looks under way."""
@@ -105,6 +110,8 @@ class RefreshBoards:
     async def _look(self, name: RepositoryName, schedule: _Schedule, spacing: timedelta) -> None:
         try:
             async with self.gate:
+                if self.ending.is_set():
+                    return
                 started_at = self.clock.now()
                 schedule.due_at = started_at + self.interval
                 try:

@@ -59,9 +59,12 @@ class RefreshCards:
     jitter: Callable[[], float]
     pace: Pace = field(default_factory=lambda: Pace(per_second=EDITS_PER_SECOND))
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
         """Edit what is due; raises StoreError. With nothing due, nothing is written."""
+        if self.ending.is_set():
+            return
         async with self.store.begin() as transaction:
             # Not before: how long the turn was waited for is no time that an edit has waited.
             now = self.clock.now()
@@ -82,6 +85,10 @@ class RefreshCards:
         await asyncio.gather(*edits)
         self.nudge(wait.total_seconds())
 
+    def begin_no_more(self) -> None:
+        """The process is about to end: edits under way end, the others are left to others."""
+        self.ending.set()
+
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
         async with self.store.begin() as transaction:
@@ -98,7 +105,7 @@ class RefreshCards:
         self, card: Card, message: Message | None, lease: Lease, send_until: datetime
     ) -> None:
         async with self.gate:
-            if self.clock.now() >= send_until:
+            if self.clock.now() >= send_until or self.ending.is_set():
                 return
             error = await self._send(card, message) if message is not None else None
         try:

@@ -181,6 +181,29 @@ async def test_stopping_waits_for_what_runs_and_starts_nothing_more() -> None:
     assert (work.runs, work.under_way) == (1, 0)
 
 
+async def test_a_job_that_nudges_itself_ends_with_the_run_under_way() -> None:
+    scheduler = JobScheduler()
+    runs: list[Job] = []
+
+    async def work() -> None:
+        runs.append(job)
+        if len(runs) == 2:
+            scheduler.begin_no_more()
+        # More waits than one run takes, now and later.
+        job.nudge()
+        job.nudge(0.001)
+
+    job = Job("post", work)
+    scheduler.every(3600, job)
+    job.nudge()
+    async with asyncio.timeout(30):
+        await scheduler.drain()
+    job.nudge()
+    await scheduler.drain()
+
+    assert len(runs) == 2
+
+
 async def test_a_job_that_fires_in_the_last_instant_is_no_error(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

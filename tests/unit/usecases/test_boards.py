@@ -106,6 +106,32 @@ def queue(turn: int = 0) -> QueueStatus:
     return make_status(make_batch(checks=(turn, 1000)), waiting=[make_queued(50)])
 
 
+async def test_at_the_end_of_the_process_looks_and_edits_that_wait_are_left_to_others() -> None:
+    world = Boarding()
+    for repository in (SITE, API):
+        await world.put_up(repository=repository)
+    await world.turns(2)
+    world.clock.advance(INTERVAL.total_seconds())
+    for repository in (SITE, API):
+        world.merge_queue.statuses[repository] = queue(turn=1)
+    await world.refresh.run()
+    await world.refresh.drain()
+    world.clock.advance(INTERVAL.total_seconds())
+    reads, edited = world.reads() + world.reads(API), world.edited()
+
+    world.edits.begin_no_more()
+    await world.edits.run()
+    assert world.edited() == edited
+    world.edits.ending.clear()
+    await world.edits.run()
+    assert world.edited() == edited + 2
+
+    await world.refresh.run()
+    world.refresh.begin_no_more()
+    await world.refresh.drain()
+    assert world.reads() + world.reads(API) == reads
+
+
 async def test_without_a_board_nothing_is_read() -> None:
     world = Boarding()
     await world.turns(60)

@@ -1,6 +1,6 @@
 """Posting: in order, looked for when in doubt, given up only for good reasons."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -132,6 +132,40 @@ async def test_deliveries_are_posted_in_the_order_of_their_channel() -> None:
     assert bot.delivery(1).message_ts == bot.poster.history[0].ts
     await bot.run(60)
     assert len(bot.poster.called("post")) == 5
+
+
+class EndingPoster(RecordingPoster):
+    """The process is told to end while its first post is under way."""
+
+    end: Callable[[], None]
+
+    @override
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
+        self.end()
+        return await super().post(channel_id, message, delivery_id, thread)
+
+
+async def test_at_the_end_of_the_process_the_post_under_way_is_the_last() -> None:
+    """Whoever comes next posts the others at once, each once and in order."""
+    poster = EndingPoster()
+    bot = Posting(poster=poster)
+    poster.end = bot.use_case.begin_no_more
+    await bot.add(1, 2, 3)
+    await bot.add(2, 4, channel_id="C2")
+
+    await bot.run(times=3)
+
+    assert (bot.shown("C1"), bot.shown("C2")) == ([1], [])
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+    assert (bot.delivery(2).state, bot.delivery(2).attempted_at) == (DeliveryState.PENDING, None)
+    await bot.use_case.release()
+    poster.end = lambda: None
+    following = Posting(bot.clock, bot.database, poster, holder="two")
+    await following.run()
+    assert (bot.shown("C1"), bot.shown("C2")) == ([1, 2, 3], [2, 4])
+    assert poster.called("find") == []
 
 
 async def test_what_waited_for_a_digest_does_not_count_as_late() -> None:

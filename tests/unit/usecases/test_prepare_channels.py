@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+from typing_extensions import override
 
 from bot.domain.channels import ChannelAccess
 from bot.usecases.prepare_channels import MENDS, PrepareChannels
@@ -36,6 +37,25 @@ async def test_each_closed_channel_is_told_with_its_mend(caplog: pytest.LogCaptu
         ("C1", "invite the bot to the channel"),
         ("C3", "unarchive the channel, or remove its subscription"),
     }
+
+
+async def test_at_the_end_of_the_process_the_look_under_way_is_the_last() -> None:
+    store, looked_at = InMemoryStore(), list[str]()
+    async with store.begin() as transaction:
+        for channel_id in ("C1", "C2", "C3"):
+            await transaction.subscriptions.save(make_subscription(channel_id=channel_id))
+
+    class Ending(FakeChannels):
+        @override
+        async def access(self, channel_id: str) -> ChannelAccess:
+            looked_at.append(channel_id)
+            prepare.begin_no_more()
+            return await super().access(channel_id)
+
+    prepare = PrepareChannels(store, Ending(), (SITE,))
+    await prepare.run()
+
+    assert len(looked_at) == 1
 
 
 def test_whatever_stands_in_the_way_has_a_mend() -> None:

@@ -41,6 +41,18 @@ async def test_only_what_is_settled_and_old_goes_however_much_there_is() -> None
     assert len(contents.deliveries) == 1
 
 
+async def test_at_the_end_of_the_process_no_slice_is_begun() -> None:
+    store = InMemoryStore()
+    prune = PruneHistory(store, FakeClock(), 30 * DAY)
+    await add(store, make_new(1, due_at=FakeClock().now()))
+    begun = store.transactions
+
+    prune.begin_no_more()
+    await prune.run()
+
+    assert store.transactions == begun
+
+
 async def test_bisections_go_however_many_there_are_and_nothing_else_is_old() -> None:
     clock, store = FakeClock(), InMemoryStore()
     old = clock.now() - 40 * DAY
