@@ -49,11 +49,11 @@ async def test_at_the_end_of_the_process_the_look_under_way_is_the_last() -> Non
         @override
         async def access(self, channel_id: str) -> ChannelAccess:
             looked_at.append(channel_id)
-            prepare.begin_no_more()
+            last.begin_no_more()
             return await super().access(channel_id)
 
-    prepare = PrepareChannels(store, Ending(), (SITE,))
-    await prepare.run()
+    last = PrepareChannels(store, Ending(), (SITE,))
+    await last.run()
 
     assert len(looked_at) == 1
 
