@@ -66,7 +66,7 @@ def _states(bot: ProcessTester) -> list[str]:
 async def _told_once(bot: ProcessTester, *numbers: int) -> None:
     """Every pull request in order, and nothing else."""
     for number in numbers:
-        await bot.wait_for_post(f"#{number}", seconds=40)
+        await bot.wait_for_post(f"#{number}")
     assert len(bot.posts()) == len(numbers)
 
 
@@ -124,7 +124,7 @@ async def test_killed_when_the_service_had_paused_it_tells_of_the_pause_from_the
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert _states(bot) == []
     await bot.start_bot()
-    post = await bot.wait_for_post("Queue paused", seconds=60)
+    post = await bot.wait_for_post("Queue paused")
     assert "CI runners are down" in post
     assert "by alice" in post
     number = bot.enqueue()
@@ -142,7 +142,7 @@ async def test_killed_while_a_queue_is_paused_it_closes_the_card_of_what_was_lif
     await _crash(bot)
     assert bot.merge_queue.unpause("acme/site", by="carol")
     await bot.start_bot()
-    await bot.wait_for_post("Queue unpaused", seconds=60)
+    await bot.wait_for_post("Queue unpaused")
     record = await bot.wait_for_change(card, "lifted by carol after")
     assert "*Was paused* acme/site: CI runners are down" in record
     assert len(bot.posts()) == 2
@@ -158,7 +158,7 @@ async def test_killed_when_slack_had_taken_a_card_it_edits_that_one(
     await _crash(bot)
     assert _states(bot) == ["sending"]
     await bot.start_bot()
-    card = await bot.wait_for_post("Queue paused", seconds=60)
+    card = await bot.wait_for_post("Queue paused")
     await bot.wait_for_change(card, "0 pull requests queued")
     await bot.type("/mq unpause")
     await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")

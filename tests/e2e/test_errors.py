@@ -167,7 +167,7 @@ async def test_every_ambiguous_answer_of_slack_leads_to_one_post(start_bot: Star
         bot.break_slack(fault, "chat.postMessage")
     number = bot.enqueue()
     for channel in channels:
-        await bot.wait_for_post(f"#{number}", channel, seconds=40)
+        await bot.wait_for_post(f"#{number}", channel)
         assert len(bot.posts(channel)) == 1
     assert len(bot.calls("chat.postMessage")) == 6
 
@@ -196,7 +196,7 @@ async def test_a_reply_that_slack_loses_leaves_the_bot_well(bot: BotTester) -> N
 async def test_a_lost_socket_is_renewed_and_commands_go_on(bot: BotTester) -> None:
     opened = len(bot.calls("apps.connections.open"))
     bot.break_slack("disconnect", "*", reason="refresh_requested")
-    await until(lambda: len(bot.calls("apps.connections.open")) == 2 * opened, "new connections")
+    await until(lambda: len(bot.calls("apps.connections.open")) >= 2 * opened, "new connections")
     await until(lambda: bot.slack.socket_mode.connections == opened, "the old ones closed")
     answer = await bot.ask("/mq status")
     assert "*acme/site* is running" in answer

@@ -175,7 +175,7 @@ async def test_nothing_is_lost_or_doubled_while_the_service_and_slack_fail(
     numbers = [bot.enqueue(hangs=True) for _ in range(4)]
     bot.break_service("malformed", path="/logs", times=1)
     for number in numbers:
-        await bot.wait_for_post(f"#{number}", seconds=40)
+        await bot.wait_for_post(f"#{number}")
     assert len(bot.posts()) == 4
 
 

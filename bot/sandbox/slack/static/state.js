@@ -30,10 +30,14 @@ export function watch(topics, watcher) {
 }
 
 // A click needs the same node under the pointer when it goes down and up: nothing is drawn anew in between.
-const HELD_MILLISECONDS = 2000;
+// How long a release may be missing that the browser does not tell; a slow device takes seconds for a click.
+const HELD_MILLISECONDS = 10_000;
 let pressedAt = -Infinity;
-addEventListener("pointerdown", () => (pressedAt = performance.now()), true);
-for (const released of ["pointerup", "pointercancel"]) addEventListener(released, () => (pressedAt = -Infinity), true);
+const release = () => (pressedAt = -Infinity);
+addEventListener("pointerdown", (event) => event.button === 0 && (pressedAt = performance.now()), true);
+for (const told of ["pointerup", "pointercancel", "contextmenu", "dragend"]) addEventListener(told, release, true);
+addEventListener("pointermove", (event) => event.buttons === 0 && release(), { capture: true, passive: true });
+addEventListener("blur", release);
 
 export function changed(...topics) {
   for (const topic of topics) stale.add(topic);
