@@ -21,17 +21,17 @@ FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ftp_proxy", "ws_proxy")
 OURS = ("MQBOT_", "SLACK_")
 
-# A shared machine may stall at any instant: slowness is no failure anywhere.
-settings.register_profile(
-    "dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.register_profile(
-    "ci",
-    max_examples=500,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    print_blob=True,
-)
+# A shared machine may stall at any instant: slowness is no failure anywhere. Each run has a seed of
+# its own, so that many short runs see more than a long one; "long" is asked for by hand, with
+# `pytest --hypothesis-profile=long tests/properties`, where a property or what it is about changes.
+for profile, examples in {"dev": 50, "ci": 200, "long": 2_000}.items():
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        print_blob=profile != "dev",
+    )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
@@ -73,10 +73,16 @@ def pytest_terminal_summary(
         terminalreporter.write_line(pytest_report_header(config))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """Thousands of collected tests stay to the end: garbage is not looked for among them."""
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture
