@@ -13,7 +13,7 @@ from tests.support.make import ALICE, BOB, CHANNEL, SITE
 
 OTHER = "C0OTHER"
 STEPS = range(1, 121, 2)
-SETTLED_TURNS = 90
+SETTLED_SECONDS = 90
 """Longer than leases, claims and the waits before a lost answer is looked for."""
 
 Story = Callable[[Desk], Awaitable[None]]
@@ -41,10 +41,10 @@ async def by_dashboard(desk: Desk) -> None:
 async def settled(world: World) -> Desk:
     """Another process takes over, and whoever wanted to lift the pause tries again."""
     desk = Desk(world, "another")
-    await desk.turns_unless_struck(SETTLED_TURNS)
+    await desk.settles(SETTLED_SECONDS)
     if SITE in world.service.pauses:
         await desk.unpause(BOB)
-    await desk.turns_unless_struck(SETTLED_TURNS)
+    await desk.settles(SETTLED_SECONDS)
     return desk
 
 

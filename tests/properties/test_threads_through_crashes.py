@@ -10,7 +10,7 @@ from tests.support.poster import Posted
 
 OTHER = "C0OTHER"
 STEPS = range(1, 160, 2)
-SETTLED_TURNS = 150
+SETTLED_SECONDS = 150
 """Longer than leases, claims and the waits before a lost answer is looked for."""
 
 NUMBER = 41
@@ -31,7 +31,7 @@ async def live(struck: Disturbance) -> tuple[World, bool]:
         await desk.turns_unless_struck(14)
     was_struck = desk.steps.disturbance is None
     desk.steps.arm(None)
-    await Desk(world, "another").turns_unless_struck(SETTLED_TURNS)
+    await Desk(world, "another").settles(SETTLED_SECONDS)
     return world, was_struck
 
 

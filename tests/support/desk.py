@@ -52,6 +52,8 @@ from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryDatabase, InMemoryStore
 
 INTERVAL = timedelta(seconds=10)
+FIRST_TURNS, LONG_TURN_SECONDS = 15, 5
+"""Of a time that passes until all is settled."""
 
 
 @dataclass
@@ -251,14 +253,21 @@ class Desk:
                 await work()
             self.world.clock.advance(seconds)
 
-    async def turns_unless_struck(self, times: int) -> None:
+    async def turns_unless_struck(self, times: int, *, seconds: float = 1) -> None:
         """The same; a process that dies does nothing more, one that fails goes on."""
         for _ in range(times):
             for work in (self.poll, self.watch, self.post, self.edit):
                 with suppress(BotError, Crash):
                     await work()
             await _let_others_end()
-            self.world.clock.advance(1)
+            self.world.clock.advance(seconds)
+
+    async def settles(self, seconds: int) -> None:
+        """So much time passes: the first of it as ever, the rest, mostly waiting, in long turns."""
+        await self.turns_unless_struck(FIRST_TURNS)
+        await self.turns_unless_struck(
+            (seconds - FIRST_TURNS) // LONG_TURN_SECONDS, seconds=LONG_TURN_SECONDS
+        )
 
 
 async def _let_others_end() -> None:
