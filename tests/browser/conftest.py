@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -79,32 +80,66 @@ async def app(sandbox: SlackSandbox) -> AsyncIterator[ScriptedApp]:
     await scripted.stop()
 
 
+@dataclass
+class Screen:
+    """One window, kept from test to test: to open one costs as much as what a test does with it.
+
+    What a page keeps is kept for its origin, and each test has a workspace at a port of its own.
+    """
+
+    context: BrowserContext
+    page: Page
+    is_taken: bool = False
+
+    async def arranged(self, width: int, height: int, *, dark: bool) -> Page:
+        """The window's page, for one test at a time."""
+        self.is_taken = True
+        await self.page.set_viewport_size({"width": width, "height": height})
+        await self.page.emulate_media(color_scheme="dark" if dark else "light")
+        return self.page
+
+    async def emptied(self) -> None:
+        """Leave the test's page and what it still asks for, with the mouse where no test has it."""
+        await self.page.mouse.move(0, 0)
+        await self.page.goto("about:blank")
+        await self.context.clear_cookies()
+        self.is_taken = False
+
+
+@pytest.fixture(scope="session")
+def screens() -> list[Screen]:
+    """Windows that were opened so far; most tests need one."""
+    return []
+
+
+async def _free_screen(browser: Browser, screens: list[Screen]) -> Screen:
+    for screen in screens:
+        if not screen.is_taken:
+            return screen
+    context = await browser.new_context(
+        timezone_id="Europe/Paris", locale="en-US", reduced_motion="reduce"
+    )
+    context.set_default_timeout(DEADLINE_MILLISECONDS)
+    screens.append(Screen(context, await context.new_page()))
+    return screens[-1]
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_page(browser: Browser, sandbox: SlackSandbox) -> AsyncIterator[OpenPage]:
+async def open_page(
+    browser: Browser, screens: list[Screen], sandbox: SlackSandbox
+) -> AsyncIterator[OpenPage]:
     """Open the workspace's page; fails the test when the page logs an error of its own."""
-    contexts: list[BrowserContext] = []
     errors: list[str] = []
 
+    def failed(error: object) -> None:
+        errors.append(str(error))
+
     async def opened(
-        user: str = "U0ALICE",
-        *,
-        width: int = 1280,
-        height: int = 860,
-        dark: bool = False,
-        context: BrowserContext | None = None,
+        user: str = "U0ALICE", *, width: int = 1280, height: int = 860, dark: bool = False
     ) -> Page:
-        if context is None:
-            context = await browser.new_context(
-                viewport={"width": width, "height": height},
-                color_scheme="dark" if dark else "light",
-                timezone_id="Europe/Paris",
-                locale="en-US",
-                reduced_motion="reduce",
-            )
-            context.set_default_timeout(DEADLINE_MILLISECONDS)
-            contexts.append(context)
-        page = await context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
+        screen = await _free_screen(browser, screens)
+        page = await screen.arranged(width, height, dark=dark)
+        page.on("pageerror", failed)
         await page.goto(f"{sandbox.url}?user={user}")
         await expect(composer(page)).to_be_enabled()
         # From here on the page hears of what happens: what it was not told of is not new to it.
@@ -112,8 +147,10 @@ async def open_page(browser: Browser, sandbox: SlackSandbox) -> AsyncIterator[Op
         return page
 
     yield opened
-    for context in contexts:
-        await context.close()
+    for screen in screens:
+        if screen.is_taken:
+            await screen.emptied()
+            screen.page.remove_listener("pageerror", failed)
     assert errors == []
 
 
