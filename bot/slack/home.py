@@ -88,7 +88,7 @@ class HomeTab:
             await conversation.publish_home(home.unavailable())
             raise
         await conversation.publish_home(home.home(state, viewer, self.command))
-        looker.saw(self._fingerprint(state, viewer), self.clock.now())
+        looker.saw(self._fingerprint(state, viewer), state.read_at)
 
     async def refresh(self) -> None:
         """Draw it again for those who looked lately and would see something else by now.
@@ -103,7 +103,7 @@ class HomeTab:
             seen = self._fingerprint(state, viewer)
             if seen != looker.seen:
                 await self._show(looker, home.home(state, viewer, self.command))
-            looker.saw(seen, self.clock.now())
+            looker.saw(seen, state.read_at)
 
     async def _admitted(self, due: Sequence[Looker]) -> list[tuple[Looker, Viewer]]:
         """Those who still may look; the tab of the others is left as it was and not renewed."""

@@ -19,15 +19,15 @@ https://docs.slack.dev/reference/methods/views.publish
 
 @dataclass(slots=True)
 class Looker:
-    """One person: `seen` is what the tab showed them, without the times on it."""
+    """One person: `seen` is what the tab showed them, without the times on it, as of `read_at`."""
 
     actor: Actor
     opened_at: datetime
-    shown_at: datetime | None = None
+    read_at: datetime | None = None
     seen: str = ""
 
-    def saw(self, seen: str, at: datetime) -> None:
-        self.seen, self.shown_at = seen, at
+    def saw(self, seen: str, read_at: datetime) -> None:
+        self.seen, self.read_at = seen, read_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,5 +54,5 @@ class RecentViewers:
         return [
             one
             for one in self.lookers.values()
-            if one.shown_at is not None and now - one.shown_at >= RENEWED_EVERY
+            if one.read_at is not None and now - one.read_at >= RENEWED_EVERY
         ]

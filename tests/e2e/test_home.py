@@ -145,6 +145,19 @@ async def test_an_open_home_tab_is_brought_up_to_date_by_itself(start_bot: Start
     await bot.home("*acme/site* is paused")
 
 
+async def test_a_home_tab_is_as_old_as_what_it_says_however_long_slack_takes_to_show_it(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot()
+    bot.break_slack("slow", "views.publish", seconds=3.0)
+    await bot.open_home()
+    await bot.struck("slow")
+    await bot.pass_time(61)
+    await bot.home("is running, the queue is empty")
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    await bot.home("*acme/site* is paused")
+
+
 async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(start_bot: StartBot) -> None:
     bot = await start_bot()
     await bot.open_home(by=ALICE)

@@ -565,6 +565,15 @@ class BotTester:
         """Arm a fault of Slack, for one call unless `times` is given."""
         self.slack.faults.arm({"name": name, "method": method, **how})
 
+    async def struck(self, name: str, times: int = 1) -> None:
+        """Wait until a fault of Slack has struck so many calls, though they may go on."""
+
+        def hits() -> int:
+            armed = self.slack.faults.listing()["faults"]
+            return sum(one["hits"] for one in armed if one["name"] == name)
+
+        await until(lambda: hits() >= times, f"“{name}” striking")
+
     def requests(self, path: str) -> list[str]:
         """The requests that the service answered, whose path ends so."""
         made = [f"{one.method} {one.path}" for one in self.merge_queue.requests if one.status]
