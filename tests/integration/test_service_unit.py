@@ -12,7 +12,20 @@ from bot.cli import COMMANDS
 from bot.cli.process import CONFIGURATION_EXIT
 from bot.config import Settings
 from bot.runtime import DRAIN_SECONDS
+from bot.slack import clients, door, http, open_socket
+from bot.slack.errors import LAST_WORD_SECONDS
 from tests.documentation import ROOT
+
+LONGEST_STOP = {
+    "run": open_socket.LAST_ACKNOWLEDGEMENTS_SECONDS
+    + open_socket.CLOSE_SECONDS
+    + DRAIN_SECONDS
+    + LAST_WORD_SECONDS
+    + clients.TOTAL_SECONDS,
+    "web": door.FIRST_REQUEST_SECONDS + http.DRAIN_SECONDS + DRAIN_SECONDS + LAST_WORD_SECONDS,
+    "worker": clients.TOTAL_SECONDS,
+}
+"""What a stop waits for at most, one after the other, when Slack does not answer any more."""
 
 UNIT = ROOT / "docs" / "operations" / "mqbot.service"
 needs_systemd = pytest.mark.skipif(
@@ -72,7 +85,7 @@ def test_the_unit_agrees_with_the_program() -> None:
     assert command
     assert command[1] in COMMANDS
     assert section["RestartPreventExitStatus"] == str(CONFIGURATION_EXIT)
-    assert int(section["TimeoutStopSec"]) > 2 * DRAIN_SECONDS
+    assert int(section["TimeoutStopSec"]) > max(LONGEST_STOP.values())
     known = {str(field.validation_alias) for field in Settings.model_fields.values()}
     set_here = set(re.findall(r"^Environment=(\w+)=", UNIT.read_text(), re.MULTILINE))
     assert set_here - known == {"PATH", "PYTHONDONTWRITEBYTECODE"}
