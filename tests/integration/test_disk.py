@@ -25,7 +25,7 @@ from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
 from tests.chaos.bot_process import ROOT, BotProcess
-from tests.support.waiting import until
+from tests.support.waiting import PATIENT_SECONDS, until
 
 SITE = "acme/site"
 ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
@@ -100,7 +100,7 @@ class Disk:
 async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
     """A bot that has posted once, and whose database's log is not empty."""
     service = MergeQueueSandbox(repositories={SITE: "quiet"})
-    slack = SlackSandbox(ROOT / "manifest.yml")
+    slack = SlackSandbox(ROOT / "manifest.yml", ack_seconds=PATIENT_SECONDS)
     path = tmp_path / "bot.sqlite3"
     async with Sandbox(service, slack) as sandbox:
         addresses = sandbox.addresses

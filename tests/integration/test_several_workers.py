@@ -1,6 +1,7 @@
 """Real workers on PostgreSQL: more of them poll more, and what one leaves behind others take over.
 
-In time that nothing else takes, tests/unit/usecases/test_throughput_of_workers.py has the figures.
+In time that nothing else takes, tests/unit/usecases/test_throughput_of_workers.py has the figures,
+and tests/unit/usecases/test_share_repositories.py the 15 seconds that docs/scaling.md promises.
 """
 
 import asyncio
@@ -16,8 +17,13 @@ from tests.support.polls_seen import PollsSeen
 from tests.support.several_processes import RunningProcess
 from tests.support.waiting import until, until_true
 
-TAKEN_OVER_SECONDS = 15.0
-"""What docs/scaling.md promises."""
+TAKEN_OVER_SECONDS = 90.0
+"""For five processes and a database on a part of a core, each of which waits for its turn."""
+
+REPOSITORIES = 120
+ANSWER_SECONDS = 0.8
+"""So long that four workers, with six polls each in flight, wait most of the time, on however slow
+a machine: what they poll then grows with their number, not with the CPU that they get."""
 
 GROWTH = {2: 1.3, 4: 1.3 * 1.3}
 """So many times as often as one. Twice the workers poll nearly twice as often where they only wait;
@@ -43,9 +49,9 @@ async def entering(fleet: Fleet) -> AsyncIterator[Entries]:
 async def test_throughput_grows_with_the_workers_and_nothing_is_doubled(
     postgres_url: str, tmp_path: Path
 ) -> None:
-    fleet = Fleet.of(postgres_url, tmp_path, repositories=scaling.REPOSITORIES, workers=1)
+    fleet = Fleet.of(postgres_url, tmp_path, repositories=REPOSITORIES, workers=1)
     async with fleet:
-        seen = await fleet.begin_to_answer_slowly()
+        seen = await fleet.begin_to_answer_slowly(ANSWER_SECONDS)
         async with entering(fleet):
             alone = await scaling.measure(fleet, seen)
             for number, growth in GROWTH.items():
@@ -61,7 +67,7 @@ async def test_throughput_grows_with_the_workers_and_nothing_is_doubled(
 
 @pytest.mark.postgres
 @pytest.mark.timeout(400)
-async def test_what_a_killed_and_a_hanging_worker_polled_is_taken_over_in_15_seconds(
+async def test_what_a_killed_and_a_hanging_worker_polled_is_taken_over(
     postgres_url: str, tmp_path: Path
 ) -> None:
     fleet = Fleet.of(postgres_url, tmp_path, repositories=60, workers=4)
@@ -70,8 +76,7 @@ async def test_what_a_killed_and_a_hanging_worker_polled_is_taken_over_in_15_sec
         await fleet.shared_out()
         await every_share_is(15, fleet, leases)
         async with entering(fleet) as entries:
-            hanging = await leases.holder("post", fleet.running("worker"))
-            assert hanging is not None
+            hanging = await who_posts(fleet, leases)
             killed = next(one for one in fleet.running("worker") if one is not hanging)
             orphans = await leases.repositories_of(killed) | await leases.repositories_of(hanging)
             await hang_with_an_answer_unread(hanging, seen, entries, leases)
@@ -94,13 +99,26 @@ async def every_share_is(number: int, fleet: Fleet, leases: Leases) -> None:
     await until_true(shares, f"{number} repositories for each", TAKEN_OVER_SECONDS)
 
 
+async def who_posts(fleet: Fleet, leases: Leases) -> RunningProcess:
+    """The worker that has the right to; on a slow machine it may lapse and be taken again."""
+    found: list[RunningProcess] = []
+
+    async def look() -> bool:
+        holder = await leases.holder("post", fleet.running("worker"))
+        found.extend([holder] if holder is not None else [])
+        return bool(found)
+
+    await until_true(look, "a worker that posts")
+    return found[0]
+
+
 async def hang_with_an_answer_unread(
     worker: RunningProcess, seen: PollsSeen, entries: Entries, leases: Leases
 ) -> None:
     """It stops while it waits for an answer, which has an event that nobody has read yet."""
     repository = min(await leases.repositories_of(worker))
     # Its next poll begins a second later: the window of that one ends after the event.
-    await seen.all_again([repository], 30)
+    await seen.all_again([repository], TAKEN_OVER_SECONDS)
     entries.enter(repository)
     stopped = asyncio.Event()
 
@@ -110,5 +128,5 @@ async def hang_with_an_answer_unread(
             stopped.set()
 
     seen.on_begun = stop
-    await until(stopped.is_set, f"a poll of {repository}", 30)
+    await until(stopped.is_set, f"a poll of {repository}", TAKEN_OVER_SECONDS)
     seen.on_begun = None

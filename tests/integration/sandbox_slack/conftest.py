@@ -24,7 +24,10 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 async def sandbox() -> AsyncIterator[SlackSandbox]:
     running = SlackSandbox(
-        MANIFEST, ack_seconds=PATIENT_SECONDS, event_retry_seconds=(0.0, 0.05, 0.05)
+        MANIFEST,
+        ack_seconds=PATIENT_SECONDS,
+        trigger_seconds=PATIENT_SECONDS,
+        event_retry_seconds=(0.0, 0.05, 0.05),
     )
     await running.start()
     yield running
@@ -35,7 +38,10 @@ async def sandbox() -> AsyncIterator[SlackSandbox]:
 async def impatient() -> AsyncIterator[SlackSandbox]:
     """A workspace that waits a third of a second for acknowledgements."""
     running = SlackSandbox(
-        MANIFEST, ack_seconds=IMPATIENT_SECONDS, event_retry_seconds=(0.0, 0.05, 0.05)
+        MANIFEST,
+        ack_seconds=IMPATIENT_SECONDS,
+        trigger_seconds=PATIENT_SECONDS,
+        event_retry_seconds=(0.0, 0.05, 0.05),
     )
     await running.start()
     yield running

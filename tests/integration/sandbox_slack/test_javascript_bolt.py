@@ -11,13 +11,10 @@ import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import ControlRefusal
-from tests.support.waiting import until
+from tests.support.waiting import PATIENT_SECONDS, until
 
 BOLT = "@slack/bolt@5.1.0"
 INSTALL_SECONDS = 180
-ACK_SECONDS = 20.0
-"""Slack waits for three, which say nothing of an app on a machine that does six things at once."""
-
 START_SECONDS = 90
 STOP_SECONDS = 30
 TYPED_AT_MOST = 5
@@ -63,7 +60,9 @@ def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 async def sandbox(app_folder: Path) -> AsyncIterator[SlackSandbox]:
     """A workspace with the app running in it."""
-    workspace = SlackSandbox(MANIFEST, rate_limits="all", ack_seconds=ACK_SECONDS)
+    workspace = SlackSandbox(
+        MANIFEST, rate_limits="all", ack_seconds=PATIENT_SECONDS, trigger_seconds=PATIENT_SECONDS
+    )
     await workspace.start()
     environment = {
         "PATH": os.environ["PATH"],
