@@ -22,6 +22,7 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
+from bot.usecases.claim_size import ClaimSize
 from bot.usecases.record_outcomes import Outcome, RecordOutcomes
 from bot.usecases.render_deliveries import Rendered, load_messages
 
@@ -68,7 +69,7 @@ class _Batch:
 class PostDeliveries:
     """One process posts at a time; a channel stops at its first delivery that is not settled.
 
-    `held`: the lease under which this one does, as far as it knows.
+    `held`: the lease under which this one does, as far as it knows. `size`: of a claim.
     """
 
     store: Store
@@ -82,6 +83,7 @@ class PostDeliveries:
     measures: Measures = UNMEASURED
     held: dict[str, Lease] = field(default_factory=dict)
     ending: asyncio.Event = field(default_factory=asyncio.Event)
+    size: ClaimSize = field(default_factory=lambda: ClaimSize(CHANNELS_AT_ONCE, PER_CHANNEL))
     outcomes: RecordOutcomes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,6 +93,7 @@ class PostDeliveries:
         """Post what is due now; raises StoreError."""
         if self.ending.is_set():
             return
+        channels, per_channel = self.size.channels, self.size.per_channel
         async with self.store.begin() as transaction:
             # Not before: how long the turn was waited for is no time that a claim has lasted.
             now = self.clock.now()
@@ -102,14 +105,15 @@ class PostDeliveries:
             claimed = await transaction.outbox.claim(
                 now=now,
                 claimed_until=now + CLAIM,
-                channels=CHANNELS_AT_ONCE,
-                per_channel=PER_CHANNEL,
+                channels=channels,
+                per_channel=per_channel,
             )
             rendered = await load_messages(transaction, claimed, now)
             if claimed and lease.expires_at < now + LEASE:
                 lease = await self._lease(transaction, now) or lease
+        self.size.learn(self.clock.now() - now, LAST_SEND)
         runs = await self.post(claimed, rendered, now)
-        if _more_may_wait(runs):
+        if _more_may_wait(runs, channels, per_channel):
             self.nudge()
 
     async def _held(self, transaction: Transaction, now: datetime) -> Lease | None:
@@ -290,10 +294,10 @@ class PostDeliveries:
         return kept, ParkedChannel(delivery.channel_id, error.code, now, retry_at)
 
 
-def _more_may_wait(runs: Sequence[Sequence[Delivery]]) -> bool:
+def _more_may_wait(runs: Sequence[Sequence[Delivery]], channels: int, per_channel: int) -> bool:
     """A claim is bounded, and what was tried before may have held back what stands behind it."""
-    return len(runs) >= CHANNELS_AT_ONCE or any(
-        len(run) >= PER_CHANNEL or run[0].attempts > 1 or run[0].folded for run in runs
+    return len(runs) >= channels or any(
+        len(run) >= per_channel or run[0].attempts > 1 or run[0].folded for run in runs
     )
 
 

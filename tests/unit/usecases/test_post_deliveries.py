@@ -1,9 +1,10 @@
 """Posting: in order, looked for when in doubt, given up only for good reasons."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -582,6 +583,44 @@ async def test_where_every_transaction_is_waited_for_long_posts_are_made_all_the
 
     assert bot.shown() == [1, 2]
     assert [call.method for call in bot.poster.calls] == ["post", "post"]
+
+
+class _LaboriousStore(InMemoryStore):
+    """To claim and to read takes a second for each delivery."""
+
+    def __init__(self, database: InMemoryDatabase, clock: FakeClock) -> None:
+        super().__init__(database)
+        self.clock = clock
+
+    @override
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[InMemoryTransaction]:
+        async with super().begin() as transaction:
+            claim = transaction.outbox.claim
+
+            async def take_long(**how: Any) -> Sequence[Delivery]:
+                claimed = await claim(**how)
+                self.clock.advance(len(claimed))
+                return claimed
+
+            transaction.outbox.claim = take_long  # type: ignore[method-assign]  # as slow as many statements
+            yield transaction
+
+
+async def test_where_a_claim_takes_longer_than_it_lasts_less_is_claimed_until_posts_are_made() -> (
+    None
+):
+    bot = Posting()
+    await bot.add(*range(1, 11))
+    slow = _LaboriousStore(bot.database, bot.clock)
+    bot.use_case = PostDeliveries(slow, bot.poster, bot.clock, bot.nudge, "one", lambda: 1.0)
+
+    await bot.run()
+    assert bot.shown() == []
+    for _ in range(20):
+        bot.clock.advance(1)
+        await bot.run()
+    assert bot.shown() == list(range(1, 11))
 
 
 async def test_a_store_that_is_gone_stops_the_run() -> None:
