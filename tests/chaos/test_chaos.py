@@ -15,7 +15,7 @@ def test_a_plan_is_the_same_for_the_same_seed() -> None:
     assert make_plan(Options(seed=5)) != make_plan(Options(seed=6))
 
 
-@pytest.mark.timeout(420)
+@pytest.mark.timeout(900)
 async def test_twenty_kills_lose_double_and_disorder_nothing(tmp_path: Path) -> None:
     options = Options(seed=20, minutes=1.2, kills=20, long_freezes=0, drain_seconds=180)
 
@@ -27,7 +27,7 @@ async def test_twenty_kills_lose_double_and_disorder_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.postgres
-@pytest.mark.timeout(420)
+@pytest.mark.timeout(900)
 async def test_two_processes_and_a_database_server_that_dies_tell_everything_once(
     tmp_path: Path,
 ) -> None:

@@ -34,7 +34,7 @@ WAIT_SECONDS = 40.0
 CLAIM_SECONDS = 100.0
 """A post whose outcome could not be stored is looked for once its claim has run out."""
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 @dataclass

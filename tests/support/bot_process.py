@@ -68,11 +68,13 @@ class MqbotProcess:
         assert found is not None
         return found
 
-    async def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
-        """Send a signal and wait for the end, which must come within STOP_SECONDS."""
+    async def stop(
+        self, with_signal: signal.Signals = signal.SIGTERM, seconds: float = STOP_SECONDS
+    ) -> int:
+        """Send a signal and wait for the end, which must come within so many seconds."""
         if self.process.returncode is None:
             self.process.send_signal(with_signal)
-        return await self.ends(STOP_SECONDS)
+        return await self.ends(seconds)
 
     async def ends(self, seconds: float = 60.0) -> int:
         try:

@@ -26,6 +26,9 @@ ANSWER_SECONDS = 0.1
 ENTER_SECONDS = 1.5
 """A channel takes one post a second: what is faster becomes a summary."""
 
+TOLD_SECONDS = 240.0
+"""What a worker had claimed that hangs or is dead is looked for when its claim has run out."""
+
 Entry = tuple[str, str, int]
 """Channel, repository, and the number of a pull request that entered."""
 
@@ -105,8 +108,9 @@ class Entries:
 
     async def all_told_once(self) -> None:
         with suppress(AssertionError):
-            await until(lambda: not self.untold(), "every event told", 120)
-        assert self.untold() == set()
+            await until(lambda: not self.untold(), "every event told", TOLD_SECONDS)
+        untold = self.untold()
+        assert not untold, f"{len(untold)} of {len(self.entered)} not told: {sorted(untold)}"
         assert self.told == Counter(self.entered)
         for channel in CHANNELS:
             self._fleet.posts(channel)

@@ -205,7 +205,7 @@ class PostgresServer:
             "fsync": "off",
             "full_page_writes": "off",
             "shared_buffers": "32MB",
-            "max_connections": "60",
+            "max_connections": "100",
             "lc_messages": "C",
         }
         with (self._folder / "log").open("ab") as log:

@@ -16,6 +16,8 @@ from tests.support.load_balancer import LoadBalancer, Taken
 from tests.support.waiting import until
 
 START_SECONDS = 90.0
+STOP_SECONDS = 60.0
+"""A process ends what it is about to do, for which it may have to wait: the others go on."""
 
 
 @dataclass(eq=False)
@@ -123,7 +125,7 @@ class SeveralProcesses(BotTester):
         return f"{said}, request {key.short}, taken by {process.process.folder.name}: {logged}"
 
     async def stop(self, one: RunningProcess) -> None:
-        assert await one.process.stop() == 0, one.process.complaints
+        assert await one.process.stop(seconds=STOP_SECONDS) == 0, one.process.complaints
         assert "Traceback" not in one.process.complaints
 
     @override
