@@ -1,6 +1,7 @@
 """Engines for the two databases, with transactions that lose no update."""
 
 import sqlite3
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -35,6 +36,9 @@ IDLE_SECONDS = 6
 Shorter than the time after which others take over what a process does, so that one that was stopped
 inside a transaction finds it ended, and blocks nobody when they do.
 """
+
+GOODBYE_SECONDS = 0.5
+"""How long a server may take to hear that a connection is closed; PostgreSQL only."""
 
 _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+asyncpg"}
 _SQLITE_PREFIX = "sqlite:///"
@@ -111,10 +115,12 @@ def _postgresql(
         raise StoreUnavailable("PostgreSQL needs asyncpg: install mqbot with its extra 'postgres'")
     _refuse_ambiguous(dsn)
     asyncpg = import_module("asyncpg")
+    connection_class = _closed_in_a_moment(asyncpg.Connection)
 
     async def connect() -> Any:  # noqa: ANN401  # handed to SQLAlchemy, which types it so
         return await asyncpg.connect(
             dsn,
+            connection_class=connection_class,
             timeout=wait_seconds,
             command_timeout=command_seconds,
             server_settings={
@@ -136,6 +142,23 @@ def _postgresql(
         pool_timeout=wait_seconds,
         hide_parameters=True,
     )
+
+
+def _closed_in_a_moment(connection: Any) -> Any:  # noqa: ANN401  # a class of asyncpg, which is not typed
+    """Closing, asyncpg waits as long as for a statement until the server has closed as well.
+
+    One connection after the other, which a process that has to end does not have the time for when
+    the server is frozen or cut off.
+    """
+
+    class ClosedInAMoment(connection):  # type: ignore[misc]  # see above
+        async def close(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109  # asyncpg's own
+            limit = GOODBYE_SECONDS if timeout is None else min(timeout, GOODBYE_SECONDS)
+            # Whatever it was, asyncpg has closed our end by then.
+            with suppress(TimeoutError):
+                await super().close(timeout=limit)
+
+    return ClosedInAMoment
 
 
 def _refuse_ambiguous(dsn: str) -> None:

@@ -160,6 +160,29 @@ async def test_a_server_that_froze_is_unavailable_until_it_thaws(
     assert await until_added(store, make_new(2)) == 0
 
 
+async def test_connections_to_a_server_that_froze_are_closed_all_the_same(
+    mortal_server: PostgresServer, opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else a process that has to end waits for it, once for each connection."""
+    url = mortal_server.url()
+    await migrate.upgrade(url)
+    store = opened(url, command_seconds=3600)
+    all_open = asyncio.Barrier(3)
+
+    async def occupy() -> None:
+        async with store.begin():
+            await all_open.wait()
+
+    await asyncio.gather(occupy(), occupy(), occupy())
+    mortal_server.freeze()
+    try:
+        async with asyncio.timeout(60):
+            await store.close()
+    finally:
+        mortal_server.thaw()
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
+
+
 async def until_added(store: SqlStore, new: NewDelivery) -> int:
     """A server that catches up, on a busy machine, may take longer than the store waits."""
     deadline = time.monotonic() + THAWING_SECONDS
