@@ -1,4 +1,4 @@
-"""How much is claimed in one transaction: less where transactions take long."""
+"""How much is taken on in one transaction: less where transactions take long."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -9,24 +9,17 @@ _BITS = 2
 
 @dataclass(slots=True)
 class ClaimSize:
-    """At most so many channels, and so many deliveries of each, to begin with.
+    """What is claimed may be sent for a while only, and the transaction also reads what it says.
 
-    What is claimed may be sent for a while only, and the transaction that claims it also reads what
-    it says. Where machine and database are so slow that this alone takes most of the while, the
-    same would be claimed again and again and nothing ever sent, unless it becomes less.
+    Where machine and database are so slow that this alone takes most of the while, the same would
+    be claimed again and again and nothing ever sent, unless it becomes less.
     """
 
-    most_channels: int
-    most_per_channel: int
     _steps: int = field(default=0, init=False)
 
-    @property
-    def channels(self) -> int:
-        return max(1, self.most_channels >> _BITS * self._steps)
-
-    @property
-    def per_channel(self) -> int:
-        return max(1, self.most_per_channel >> _BITS * self._steps)
+    def of(self, most: int) -> int:
+        """So many at present, where it is `most` as long as transactions are quick."""
+        return max(1, most >> _BITS * self._steps)
 
     def learn(self, took: timedelta, may_take: timedelta) -> None:
         """How long the last transaction took, of the time until when what it claimed is sent."""

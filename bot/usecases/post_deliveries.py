@@ -83,7 +83,7 @@ class PostDeliveries:
     measures: Measures = UNMEASURED
     held: dict[str, Lease] = field(default_factory=dict)
     ending: asyncio.Event = field(default_factory=asyncio.Event)
-    size: ClaimSize = field(default_factory=lambda: ClaimSize(CHANNELS_AT_ONCE, PER_CHANNEL))
+    size: ClaimSize = field(default_factory=ClaimSize)
     outcomes: RecordOutcomes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class PostDeliveries:
         """Post what is due now; raises StoreError."""
         if self.ending.is_set():
             return
-        channels, per_channel = self.size.channels, self.size.per_channel
+        channels, per_channel = self.size.of(CHANNELS_AT_ONCE), self.size.of(PER_CHANNEL)
         async with self.store.begin() as transaction:
             # Not before: how long the turn was waited for is no time that a claim has lasted.
             now = self.clock.now()

@@ -18,6 +18,7 @@ from bot.domain.errors import (
 from bot.domain.message import Message
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, Store, Transaction
+from bot.usecases.claim_size import ClaimSize
 from bot.usecases.open_card import open_cards
 from bot.usecases.render_cards import load_cards
 
@@ -60,6 +61,7 @@ class RefreshCards:
     pace: Pace = field(default_factory=lambda: Pace(per_second=EDITS_PER_SECOND))
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
+    size: ClaimSize = field(default_factory=ClaimSize)
 
     async def run(self) -> None:
         """Edit what is due; raises StoreError. With nothing due, nothing is written."""
@@ -68,13 +70,14 @@ class RefreshCards:
         async with self.store.begin() as transaction:
             # Not before: how long the turn was waited for is no time that an edit has waited.
             now = self.clock.now()
-            due = await transaction.cards.due(now, AT_ONCE)
+            due = await transaction.cards.due(now, self.size.of(AT_ONCE))
             if not due:
                 return
             lease = await self._lease(transaction, now)
             if lease is None:
                 return
             messages = await load_cards(transaction, due)
+        self.size.learn(self.clock.now() - now, LAST_SEND)
         wait = timedelta()
         edits = []
         for card in due:

@@ -9,10 +9,10 @@ SLOW, QUICK = timedelta(seconds=5), timedelta(seconds=4)
 
 
 def test_it_shrinks_to_one_delivery_and_grows_back() -> None:
-    size = ClaimSize(50, 10)
+    size = ClaimSize()
     seen = []
     for took in (SLOW, SLOW, SLOW, SLOW, QUICK, QUICK, QUICK, QUICK):
         size.learn(took, LAST_SEND)
-        seen.append((size.channels, size.per_channel))
+        seen.append((size.of(50), size.of(10)))
     assert seen[:4] == [(12, 2), (3, 1), (1, 1), (1, 1)]
     assert seen[4:] == [(3, 1), (12, 2), (50, 10), (50, 10)]

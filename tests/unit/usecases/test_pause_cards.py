@@ -1,12 +1,20 @@
 """The life of a pause's card, told by whichever source comes first, through whatever happens."""
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from typing_extensions import override
+
 from bot.domain.audit import Origin
 from bot.domain.cards import Card
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.pause_records import PauseEnding, Who
+from bot.usecases.refresh_cards import AT_ONCE, RefreshCards
 from bot.usecases.watch_resume import Watching
 from tests.support.desk import Desk, World
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
+from tests.support.store import InMemoryStore, InMemoryTransaction
 
 OTHER = "C0OTHER"
 PAUSED = "Queue paused: acme/site, by alice since 2026-07-20 12:00 UTC: CI runners are down"
@@ -386,3 +394,40 @@ async def test_what_changes_nothing_that_is_shown_edits_nothing() -> None:
     assert desk.world.pauses()[0].event_id is not None
     assert len(desk.world.poster.history) == 1
     assert desk.world.poster.called("update") == []
+
+
+class _LaboriousStore(InMemoryStore):
+    """To read what is to be edited takes a second for each card."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world.database)
+        self.clock = world.clock
+
+    @override
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[InMemoryTransaction]:
+        async with super().begin() as transaction:
+            due = transaction.cards.due
+
+            async def take_long(now: datetime, limit: int) -> Sequence[Card]:
+                found = await due(now, limit)
+                self.clock.advance(len(found))
+                return found
+
+            transaction.cards.due = take_long  # type: ignore[method-assign]  # as slow as many statements
+            yield transaction
+
+
+async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made_at_once() -> None:
+    desk = await begun(None, *(f"C0X{number:02}" for number in range(AT_ONCE)))
+    await desk.pause()
+    await desk.turns(30)
+    world = desk.world
+    desk.edits = RefreshCards(
+        _LaboriousStore(world), world.poster, world.clock, lambda _=0: None, "one", lambda: 0.5
+    )
+    await desk.unpause(BOB)
+    await desk.turns(60)
+
+    assert len(cards(desk)) > AT_ONCE
+    assert all(one.closed and one.wanted == one.shown for one in cards(desk))
