@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
-from tests.support.rewritten import rewrite_once
 from tests.support.sharing_out import OneByOne
 from tests.support.snapshots import Snapshots
 
@@ -56,13 +55,6 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.dont_write_bytecode = False
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Before pytest-xdist starts its processes."""
-    if session.config.getoption("numprocesses", None):
-        rewrite_once(session.config)
 
 
 @pytest.hookimpl(optionalhook=True)
