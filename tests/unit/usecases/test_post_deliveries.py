@@ -557,12 +557,16 @@ async def test_a_channel_is_refused_no_more_however_late_its_post_is_known(
     assert one.shown() == [1]
 
 
-class _BusyStore(InMemoryStore):
-    """Whoever wants a transaction waits longer than anything may be sent after its claim."""
+class _SlowStore(InMemoryStore):
+    """Time passes in it."""
 
     def __init__(self, database: InMemoryDatabase, clock: FakeClock) -> None:
         super().__init__(database)
         self.clock = clock
+
+
+class _BusyStore(_SlowStore):
+    """Whoever wants a transaction waits longer than anything may be sent after its claim."""
 
     @override
     @asynccontextmanager
@@ -585,12 +589,8 @@ async def test_where_every_transaction_is_waited_for_long_posts_are_made_all_the
     assert [call.method for call in bot.poster.calls] == ["post", "post"]
 
 
-class _LaboriousStore(InMemoryStore):
+class _LaboriousStore(_SlowStore):
     """To claim and to read takes a second for each delivery."""
-
-    def __init__(self, database: InMemoryDatabase, clock: FakeClock) -> None:
-        super().__init__(database)
-        self.clock = clock
 
     @override
     @asynccontextmanager
