@@ -1,7 +1,7 @@
-"""The plainest loop with a store: each event is stored before its post, and its post after it.
+"""The plainest loop that tells each event once, and by its title.
 
-It asks for no titles, has no order to keep, no second process and no history to look in: what is
-stored is what no loop can do without that is to tell each event once.
+Each event is stored before its post, and its post after it. It has no order to keep, no second
+process and no history to look in: what it stores and asks for is what no loop can do without.
 """
 
 import asyncio
@@ -39,10 +39,25 @@ class StoredLoop:
         url = f"{os.environ['MQBOT_API_URL']}/repos/acme/r{number}/logs"
         answer = await client.get(url, params={"per_page": 100})
         for event in answer.json()["events"]:
-            await self._tell(slack, f"acme/r{number}", f"C{number}", event)
+            title = await self._title(client, f"acme/r{number}", event["pull_request"])
+            await self._tell(slack, f"acme/r{number}", f"C{number}", event, title)
+
+    async def _title(self, client: httpx.AsyncClient, repository: str, number: int) -> str:
+        """Events carry numbers only; the queue's status says what they are called."""
+        url = f"{os.environ['MQBOT_API_URL']}/repos/{repository}/merge-queue/status"
+        status = (await client.get(url)).json()
+        queued = [*status["waiting_pull_requests"]]
+        for batch in status["batches"]:
+            queued += batch["pull_requests"]
+        return next((one["title"] for one in queued if one["number"] == number), "")
 
     async def _tell(
-        self, slack: AsyncWebClient, repository: str, channel: str, event: Mapping[str, Any]
+        self,
+        slack: AsyncWebClient,
+        repository: str,
+        channel: str,
+        event: Mapping[str, Any],
+        title: str,
     ) -> None:
         number = event["id"]
         with self._database as stored:
@@ -57,7 +72,7 @@ class StoredLoop:
                 "VALUES (?, ?, ?, 'sending')",
                 (repository, number, channel),
             )
-        text = f"#{event['pull_request']} entered the queue of {repository}"
+        text = f"#{event['pull_request']} {title} entered the queue of {repository}"
         block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
         told = await slack.chat_postMessage(channel=channel, text=text, blocks=[block])
         with self._database as stored:

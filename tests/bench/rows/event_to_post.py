@@ -64,7 +64,7 @@ async def rows(extent: Extent) -> Sequence[Row]:
         async with connected(REPOSITORIES) as all_of_them:
             cost = await _cost(all_of_them, REPOSITORIES, extent)
     found = []
-    for floor, beside in ((PLAIN, ""), (STORED, ", beside a loop that stores")):
+    for floor, beside in ((PLAIN, ""), (STORED, ", beside a loop that stores and asks for titles")):
         late, costs = (Rounds(each[OURS], each[floor]) for each in (latency, cost))
         what = f"event in the log → post, above polling{beside}, p50"
         found.append(late.row(what, "seconds", unit="ms", goal=2))
