@@ -229,12 +229,16 @@ class PollDueRepositories:
 
     def _due(self, now: datetime) -> Sequence[RepositoryName]:
         """The longest due first, as many as one transaction takes."""
-        due = [name for name in self.followed if self._is_due(name, now)]
-        return sorted(due, key=lambda name: self.schedules[name].due_at)[:MOST_A_TICK]
-
-    def _is_due(self, name: RepositoryName, now: datetime) -> bool:
-        schedule = self.schedules.setdefault(name, _Schedule(due_at=now))
-        return schedule.due_at <= now and not schedule.running
+        followed, schedules = self.followed, self.schedules
+        for name in followed:
+            if name not in schedules:
+                schedules[name] = _Schedule(due_at=now)
+        due = [
+            name
+            for name in followed
+            if schedules[name].due_at <= now and not schedules[name].running
+        ]
+        return sorted(due, key=lambda name: schedules[name].due_at)[:MOST_A_TICK]
 
     async def _prepare(
         self, due: Sequence[RepositoryName], renewed: Sequence[RepositoryName], now: datetime

@@ -97,8 +97,13 @@ class RefreshBoards:
         for name in [one for one in self.schedules if one not in polled]:
             if not self.schedules[name].running:
                 del self.schedules[name]
-        known = {name: self.schedules.setdefault(name, _Schedule(now, now)) for name in polled}
-        return [name for name, one in known.items() if one.due_at <= now and not one.running]
+        schedules = self.schedules
+        for name in polled:
+            if name not in schedules:
+                schedules[name] = _Schedule(now, now)
+        return [
+            name for name in polled if schedules[name].due_at <= now and not schedules[name].running
+        ]
 
     def _start(self, name: RepositoryName, schedule: _Schedule, spacing: timedelta) -> None:
         schedule.running = True

@@ -96,7 +96,9 @@ class WatchPauses:
             await asyncio.wait(self.tasks)
 
     def _is_due(self, name: RepositoryName, known: PauseRecord | None, now: datetime) -> bool:
-        schedule = self.schedules.setdefault(name, _Schedule(now, now))
+        schedule = self.schedules.get(name)
+        if schedule is None:
+            schedule = self.schedules[name] = _Schedule(now, now)
         if schedule.running:
             return False
         is_new = known is not None and known.queued_at_start is None and not schedule.failures
