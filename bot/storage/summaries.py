@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, FromClause, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, FromClause, ScalarSelect, and_, func, or_, select, update
 
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import NOT_HEARD, DeliveryState, Subject
+from bot.domain.deliveries import NOT_HEARD, Delivery, DeliveryState, Subject
 from bot.domain.repository import RepositoryName
 from bot.ports import Folded
 from bot.storage.added_rows import AddedRow
@@ -84,49 +84,17 @@ class Summaries:
 
         `only_due`: what waits for a later digest is left.
         """
-        rows = await self._statements.run(
-            select(*FIELDS)
-            .where(
-                deliveries.c.line == line,
-                deliveries.c.sequence >= head,
-                deliveries.c.settled_at.is_(None),
-            )
-            .order_by(deliveries.c.sequence)
-            .limit(2)
-        )
-        untried = [
-            each
-            for each in map(delivery_of, rows)
-            if each.is_untried(now) and (each.due_at <= now or not only_due)
-        ]
-        if not untried:
+        summary = await self._first_untried(line, head, now, only_due=only_due)
+        if summary is None:
             return 0
-        summary = untried[0]
         last = summary.sequence + at_most
-        # Only the unbroken run behind it: one that may have been posted already must not be
-        # overtaken by what comes after it, and a summary of many would be written anew.
-        tried = deliveries.alias("tried")
-        run_ends = (
-            select(func.coalesce(func.min(tried.c.sequence), last + 1))
-            .where(
-                tried.c.line == line,
-                tried.c.sequence > summary.sequence,
-                tried.c.settled_at.is_(None),
-                ~and_(
-                    _is_untried(tried, now),
-                    tried.c.folded <= SMALL,
-                    *([tried.c.due_at <= now] if only_due else []),
-                ),
-            )
-            .scalar_subquery()
-        )
         behind = await self._statements.run(
             update(deliveries)
             .where(
                 deliveries.c.line == line,
                 deliveries.c.sequence > summary.sequence,
                 deliveries.c.sequence <= last,
-                deliveries.c.sequence < run_ends,
+                deliveries.c.sequence < _end_of_run(line, summary, last, now, only_due=only_due),
                 deliveries.c.settled_at.is_(None),
             )
             .values(state=DeliveryState.FOLDED, settled_at=now, told_by=summary.delivery_id)
@@ -140,6 +108,26 @@ class Summaries:
             .values(folded=deliveries.c.folded + told)
         )
         return len(taken)
+
+    async def _first_untried(
+        self, line: str, head: int, now: datetime, *, only_due: bool
+    ) -> Delivery | None:
+        rows = await self._statements.run(
+            select(*FIELDS)
+            .where(
+                deliveries.c.line == line,
+                deliveries.c.sequence >= head,
+                deliveries.c.settled_at.is_(None),
+            )
+            .order_by(deliveries.c.sequence)
+            .limit(2)
+        )
+        untried = (
+            each
+            for each in map(delivery_of, rows)
+            if each.is_untried(now) and (each.due_at <= now or not only_due)
+        )
+        return next(untried, None)
 
     async def _take_over(self, summary: str, taken: Sequence[ResultRow]) -> int:
         """What the small ones among `taken` were to tell is told by the summary; how many."""
@@ -187,6 +175,31 @@ class Summaries:
 
 def _told(delivery_id: str) -> ColumnElement[bool]:
     return or_(deliveries.c.told_by == delivery_id, deliveries.c.delivery_id == delivery_id)
+
+
+def _end_of_run(
+    line: str, summary: Delivery, last: int, now: datetime, *, only_due: bool
+) -> ScalarSelect[int]:
+    """The number where the unbroken run behind the summary ends, or the one after `last`.
+
+    One that may have been posted already must not be overtaken by what comes after it, and a
+    summary of many would be written anew.
+    """
+    tried = deliveries.alias("tried")
+    return (
+        select(func.coalesce(func.min(tried.c.sequence), last + 1))
+        .where(
+            tried.c.line == line,
+            tried.c.sequence > summary.sequence,
+            tried.c.settled_at.is_(None),
+            ~and_(
+                _is_untried(tried, now),
+                tried.c.folded <= SMALL,
+                *([tried.c.due_at <= now] if only_due else []),
+            ),
+        )
+        .scalar_subquery()
+    )
 
 
 def _is_untried(table: FromClause, now: datetime) -> ColumnElement[bool]:

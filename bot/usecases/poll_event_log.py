@@ -36,8 +36,8 @@ from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.gate import Gate, GateClosed
 from bot.usecases.log_reader import LogReader
-from bot.usecases.post_at_once import PostAtOnce
-from bot.usecases.route_events import SLICE, Unrouted, route_events
+from bot.usecases.post_at_once import PostAtOnce, Sending
+from bot.usecases.route_events import SLICE, Routed, Unrouted, route_events
 
 logger = logging.getLogger(__name__)
 
@@ -247,13 +247,11 @@ class PollEventLog:
                 self.clock.now(),
                 self.next_digest,
                 observed,
-                Unrouted(
+                _unrouted(
+                    reader,
                     kept.records and sorted(kept.records, key=IN_ORDER),
-                    reader.settling,
-                    sending,
-                    reader.personal,
-                    reader.clock_ahead or timedelta(),
-                    kept.early,
+                    sending=sending,
+                    early=kept.early,
                 ),
             )
             if sending is not None:
@@ -262,25 +260,27 @@ class PollEventLog:
             self.at_once.send(sending)
         reader.position = position
         reader.remember(records, self.overlap)
+        routed = await self._rest(reader, before.repository, lease, routed)
+        reader.unrouted = routed.left
+        if routed.added > (len(sending.claimed) if sending is not None else 0):
+            self.nudge()
+
+    async def _rest(
+        self, reader: LogReader, repository: RepositoryName, lease: Lease, routed: Routed
+    ) -> Routed:
+        """Route the rest of a backlog, in a transaction for each slice."""
         while routed.more:
             self.nudge()
             async with self.store.begin() as transaction:
                 await transaction.leases.require(lease, self.clock.now())
                 routed = await route_events(
                     transaction,
-                    before.repository,
+                    repository,
                     self.clock.now(),
                     self.next_digest,
-                    before=Unrouted(
-                        routed.left,
-                        reader.settling,
-                        personal=reader.personal,
-                        clock_ahead=reader.clock_ahead or timedelta(),
-                    ),
+                    before=_unrouted(reader, routed.left),
                 )
-        reader.unrouted = routed.left
-        if routed.added > (len(sending.claimed) if sending is not None else 0):
-            self.nudge()
+        return routed
 
     async def _keep(
         self,
@@ -363,6 +363,24 @@ def _known(position: Position | None) -> Position:
         msg = "a walk goes on from a position"
         raise ValueError(msg)
     return position
+
+
+def _unrouted(
+    reader: LogReader,
+    records: Sequence[EventRecord] | None,
+    *,
+    sending: Sending | None = None,
+    early: Collection[int] = (),
+) -> Unrouted:
+    """`records`: all that is unrouted, where that is known."""
+    return Unrouted(
+        records,
+        reader.settling,
+        sending,
+        reader.personal,
+        reader.clock_ahead or timedelta(),
+        early,
+    )
 
 
 def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:

@@ -90,29 +90,24 @@ async def route_events(
         return Routed(0, [], more=False)
     subscriptions = await transaction.subscriptions.of_repository(repository)
     judged = settling.head(unrouted, newest=newest, now=now)
-    merged_together: Mapping[int, str] = {}
-    if len(judged) <= BACKLOG:
-        around = await surroundings_of_merges(transaction, repository, judged)
-        batches = batches_of(judged, around)
-        judged = settling.whole_batches(judged, batches, around, newest=newest, now=now)
-        merged_together = together(batches, [one.event_id for one in judged])
-    threaded = await _threads(transaction, repository, subscriptions, judged)
+    judged, merged_together = await _batches(
+        transaction, repository, judged, settling, newest=newest, now=now
+    )
     seen = await _seen(transaction, judged)
-    judgement = await _judge(transaction, repository, judged, seen, before.personal)
     routes = _Routes(
         transaction,
         repository,
         Hearing(subscriptions, seen),
-        *judgement,
+        *await _judge(transaction, repository, judged, seen, before.personal),
         observed,
-        threaded,
+        await _threads(transaction, repository, subscriptions, judged),
         next_digest,
         merged_together,
     )
     routed, deliveries = await _route(routes, judged, now, before.clock_ahead)
     added = await _add(transaction, routes.in_one_post(deliveries), before.sending, now)
-    if threaded is not None:
-        await threaded.finish(now)
+    if routes.threaded is not None:
+        await routes.threaded.finish(now)
     if any(Topic.HEALTH in one.topics for one in subscriptions):
         told = [(record, routes.kinds[record.event_id]) for record in routed]
         await count_failures(transaction, repository, told)
@@ -121,6 +116,27 @@ async def route_events(
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
     await _mark(transaction, repository, routed, left, before.early)
     return Routed(added, left, more=bool(behind and routed))
+
+
+async def _batches(
+    transaction: Transaction,
+    repository: RepositoryName,
+    judged: Sequence[EventRecord],
+    settling: Settling,
+    *,
+    newest: datetime,
+    now: datetime,
+) -> tuple[Sequence[EventRecord], Mapping[int, str]]:
+    """What no batch waits for the rest of, and which of it a batch merged together.
+
+    In a backlog each is told of by itself: a summary takes the place of that.
+    """
+    if len(judged) > BACKLOG:
+        return judged, {}
+    around = await surroundings_of_merges(transaction, repository, judged)
+    batches = batches_of(judged, around)
+    whole = settling.whole_batches(judged, batches, around, newest=newest, now=now)
+    return whole, together(batches, [one.event_id for one in whole])
 
 
 async def _threads(
