@@ -1,337 +1,28 @@
-"""Every setting, once: from the environment, over an optional TOML file with the same names."""
+"""Settings as they are given: by the environment, over a TOML file with the same names."""
 
-import math
+import tomllib
 from collections.abc import Collection, Mapping
 from copy import copy
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
-from platformdirs import user_data_path
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
-from typing_extensions import override
+from pydantic_settings import BaseSettings
 
-from bot.config import values
-from bot.domain.alerts import AlertKind
+from bot.config.settings import DatabaseSettings, Settings, default_database_url
 from bot.domain.errors import ConfigurationError
-from bot.domain.groups import Group, Groups, GroupsProblem, read_groups
-from bot.domain.permissions import Everyone, WhoMayPause
-from bot.domain.repositories import Repositories
-from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription
+
+__all__ = ["CONFIG_FILE", "Settings", "default_database_url", "load_database_url", "load_settings"]
 
 CONFIG_FILE = "MQBOT_CONFIG"
-HTTP_PORT = 3000
+PREFIX = "MQBOT_"
 
-_LEVELS = "^(DEBUG|INFO|WARNING|ERROR)$"
-
-
-def default_database_url() -> str:
-    """A SQLite file in the platform's data directory."""
-    return f"sqlite:///{user_data_path('mqbot', appauthor=False) / 'mqbot.sqlite3'}"
-
-
-class DatabaseSettings(BaseSettings):
-    """What is needed to reach the database, and nothing else."""
-
-    model_config = SettingsConfigDict(
-        frozen=True,
-        extra="ignore",
-        hide_input_in_errors=True,
-        populate_by_name=True,
-        validate_default=False,
-        # Only the classes that a file or required variables are added to are ever filled.
-        defer_build=True,
-    )
-
-    database_url: SecretStr = Field(
-        default_factory=lambda: SecretStr(default_database_url()),
-        validation_alias="DATABASE_URL",
-        description=(
-            "`sqlite:///path` or `postgresql://user:password@host/database`; "
-            "without it a SQLite file in the platform's data directory"
-        ),
-    )
-
-    @classmethod
-    @override
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # The environment is given to load_settings as an argument, never read from here.
-        return (init_settings, TomlConfigSettingsSource(settings_cls))
-
-
-class Settings(DatabaseSettings):
-    """All settings; secrets show as asterisks wherever they are printed."""
-
-    api_url: Annotated[str, BeforeValidator(values.api_url)] = Field(
-        validation_alias="MQBOT_API_URL",
-        description="address of the merge queue service; http or https, ends in `/v1`",
-    )
-    api_token: Annotated[SecretStr, values.token("")] = Field(
-        validation_alias="MQBOT_API_TOKEN",
-        description="application key (scope `admin`) or personal access token of the service",
-    )
-    repositories: Annotated[tuple[RepositoryName, ...], BeforeValidator(values.repositories)] = (
-        Field(
-            validation_alias="MQBOT_REPOSITORIES",
-            description="repositories to look after: `owner/name`, comma separated",
-        )
-    )
-    channels: Annotated[tuple[Subscription, ...], BeforeValidator(values.channels)] = Field(
-        default=(),
-        validation_alias="MQBOT_CHANNELS",
-        description=(
-            "subscriptions that cannot be removed from Slack: "
-            "`owner/name=C123:enter,merge,failure;…`; without topics the default ones; "
-            "`branch:`, `except:`, `style:` and `digest:` as for the command"
-        ),
-    )
-    groups: Annotated[tuple[Group, ...], BeforeValidator(read_groups)] = Field(
-        default=(),
-        validation_alias="MQBOT_GROUPS",
-        description=(
-            "names for several repositories, paused together: "
-            "`release=acme/site,acme/api;docs=acme/docs`"
-        ),
-    )
-    who_may_pause: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Field(
-        default=Everyone(),
-        validation_alias="MQBOT_WHO_MAY_PAUSE",
-        description=(
-            "who may pause and unpause: `everyone` (every full member of the workspace), or the "
-            "Slack ids of people (`U…`, `W…`) and user groups (`S…`), comma separated"
-        ),
-    )
-    poll_seconds: float = Field(
-        default=10.0,
-        ge=1,
-        le=3600,
-        validation_alias="MQBOT_POLL_SECONDS",
-        description="seconds between two looks at a repository's event log; 1 to 3600",
-    )
-    quiet_poll_seconds: float | None = Field(
-        default=None,
-        ge=1,
-        le=3600,
-        validation_alias="MQBOT_QUIET_POLL_SECONDS",
-        description=(
-            "how many seconds apart two looks at a quiet repository may come to be: a twentieth of "
-            "the time in which nothing happened, up to this; 1 to 3600, without it as busy ones"
-        ),
-    )
-    requests_at_once: int = Field(
-        default=8,
-        ge=8,
-        le=128,
-        validation_alias="MQBOT_REQUESTS_AT_ONCE",
-        description=(
-            "requests to the service that one process has in flight, one of them kept for people; "
-            "8 to 128. As many are needed as repositories are asked in the time of an answer"
-        ),
-    )
-    reminder_minutes: float = Field(
-        default=30.0,
-        ge=0,
-        le=1440,
-        validation_alias="MQBOT_REMINDER_MINUTES",
-        description="minutes until the first reminder of a pause; 0 to 1440, 0 for none",
-    )
-    health_head_minutes: float = Field(
-        default=90.0,
-        ge=0,
-        le=10_080,
-        validation_alias="MQBOT_HEALTH_HEAD_MINUTES",
-        description=(
-            "topic `health`: minutes that the head of a queue may wait, pauses not counted; "
-            "0 to 10080, 0 for no such alert"
-        ),
-    )
-    health_batch_minutes: float = Field(
-        default=60.0,
-        ge=0,
-        le=10_080,
-        validation_alias="MQBOT_HEALTH_BATCH_MINUTES",
-        description=(
-            "topic `health`: minutes that the checks of a batch may take; 0 to 10080, 0 for no "
-            "such alert"
-        ),
-    )
-    health_depth: int = Field(
-        default=50,
-        ge=0,
-        le=100_000,
-        validation_alias="MQBOT_HEALTH_DEPTH",
-        description=(
-            "topic `health`: pull requests that may be in a queue; 0 to 100000, 0 for no such alert"
-        ),
-    )
-    health_failures: int = Field(
-        default=5,
-        ge=0,
-        le=1000,
-        validation_alias="MQBOT_HEALTH_FAILURES",
-        description=(
-            "topic `health`: pull requests in a row that leave on failures; 0 to 1000, 0 for no "
-            "such alert"
-        ),
-    )
-    overlap_seconds: float = Field(
-        default=120.0,
-        ge=0,
-        le=43_200,
-        validation_alias="MQBOT_OVERLAP_SECONDS",
-        description="seconds that a look reaches back, for events that show late; 0 to 43200",
-    )
-    backfill_minutes: float = Field(
-        default=0.0,
-        ge=0,
-        le=129_600,
-        validation_alias="MQBOT_BACKFILL_MINUTES",
-        description="minutes of history told when a repository is first read; 0 to 129600",
-    )
-    command: Annotated[str, BeforeValidator(values.command)] = Field(
-        default="/mq",
-        validation_alias="MQBOT_COMMAND",
-        description="the slash command: `/` and up to 31 of `a-z 0-9 _ -`; as in the manifest",
-    )
-    slack_bot_token: Annotated[SecretStr, values.token("xoxb-")] = Field(
-        validation_alias="SLACK_BOT_TOKEN",
-        description="the app's bot token, `xoxb-…`",
-    )
-    slack_app_token: Annotated[SecretStr | None, values.token("xapp-")] = Field(
-        default=None,
-        validation_alias="SLACK_APP_TOKEN",
-        description=(
-            "app-level token with the scope `connections:write`, `xapp-…`; "
-            "required by `mqbot run` alone"
-        ),
-    )
-    slack_signing_secret: Annotated[SecretStr | None, values.token("")] = Field(
-        default=None,
-        validation_alias="SLACK_SIGNING_SECRET",
-        description="signing secret of the app; required by `mqbot web` alone",
-    )
-    http_host: str | None = Field(
-        default=None,
-        validation_alias="MQBOT_HTTP_HOST",
-        description=(
-            "address that `mqbot web` listens on; without it `0.0.0.0` where `PORT` is set, "
-            "else `127.0.0.1`"
-        ),
-    )
-    http_port: int | None = Field(
-        default=None,
-        ge=0,
-        le=65535,
-        validation_alias="MQBOT_HTTP_PORT",
-        description="port that `mqbot web` listens on; without it `PORT`, else 3000",
-    )
-    platform_port: int | None = Field(
-        default=None,
-        ge=0,
-        le=65535,
-        validation_alias="PORT",
-        description="the same, as platforms that read a Procfile set it",
-    )
-    health_host: str = Field(
-        default="127.0.0.1",
-        validation_alias="MQBOT_HEALTH_HOST",
-        description="address that the port of `MQBOT_HEALTH_PORT` is opened on",
-    )
-    health_port: int | None = Field(
-        default=None,
-        ge=0,
-        le=65535,
-        validation_alias="MQBOT_HEALTH_PORT",
-        description=(
-            "port of `/healthz`, `/readyz` and `/metrics`, for `mqbot run`, `web` and `worker`; "
-            "without it none is opened, and `mqbot web` has the first two beside Slack's path"
-        ),
-    )
-    slack_api_url: Annotated[str, BeforeValidator(values.slack_url)] = Field(
-        default="https://slack.com/api/",
-        validation_alias="SLACK_API_URL",
-        description="address of Slack's Web API; http or https",
-    )
-    retention_days: int = Field(
-        default=30,
-        ge=1,
-        le=3650,
-        validation_alias="MQBOT_RETENTION_DAYS",
-        description="days that told events and settled deliveries are kept; 1 to 3650",
-    )
-    deprecated_pause: bool = Field(
-        default=False,
-        validation_alias="MQBOT_DEPRECATED_PAUSE",
-        description="`true` for a service that has only the deprecated pause endpoints",
-    )
-    log_level: Annotated[
-        str, BeforeValidator(lambda value: str(value).upper()), Field(pattern=_LEVELS)
-    ] = Field(
-        default="INFO",
-        validation_alias="MQBOT_LOG_LEVEL",
-        description="`DEBUG`, `INFO`, `WARNING` or `ERROR`",
-    )
-    log_format: Annotated[str, Field(pattern="^(text|json)$")] = Field(
-        default="text",
-        validation_alias="MQBOT_LOG_FORMAT",
-        description="`text` for people, `json` for machines",
-    )
-
-    @property
-    def http_address(self) -> tuple[str, int]:
-        """Host and port of HTTP mode.
-
-        A platform that sets `PORT` routes to it from outside; on one's own machine a proxy
-        stands in front and nothing else needs to get in.
-        """
-        is_routed = self.platform_port is not None
-        host = self.http_host or ("0.0.0.0" if is_routed else "127.0.0.1")  # noqa: S104 - see above
-        for port in (self.http_port, self.platform_port):
-            if port is not None:
-                return host, port
-        return host, HTTP_PORT
-
-    @property
-    def longest_poll_seconds(self) -> float:
-        """Between two looks at any repository, at most."""
-        return max(self.poll_seconds, self.quiet_poll_seconds or 0.0)
-
-    @property
-    def health_thresholds(self) -> Mapping[AlertKind, int]:
-        """Of the alerts that are switched on; a time in whole seconds, at least one."""
-        given = {
-            AlertKind.HEAD: math.ceil(self.health_head_minutes * 60),
-            AlertKind.BATCH: math.ceil(self.health_batch_minutes * 60),
-            AlertKind.DEPTH: self.health_depth,
-            AlertKind.FAILURES: self.health_failures,
-        }
-        return {kind: threshold for kind, threshold in given.items() if threshold}
-
-    @model_validator(mode="after")
-    def _all_are_of_repositories(self) -> Self:
-        known = Repositories(self.repositories)
-        for one in self.channels:
-            if known.find(one.repository) is None:
-                raise ValueError(f"MQBOT_CHANNELS:{one.repository} is not in MQBOT_REPOSITORIES")
-        try:
-            Groups(self.groups, known)
-        except GroupsProblem as problem:
-            raise ValueError(f"MQBOT_GROUPS:{problem}") from problem
-        return self
+NEARLY = 0.88
+"""How alike two names are of which one is a mistake; what Kubernetes sets for a service of the
+name mqbot (`MQBOT_PORT`, `MQBOT_SERVICE_HOST`) is 0.8 and less."""
 
 
 def load_settings(environ: Mapping[str, str], required: Collection[str] = ()) -> Settings:
@@ -339,36 +30,92 @@ def load_settings(environ: Mapping[str, str], required: Collection[str] = ()) ->
 
     An empty variable counts as absent. `required`: variables that have to be there though they
     may be absent otherwise. Raises ConfigurationError, naming every variable at fault and what
-    it takes.
+    it takes; a variable whose name is nearly that of a setting, and a key of the file that names
+    none, are at fault too.
     """
-    return _load(Settings, environ, required)
+    file = _file(environ)
+    return _load(Settings, environ, file, required, _misspelled(environ, file))
 
 
 def load_database_url(environ: Mapping[str, str]) -> str:
     """The database's address alone, read in the same way."""
-    return _load(DatabaseSettings, environ).database_url.get_secret_value()
+    loaded = _load(DatabaseSettings, environ, _file(environ))
+    return loaded.database_url.get_secret_value()
 
 
 Loaded = TypeVar("Loaded", bound=DatabaseSettings)
 
 
 def _load(
-    settings: type[Loaded], environ: Mapping[str, str], required: Collection[str] = ()
+    settings: type[Loaded],
+    environ: Mapping[str, str],
+    file: Mapping[str, Any],
+    required: Collection[str] = (),
+    problems: Mapping[str, str] = MappingProxyType({}),
 ) -> Loaded:
     names = [str(field.validation_alias) for field in settings.model_fields.values()]
-    given: dict[str, Any] = {name: environ[name] for name in names if environ.get(name)}
-    path = environ.get(CONFIG_FILE) or None
-    if path is not None and not Path(path).is_file():
-        raise ConfigurationError({CONFIG_FILE: f"there is no file {path}"})
-    # The file is part of a settings class, so each file gets a class of its own.
-    options = {"model_config": SettingsConfigDict(toml_file=path), **_required(settings, required)}
-    with_file: type[Loaded] = type(settings.__name__, (settings,), options)
+    given: dict[str, Any] = {name: file[name] for name in names if name in file}
+    given |= {name: environ[name] for name in names if environ.get(name)}
+    wanted: type[Loaded] = type(settings.__name__, (settings,), dict(_required(settings, required)))
     try:
-        return with_file(**given)
+        loaded = wanted(**given)
     except ValidationError as error:
-        raise ConfigurationError(dict([_problem(one) for one in error.errors()])) from None
-    except ValueError as error:  # the TOML file itself
+        found = dict([_problem(one) for one in error.errors()])
+        raise ConfigurationError({**found, **problems}) from None
+    if problems:
+        raise ConfigurationError(problems)
+    return loaded
+
+
+def _file(environ: Mapping[str, str]) -> Mapping[str, Any]:
+    """What stands in the file that MQBOT_CONFIG names."""
+    path = environ.get(CONFIG_FILE)
+    if not path:
+        return {}
+    if not Path(path).is_file():
+        raise ConfigurationError({CONFIG_FILE: f"there is no file {path}"})
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            {CONFIG_FILE: f"{path} cannot be read: {error.strerror}"}
+        ) from None
+    except ValueError as error:
         raise ConfigurationError({CONFIG_FILE: f"{path} is not valid TOML: {error}"}) from None
+
+
+def _misspelled(environ: Mapping[str, str], file: Mapping[str, Any]) -> Mapping[str, str]:
+    """By the setting that is meant: what would otherwise go unheard, who may pause for one.
+
+    In the environment stand names of others too, so only what is nearly a setting counts.
+    """
+    takes = _takes()
+    strange = (
+        {one for one in environ if one.startswith(PREFIX) and environ[one]}
+        - takes.keys()
+        - {CONFIG_FILE}
+    )
+    meant = {
+        one: get_close_matches(one, takes, 1, NEARLY)
+        for one in sorted(strange | file.keys() - takes.keys())
+    }
+    problems = {
+        near[0]: f"is written {one}. It takes: {takes[near[0]]}"
+        for one, near in meant.items()
+        if near
+    }
+    unheard = [one for one, near in meant.items() if not near and one in file]
+    if unheard:
+        problems[CONFIG_FILE] = (
+            f"{environ[CONFIG_FILE]} has what is no setting: {', '.join(unheard)}"
+        )
+    return problems
+
+
+def _takes() -> Mapping[str, str]:
+    """What each setting takes, by its variable."""
+    fields = Settings.model_fields.values()
+    return {str(one.validation_alias): str(one.description) for one in fields}
 
 
 def _required(settings: type[BaseSettings], variables: Collection[str]) -> Mapping[str, Any]:
@@ -388,12 +135,8 @@ def _problem(error: Any) -> tuple[str, str]:  # noqa: ANN401 - pydantic's ErrorD
         name, _, text = str(error["ctx"]["error"]).partition(":")
         return name, text
     name = str(error["loc"][0])
-    takes = next(
-        field.description
-        for field in Settings.model_fields.values()
-        if field.validation_alias == name
-    )
+    takes = _takes()[name]
     if error["type"] == "missing":
         return name, f"is missing. It takes: {takes}"
     why = str(error["ctx"]["error"]) if error["type"] == "value_error" else error["msg"]
-    return name, f"{why}. It takes: {takes}"
+    return name, f"{why.removesuffix('.')}. It takes: {takes}"

@@ -17,23 +17,37 @@ from bot.domain.wishes import granted, read_wish
 EVERYONE = "everyone"
 
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
+_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?")
+"""A name, or an address of IPv6 as urlsplit gives it."""
+
 _PERSON_OR_GROUP_ID = re.compile(r"[UWS][A-Z0-9]{2,30}")
 
 
 def api_url(value: object) -> str:
-    text = str(value).rstrip("/")
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not text.endswith("/v1"):
+    text = _address(value).rstrip("/")
+    if not text.endswith("/v1"):
         raise ValueError("not such an address")
     return text
 
 
 def slack_url(value: object) -> str:
+    return _address(value).rstrip("/") + "/"
+
+
+def _address(value: object) -> str:
+    """Of a service, with nothing behind its path."""
     text = str(value)
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        # What it says may quote a piece of a password.
+        raise ValueError("not such an address") from None
+    if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(parts.hostname or ""):
         raise ValueError("not such an address")
-    return text.rstrip("/") + "/"
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("an address without a user, query or fragment is wanted")
+    return text
 
 
 def repositories(value: object) -> tuple[RepositoryName, ...]:

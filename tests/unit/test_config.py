@@ -95,8 +95,56 @@ def test_an_empty_variable_counts_as_absent() -> None:
     assert "is missing" in problems(MQBOT_API_TOKEN="")["MQBOT_API_TOKEN"]
 
 
-def test_other_variables_are_nobodys_business() -> None:
-    assert load_settings({**ENOUGH, "PATH": "/bin", "MQBOT_UNKNOWN": "x"}).command == "/mq"
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PATH",
+        "MQBOT_UNKNOWN",
+        # What Kubernetes sets beside a service of the name mqbot, or mqbot-http.
+        "MQBOT_PORT",
+        "MQBOT_PORT_3000_TCP",
+        "MQBOT_SERVICE_HOST",
+        "MQBOT_SERVICE_PORT",
+        "MQBOT_HTTP_SERVICE_PORT",
+        "MQBOT_HTTP_PORT_3000_TCP_PORT",
+    ],
+)
+def test_other_variables_are_nobodys_business(name: str) -> None:
+    assert load_settings({**ENOUGH, name: "x"}).command == "/mq"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("MQBOT_WHO_MAY_PAUS", "MQBOT_WHO_MAY_PAUSE"),
+        ("MQBOT_WHO_CAN_PAUSE", "MQBOT_WHO_MAY_PAUSE"),
+        ("MQBOT_CHANNEL", "MQBOT_CHANNELS"),
+        ("MQBOT_REPOSITORY", "MQBOT_REPOSITORIES"),
+    ],
+)
+def test_a_variable_that_is_nearly_a_setting_is_not_left_unheard(
+    written: str, meant: str, tmp_path: Path
+) -> None:
+    takes = f"is written {written}. It takes: "
+    found = problems(**{written: "U123"})
+    assert list(found) == [meant]
+    assert found[meant].startswith(takes)
+    file = tmp_path / "mqbot.toml"
+    file.write_text(f'{written} = "U123"', "utf-8")
+    assert problems(MQBOT_CONFIG=str(file)) == found
+
+
+def test_a_setting_that_is_missing_because_it_is_misspelled_is_said_to_be() -> None:
+    found = problems(MQBOT_REPOSITORIES="", MQBOT_REPOSITORY="acme/site")
+    assert list(found) == ["MQBOT_REPOSITORIES"]
+    assert "is written MQBOT_REPOSITORY" in found["MQBOT_REPOSITORIES"]
+
+
+def test_what_names_no_setting_in_the_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mqbot.toml"
+    file.write_text('poll_seconds = 5\n[mqbot]\nMQBOT_COMMAND = "/queue"', "utf-8")
+    said = f"{file} has what is no setting: mqbot, poll_seconds"
+    assert problems(MQBOT_CONFIG=str(file)) == {"MQBOT_CONFIG": said}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +154,12 @@ def test_other_variables_are_nobodys_business() -> None:
         ("MQBOT_API_URL", "ftp://queue.example/v1"),
         ("MQBOT_API_URL", "https:///v1"),
         ("MQBOT_API_URL", "https://queue.example/v2"),
+        ("MQBOT_API_URL", "https://queue.example:https/v1"),
+        ("MQBOT_API_URL", "https://queue.example:99999/v1"),
+        ("MQBOT_API_URL", "https://[::1/v1"),
+        ("MQBOT_API_URL", "https://queue example/v1"),
+        ("MQBOT_API_URL", "https://queue.example/v1?branch=/v1"),
+        ("MQBOT_API_URL", "https://queue.example/#/v1"),
         ("MQBOT_API_TOKEN", "two words"),
         ("MQBOT_API_TOKEN", "line\nbreak"),
         ("MQBOT_API_TOKEN", "clé"),
@@ -133,6 +187,8 @@ def test_other_variables_are_nobodys_business() -> None:
         ("SLACK_BOT_TOKEN", "xoxb-"),
         ("SLACK_APP_TOKEN", "xoxb-1"),
         ("SLACK_API_URL", "slack.com/api"),
+        ("SLACK_API_URL", "https://slack.com:99999/api/"),
+        ("SLACK_API_URL", "https://slack.com/api?x=/"),
         ("MQBOT_RETENTION_DAYS", "0"),
         ("MQBOT_RETENTION_DAYS", "1.5"),
         ("MQBOT_DEPRECATED_PAUSE", "perhaps"),
@@ -150,6 +206,20 @@ def test_a_wrong_value_names_its_variable_and_no_other(name: str, value: str) ->
 def test_a_wrong_secret_is_not_repeated(name: str) -> None:
     found = problems(**{name: "hush this secret"})
     assert "hush" not in found[name]
+
+
+@pytest.mark.parametrize("name", ["MQBOT_API_URL", "SLACK_API_URL"])
+@pytest.mark.parametrize("password", ["hush", "hush/1", "hush]"])
+def test_an_address_with_a_password_is_refused_and_not_repeated(name: str, password: str) -> None:
+    found = problems(**{name: f"https://bot:{password}@queue.example/v1"})
+    assert list(found) == [name]
+    assert "hush" not in found[name]
+
+
+def test_a_problem_that_is_a_sentence_is_followed_by_one_full_stop() -> None:
+    found = problems(MQBOT_CHANNELS="acme/site=C123:merges")["MQBOT_CHANNELS"]
+    assert "no topic “merges”" in found
+    assert ".. It takes: " not in found
 
 
 def test_all_wrong_values_are_named_at_once() -> None:
@@ -214,6 +284,8 @@ def test_a_file_that_is_not_there_or_no_toml_is_named(tmp_path: Path) -> None:
     broken = tmp_path / "broken.toml"
     broken.write_text("MQBOT_COMMAND =", "utf-8")
     assert "is not valid TOML" in problems(MQBOT_CONFIG=str(broken))["MQBOT_CONFIG"]
+    # There, and not to be read by anybody, root included.
+    assert list(problems(MQBOT_CONFIG="/proc/self/mem")) == ["MQBOT_CONFIG"]
 
 
 def test_secrets_show_in_no_representation() -> None:
