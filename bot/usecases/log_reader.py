@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from bot.domain.classification import PAUSE_TYPES, event_types_for
-from bot.domain.event_log import FIRST_SLICE, Position
+from bot.domain.event_log import FIRST_SLICE, Position, ServiceTime
 from bot.domain.event_records import EventRecord
 from bot.domain.settling import Settling
 from bot.domain.stays import DECISIVE
@@ -25,10 +25,12 @@ class LogReader:
     `seen`: events of the overlap, at least, that are stored already. `unrouted`: all stored events
     that are not routed yet, None while they are not known, or many. `refused_types`: the service
     refused the type filter, so it is not sent again. `slice_length`: how much of a backlog the next
-    walk reads. `clock_ahead`: how far the service's clock is ahead of ours, None while it has not
-    told. `settling`: leaves that are waited for. `due_at`: when the poll was due that has not asked
-    anything yet. `asked_at`: when it did. `active_at`: when something new was last read, or reading
-    began. `personal`: the topics of which some people want direct messages.
+    walk reads. `begun`: the service's time when the walk under way was begun, None when it was
+    begun before this was remembered. `clock_ahead`: how far the service's clock is ahead of ours,
+    None while it has not told. `settling`: leaves that are waited for. `due_at`: when the poll was
+    due that has not asked anything yet. `asked_at`: when it did. `active_at`: when something new
+    was last read, or reading began. `personal`: the topics of which some people want direct
+    messages.
     """
 
     position: Position | None
@@ -38,6 +40,7 @@ class LogReader:
     unrouted: Sequence[EventRecord] | None = None
     refused_types: bool = False
     slice_length: timedelta = FIRST_SLICE
+    begun: ServiceTime | None = None
     clock_ahead: timedelta | None = None
     settling: Settling = field(default_factory=Settling)
     due_at: datetime | None = None

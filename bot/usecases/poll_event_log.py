@@ -123,26 +123,29 @@ class PollEventLog:
         self, position: Position, lease: Lease, reader: LogReader, read: "_Read"
     ) -> int:
         repository, time = position.repository, self._time(reader)
-        begun = time if position.walk is None else None
+        if position.walk is None:
+            reader.begun = time
         walk = next_walk(position, time, self.overlap, reader.slice_length)
-        pages = 0
+        pages = restarts = 0
         cursors: set[str] = set()
         while True:
+            asked = walk
             page, walk = await self._page(repository, walk, reader)
             pages += 1
-            if walk.cursor is None:
+            if walk is not asked:
+                restarts += 1
                 cursors.clear()
             read.records += self._new(page, position, reader)
             newest = max((event.received_at for event in page.events), default=None)
             if page.next_cursor is None:
-                finished = finish_walk(position, walk, newest, begun)
+                finished = finish_walk(position, walk, newest, reader.begun)
                 await self._finish(reader, finished, lease, read.records)
                 return pages
-            if page.next_cursor in cursors:
+            if page.next_cursor in cursors or restarts > 1:
                 # The next poll begins a walk of its own instead of going round again.
                 read.walk = None
                 reader.position = replace(_known(reader.position), walk=None)
-                raise MergeQueueProtocolError("the event log repeats a cursor")
+                raise MergeQueueProtocolError("the event log repeats or refuses its cursors")
             cursors.add(page.next_cursor)
             read.walk = walk = turn_page(walk, newest, page.next_cursor)
             if len(read.records) >= self.together:
@@ -169,6 +172,9 @@ class PollEventLog:
         pull_requests = await self._queued(repository)
         async with self.store.begin() as transaction:
             await transaction.leases.require(lease, self.clock.now())
+            # There is one if only the answer to its commit was lost: its origin is the earlier.
+            stored = await transaction.positions.load([repository])
+            position = stored.get(repository, position)
             await transaction.positions.save(position)
             await transaction.pull_requests.save(pull_requests)
         reader.position = position

@@ -1,10 +1,13 @@
 """Reading the event log, page by page and poll by poll."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from bot.domain.errors import (
     CredentialRefused,
@@ -20,6 +23,7 @@ from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.keeping import keep
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
+from tests.support.merge_queue import FakeMergeQueue
 from tests.support.reading import Reading
 from tests.support.store import InMemoryEvents
 
@@ -189,6 +193,21 @@ async def test_a_refused_cursor_begins_the_walk_anew(error: MergeQueueError) -> 
     bot.merge_queue.assert_all_used()
 
 
+async def test_a_service_that_refuses_each_cursor_it_gives_is_not_asked_without_end() -> None:
+    bot = await Reading().start("enter")
+    told = [bot.tell(number=number).id for number in range(2)]
+    first_page = EventPage(tuple(bot.merge_queue.logs[SITE]), "page-2")
+    refused = InvalidRequest(422, "no such cursor")
+    bot.merge_queue.script(SITE, first_page, refused, first_page, refused, first_page)
+
+    with pytest.raises(MergeQueueProtocolError, match="cursor"):
+        await bot.poll()
+
+    bot.merge_queue.assert_all_used()
+    await bot.poll()
+    assert bot.told() == events(*told)
+
+
 async def test_a_repeated_cursor_is_an_error_and_not_an_endless_walk() -> None:
     bot = await Reading().start("enter")
     page = EventPage((make_event(5),), "again")
@@ -344,6 +363,48 @@ async def test_a_long_absence_is_caught_up_with() -> None:
 
     await bot.poll()
     assert bot.told() == events(*told)
+
+
+@dataclass
+class SparingMergeQueue(FakeMergeQueue):
+    """Gives `left` more pages, and then asks for patience."""
+
+    left: int = 1
+
+    @override
+    async def event_page(self, *asked: Any, **more: Any) -> EventPage:
+        if not self.left:
+            raise MergeQueueUnavailable("too many requests", retry_after=30)
+        self.left -= 1
+        return await super().event_page(*asked, **more)
+
+
+async def test_a_backlog_is_caught_up_with_though_no_part_of_it_is_read_in_one_go() -> None:
+    bot = Reading()
+    bot.merge_queue = service = SparingMergeQueue(clock=bot.clock, page_size=2)
+    bot.use_case = replace(bot.use_case, merge_queue=service)
+    await bot.start("enter")
+    told = [bot.tell(number=number, seconds=600).id for number in range(30)]
+    bot.clock.advance(5 * 3600)
+
+    for _ in range(20):
+        # An hour of the backlog is three pages.
+        service.left = 2
+        with suppress(MergeQueueUnavailable):
+            await bot.poll()
+
+    assert bot.told() == events(*told)
+
+
+async def test_a_beginning_whose_commit_went_unheard_stays_the_beginning() -> None:
+    bot = await Reading().start("enter")
+    bot.reader.position = None
+    told = bot.tell()
+
+    await bot.poll()
+    await bot.poll()
+
+    assert bot.told() == events(told.id)
 
 
 async def test_silent_leaves_wait_for_what_decides_them_and_hold_what_follows() -> None:
