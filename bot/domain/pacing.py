@@ -12,21 +12,25 @@ PER_SECOND = 1.0
 
 @dataclass(slots=True)
 class Pace:
-    """A token bucket per channel, and waits that Slack asked for."""
+    """A token bucket per channel, and waits that Slack asked for.
+
+    `held`: since when, and until when, nobody posts. A clock that is set back gives no tokens and
+    makes no wait longer than it was.
+    """
 
     per_second: float = PER_SECOND
     tokens: dict[str, tuple[float, datetime]] = field(default_factory=dict)
-    workspace_until: datetime | None = None
+    held: tuple[datetime, datetime] | None = None
 
     def wait(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
         """How long until the channel may be posted to; zero takes one token.
 
         Urgent posts are few and go at once, at the cost of those that follow.
         """
-        if self.workspace_until is not None and now < self.workspace_until:
-            return self.workspace_until - now
-        tokens, at = self.tokens.get(channel_id, (float(BURST), now))
-        tokens = min(BURST, tokens + (now - at).total_seconds() * self.per_second)
+        held = self._held(now)
+        if held:
+            return held
+        tokens = self._tokens(channel_id, now)
         if tokens < 1 and not (urgent and tokens > -BURST):
             self.tokens[channel_id] = (tokens, now)
             return timedelta(seconds=(1 - tokens) / self.per_second)
@@ -35,12 +39,22 @@ class Pace:
 
     def has_room(self, channel_id: str, now: datetime) -> bool:
         """Whether `wait` would let an ordinary post go now; takes nothing."""
-        if self.workspace_until is not None and now < self.workspace_until:
-            return False
-        tokens, at = self.tokens.get(channel_id, (float(BURST), now))
-        return tokens + (now - at).total_seconds() * self.per_second >= 1
+        return not self._held(now) and self._tokens(channel_id, now) >= 1
 
-    def hold_all(self, until: datetime) -> None:
-        """Nobody posts before `until`: Slack's limit of the method concerns the workspace."""
-        if self.workspace_until is None or until > self.workspace_until:
-            self.workspace_until = until
+    def hold_all(self, now: datetime, wait: timedelta) -> None:
+        """Nobody posts for so long: Slack's limit of the method concerns the workspace."""
+        if wait > self._held(now):
+            self.held = now, now + wait
+
+    def _held(self, now: datetime) -> timedelta:
+        if self.held is None:
+            return timedelta()
+        since, until = self.held
+        if now < since:
+            self.held = since, until = now, now + (until - since)
+        return max(until - now, timedelta())
+
+    def _tokens(self, channel_id: str, now: datetime) -> float:
+        tokens, at = self.tokens.get(channel_id, (float(BURST), now))
+        passed = max((now - at).total_seconds(), 0.0)
+        return min(BURST, tokens + passed * self.per_second)

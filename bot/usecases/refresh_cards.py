@@ -172,7 +172,7 @@ class RefreshCards:
         now = self.clock.now()
         hint = error.retry_after if isinstance(error, PostPostponed) else None
         if isinstance(error, PostPostponed) and error.workspace_wide and hint is not None:
-            self.pace.hold_all(now + timedelta(seconds=hint))
+            self.pace.hold_all(now, timedelta(seconds=hint))
         wait = retry_delay(card.failures + 1, hint=hint, jitter=self.jitter())
         logger.info("edit postponed", extra=_fields("edit_postponed", card, error))
         await transaction.cards.postpone(card.card_id, now + timedelta(seconds=wait))

@@ -46,8 +46,8 @@ def test_a_long_quiet_while_allows_one_burst_and_no_more() -> None:
 
 def test_slacks_own_wait_holds_every_channel_and_takes_no_token() -> None:
     pace = Pace()
-    pace.hold_all(NOON + 30 * SECOND)
-    pace.hold_all(NOON + 10 * SECOND)
+    pace.hold_all(NOON, 30 * SECOND)
+    pace.hold_all(NOON, 10 * SECOND)
 
     assert pace.wait("C1", NOON) == 30 * SECOND
     assert pace.wait("C2", NOON + 20 * SECOND) == 10 * SECOND
@@ -62,6 +62,17 @@ def test_to_look_whether_there_is_room_takes_none() -> None:
         pace.wait("C1", NOON)
     assert not pace.has_room("C1", NOON + SECOND / 2)
     assert pace.has_room("C1", NOON + SECOND)
-    pace.hold_all(NOON + 3 * SECOND)
+    pace.hold_all(NOON, 3 * SECOND)
     assert not pace.has_room("C2", NOON + 2 * SECOND)
     assert pace.has_room("C2", NOON + 3 * SECOND)
+
+
+def test_a_clock_that_is_set_back_keeps_nobody_waiting() -> None:
+    pace = Pace()
+    pace.wait("C1", NOON)
+    pace.hold_all(NOON, 3 * SECOND)
+    earlier = NOON - timedelta(hours=1)
+
+    assert pace.wait("C1", earlier) == 3 * SECOND
+    assert pace.has_room("C1", earlier + 3 * SECOND)
+    assert pace.wait("C1", earlier + 3 * SECOND) == timedelta()

@@ -194,7 +194,7 @@ async def test_a_channel_keeps_its_pace() -> None:
 async def test_a_limit_of_the_whole_workspace_holds_it() -> None:
     world = World()
     desk = await reading(world)
-    desk.posts.pace.hold_all(world.clock.now() + timedelta(seconds=5))
+    desk.posts.pace.hold_all(world.clock.now(), timedelta(seconds=5))
     world.log(ENTER, 7)
     await desk.poll()
     assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
