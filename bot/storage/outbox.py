@@ -199,33 +199,16 @@ class SqlOutbox(ports.Outbox):
 
     @override
     async def park(self, parked: ParkedChannel) -> None:
-        self._open.difference_update(lines_of(parked.channel_id))
-        await self._set_parked(parked.channel_id, parked)
+        lines = lines_of(parked.channel_id)
+        self._open.difference_update(lines)
+        await self._destinations.set_parked(lines, parked)
 
     @override
     async def unpark(self, channel_id: str) -> None:
         # Asked first: nearly every channel that is posted to was not parked.
         lines = lines_of(channel_id)
         if self._open.isdisjoint(lines) and await self._destinations.any_parked(lines):
-            await self._set_parked(channel_id, None)
-
-    async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
-        """All lines of a channel share its fate."""
-        lines = lines_of(channel_id)
-        if parked is None:
-            await self._destinations.lock(lines)
-        else:
-            await self._destinations.lock_or_add(lines)
-        await self._statements.run(
-            update(destinations)
-            .where(destinations.c.line.in_(lines))
-            .values(
-                parked_code=parked.code if parked else None,
-                parked_at=parked.parked_at if parked else None,
-                retry_at=parked.retry_at if parked else None,
-            )
-        )
-        await self._destinations.find_heads(lines)
+            await self._destinations.set_parked(lines, None)
 
     @override
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:

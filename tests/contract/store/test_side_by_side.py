@@ -1,0 +1,101 @@
+"""What changes the same rows at the same time: each is stored, and none waits in a circle."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from bot.domain.deliveries import Delivery, delivered, postponed
+from bot.domain.event_records import EventRecord
+from bot.domain.subscriptions import Style
+from bot.ports import ParkedChannel, Store
+from bot.scheduler import next_digest
+from bot.usecases.record_outcomes import Outcome, RecordOutcomes
+from bot.usecases.route_events import route_events
+from tests.support.clock import FakeClock
+from tests.support.databases import TestDatabase
+from tests.support.make import make_subscription
+from tests.support.stored import NOW, SITE, add, after, claim, make_event, make_new
+
+ROUNDS = 30
+"""Of two transactions that could wait for each other, some of so many do."""
+
+
+async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
+    recording = RecordOutcomes(store, FakeClock(NOW))
+    await asyncio.gather(*(recording.run(one) for one in outcomes))
+
+
+def refused(one: Delivery, at: datetime) -> Outcome:
+    kept = postponed(one, "is_archived", now=at, retry_after=120, jitter=0)
+    parked = ParkedChannel(one.channel_id, "is_archived", at, at + timedelta(minutes=2))
+    return Outcome([kept], parked=parked)
+
+
+async def test_a_channel_is_refused_in_two_lines_at_once(sql_database: TestDatabase) -> None:
+    store = sql_database.open_store()
+    await add(store, make_new(1), replace(make_new(2), urgent=True))
+
+    for turn in range(ROUNDS):
+        at = after(200 * turn)
+        claimed = await claim(store, at)
+        assert len(claimed) == 2
+        await record_at_once(store, [refused(one, at) for one in claimed])
+
+    async with store.begin() as transaction:
+        assert len((await transaction.outbox.summary()).parked) == 1
+
+
+async def test_a_channel_takes_posts_again_in_two_lines_at_once(
+    sql_database: TestDatabase,
+) -> None:
+    store = sql_database.open_store()
+
+    for turn in range(ROUNDS):
+        at = after(400 * turn)
+        new = [make_new(2 * turn, due_at=at), make_new(2 * turn + 1, due_at=at)]
+        await add(store, new[0], replace(new[1], urgent=True))
+        first = await claim(store, at)
+        await record_at_once(store, [refused(first[0], at)])
+        await record_at_once(store, [refused(first[1], at)])
+        claimed = await claim(store, at + timedelta(minutes=3))
+        assert len(claimed) == 2
+        await record_at_once(store, [Outcome([delivered(one, "1.1", at)]) for one in claimed])
+
+    async with store.begin() as transaction:
+        assert (await transaction.outbox.summary()).parked == []
+
+
+async def route(store: Store, event: EventRecord) -> None:
+    async with store.begin() as transaction:
+        await transaction.events.add_new([event])
+        await route_events(transaction, SITE, event.received_at, next_digest)
+
+
+async def test_a_first_post_ends_while_what_follows_in_its_thread_is_routed(
+    sql_database: TestDatabase,
+) -> None:
+    store = sql_database.open_store()
+    async with store.begin() as transaction:
+        await transaction.subscriptions.save(
+            replace(make_subscription("enter", "checks"), style=Style.THREAD)
+        )
+
+    for turn in range(3 * ROUNDS):
+        at = after(400 * turn)
+        enter, checks = (
+            replace(make_event(10 * turn + place, received_at=at, type_=one), pull_request=turn + 1)
+            for place, one in enumerate(("action.queue.enter", "action.queue.checks_start"))
+        )
+        await route(store, enter)
+        (first,) = await claim(store, at)
+
+        async def end(one: Delivery = first, seconds: float = turn % 25 / 1000) -> None:
+            # Somewhere within the other's transaction, each time somewhere else.
+            await asyncio.sleep(seconds)
+            await record_at_once(store, [Outcome([delivered(one, "1.1", NOW)], shown=1)])
+
+        await asyncio.gather(route(store, checks), end())
+        (reply,) = await claim(store, at)
+        assert reply.card_id == first.subject.subject_id
+        await record_at_once(store, [Outcome([delivered(reply, "1.2", at)])])
