@@ -11,16 +11,18 @@ from typing import Any
 import structlog
 from typing_extensions import override
 
+# What may stand before the end that decides is bounded, or a long text without such an end would be
+# read to its end from each of its words.
 _SECRETS = re.compile(
     r"""
     x(?:ox[a-z]|app|wfp)(?:\.x[a-z]{3})?-[A-Za-z0-9-]{4,}   # Slack's tokens
-    | gh[a-z]_[A-Za-z0-9]{16,} | [a-z]+_pat_[A-Za-z0-9_]{16,}
-    | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*   # JSON web tokens
+    | gh[a-z]_[A-Za-z0-9]{16,} | [a-z]{1,40}_pat_[A-Za-z0-9_]{16,}
+    | eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*   # JSON web tokens
     | (?i:bearer)\s+[^\s'",]+
     | (?i:authorization['"]?\s*[:=]\s*['"]?(?:basic|token)\s+)[^\s'",]+
     | (?i:['"](?:token|secret|password|ticket|signing_secret)['"]\s*:\s*['"])[^'"]+
     | (?i:\b(?:token|secret|password|ticket|signing_secret)=)['"]?[^\s'"&,;)]+
-    | https?://[^\s'"<>]*/(?:response|commands|actions|services|workflows|triggers)/[^\s'"<>]+
+    | https?://[^\s'"<>]{0,500}?/(?:response|commands|actions|services|workflows|triggers)/[^\s'"<>]+
     | wss?://[^\s'"<>]+                                      # the ticket of a connection
     | \b\d{6,}\.\d{6,}\.[0-9a-f]{8,}\b                       # trigger ids
     | (?<=://)[^\s/:@]+:[^\s/@]+(?=@)                        # user and password in an address
@@ -65,6 +67,13 @@ def redactor(secrets: Iterable[str]) -> Redact:
         return redact
     values = re.compile("|".join(re.escape(one) for one in known))
     return lambda text: redact(values.sub(REDACTED, text))
+
+
+def _made_visible(text: str) -> str:
+    """With control and direction characters spelt out: a terminal would obey them."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text)
 
 
 def _redacting(redact_text: Redact) -> structlog.typing.Processor:
@@ -173,7 +182,11 @@ def configure(
         _knowing(known),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    redact_fields = _redacting(redactor(secrets))
+    redact_text = redactor(secrets)
+    if form != "json":
+        redact_fields = _redacting(lambda text: _made_visible(redact_text(text)))
+    else:
+        redact_fields = _redacting(redact_text)
     renderer: structlog.typing.Processor
     render: _Render | None
     if form == "json":

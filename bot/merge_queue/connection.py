@@ -12,6 +12,7 @@ from typing_extensions import override
 import bot
 from bot.domain.errors import MergeQueueError, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.merge_queue.answer import Answer, collect_headers
+from bot.merge_queue.decoding import ACCEPTED, Body
 from bot.merge_queue.requests import Request
 from bot.merge_queue.retries import Patience
 from bot.merge_queue.transport import transport_to
@@ -26,7 +27,6 @@ FOR_PEOPLE = 1
 KEEPALIVE_SECONDS = 90.0
 """Well above the interval of polls, which would otherwise connect anew each time."""
 
-LARGEST_BODY = 32 * 1024 * 1024
 LONGEST_REDIRECTION = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -60,7 +60,7 @@ class Connection:
         self._headers = httpx.Headers(
             {
                 "Accept": "application/json",
-                "Accept-Encoding": "gzip, deflate",
+                "Accept-Encoding": ACCEPTED,
                 "User-Agent": f"mqbot/{bot.__version__}",
                 "Authorization": self._credential.field,
             }
@@ -144,19 +144,17 @@ class Connection:
         if request.body is not None:
             sent.headers["Content-Type"] = "application/json"
         response = await self._transport.handle_async_request(sent)
-        body = bytearray()
         try:
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > LARGEST_BODY:
-                    raise MergeQueueProtocolError("an answer of more than 32 MiB")
+            body = Body(response.headers.get("content-encoding", ""))
+            async for piece in response.aiter_raw():
+                body.add(piece)
         finally:
             await response.aclose()
         return Answer(
             response.status_code,
             self._clock.now(),
             collect_headers(response.headers.multi_items()),
-            self._credential.redacted(bytes(body)),
+            self._credential.redacted(bytes(body.content)),
         )
 
 
@@ -185,8 +183,6 @@ class _Credential:
 
 
 def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:
-    if isinstance(error, httpx.DecodingError):
-        return MergeQueueProtocolError("the body is not encoded as its header says")
     if isinstance(error, httpx.InvalidURL):
         return MergeQueueProtocolError("a redirection to an address that is none")
     if isinstance(error, httpx.TimeoutException):

@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from bot.domain.errors import MergeQueueProtocolError
 
-_TARGET = re.compile(r"[\s,]*<([^>]*)>")
+_BETWEEN = re.compile(r"[\s,]*")
+_TARGET = re.compile(r"<([^>]*)>")
 _PARAMETER = re.compile(
     r"""\s*;\s*(?P<name>[^\s=;,"<>]*)"""
     r"""(?:\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<token>[^\s;,"]*)))?""",
@@ -36,10 +37,13 @@ def parse_links(fields: Iterable[str]) -> Iterator[Link]:
     Links with an `anchor` are about another resource than this answer and are left out.
     """
     for text in fields:
-        position = 0
-        while (target := _TARGET.match(text, position)) or position < len(text):
+        position = _begin(text, 0)
+        # Without the last bracket each "<" would be looked at to the end.
+        last = text.rfind(">")
+        while position <= last:
+            target = _TARGET.match(text, position)
             if target is None:
-                position = _after_next_comma(text, position)
+                position = _begin(text, _after_next_comma(text, position))
                 continue
             parameters, position = _parameters(text, target.end())
             if not _REST.match(text, position):
@@ -47,6 +51,13 @@ def parse_links(fields: Iterable[str]) -> Iterator[Link]:
             if "anchor" not in parameters:
                 relations = frozenset(parameters.get("rel", "").lower().split())
                 yield Link(target[1].strip(), relations)
+            position = _begin(text, position)
+
+
+def _begin(text: str, position: int) -> int:
+    """Where the next value may begin: each comma of a thousand is passed once."""
+    between = _BETWEEN.match(text, position)
+    return between.end() if between else position
 
 
 def _parameters(text: str, position: int) -> tuple[dict[str, str], int]:

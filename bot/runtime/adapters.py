@@ -76,7 +76,13 @@ async def open_ports(
     except TokenRefused as error:
         raise refused("SLACK_BOT_TOKEN", error) from None
     channels = SlackChannels(client, clock)
-    slack = SlackSide(client, identity, channels, Replies(session, channels, measures), limits)
+    slack = SlackSide(
+        client,
+        identity,
+        channels,
+        Replies(session, channels, settings.slack_api_url, measures),
+        limits,
+    )
     return Ports(clock, store, merge_queue, slack, measures)
 
 

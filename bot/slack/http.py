@@ -56,7 +56,13 @@ class HttpServer:
         application = web.Application(client_max_size=LARGEST_BODY, middlewares=(self._hear,))
         application.router.add_post(EVENTS_PATH, self._on_request)
         application.add_routes(routes)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=DRAIN_SECONDS)
+        self._runner = web.AppRunner(
+            application,
+            access_log=None,
+            shutdown_timeout=DRAIN_SECONDS,
+            # Slack packs nothing: what strangers have packed is not unpacked to be refused.
+            auto_decompress=False,
+        )
         await self._runner.setup()
         server = self._runner.server
         if server is None:

@@ -3,6 +3,7 @@
 import logging
 import re
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from aiohttp import (
@@ -12,6 +13,7 @@ from aiohttp import (
     ConnectionTimeoutError,
     ServerDisconnectedError,
 )
+from yarl import URL
 
 from bot.domain.message import Message
 from bot.ports import ChannelDirectory
@@ -29,6 +31,9 @@ REFUSED = re.compile(r'"ok"\s*:\s*false')
 CODE_IN_JSON = re.compile(r'"error"\s*:\s*"([a-z0-9_]{1,60})"')
 CODE_ALONE = re.compile(r"\s*([a-z0-9_]{1,60})\s*")
 
+SLACKS_HOSTS = ("slack.com", "slack-gov.com")
+NOT_SLACKS = "address_not_slacks"
+
 NO_CONNECTION = (ClientOSError, ConnectionTimeoutError, ServerDisconnectedError)
 
 
@@ -36,11 +41,14 @@ NO_CONNECTION = (ClientOSError, ConnectionTimeoutError, ServerDisconnectedError)
 class Replies:
     """Posts to `response_url` over our own session: at most five times in thirty minutes.
 
+    Only to Slack's own hosts and to where `api` is, the address of the Web API: whoever has learnt
+    the signing secret could else have any address on our network posted to.
     https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
     """
 
     session: ClientSession
     channels: ChannelDirectory
+    api: str
     measures: Measures = UNMEASURED
 
     async def to_actor(self, response_url: str, message: Message) -> None:
@@ -84,14 +92,9 @@ class Replies:
         answered, as with one that Slack closed while it was idle: nobody else answers the person.
         What was sent and not answered in time is never tried again: it might show twice.
         """
+        url = slacks_address(response_url, self.api)
         try:
-            try:
-                said, code = await self._post_once(response_url, body)
-            except NO_CONNECTION as error:
-                lost = type(error).__name__
-                self.measures.slack_failed("response_url", lost)
-                logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
-                said, code = await self._post_once(response_url, body)
+            said, code = await self._post_or_again(url, body)
         except (ClientError, TimeoutError) as error:
             said = code = type(error).__name__
         if code is None:
@@ -100,13 +103,37 @@ class Replies:
         logger.warning("reply not delivered", extra={"action": "reply_failed", "said": said})
         return said
 
-    async def _post_once(self, response_url: str, body: dict[str, Any]) -> tuple[str, str | None]:
+    async def _post_or_again(self, url: URL | None, body: dict[str, Any]) -> tuple[str, str | None]:
+        if url is None:
+            return NOT_SLACKS, NOT_SLACKS
+        try:
+            return await self._post_once(url, body)
+        except NO_CONNECTION as error:
+            lost = type(error).__name__
+            self.measures.slack_failed("response_url", lost)
+            logger.info("reply sent again", extra={"action": "reply_again", "said": lost})
+            return await self._post_once(url, body)
+
+    async def _post_once(self, url: URL, body: dict[str, Any]) -> tuple[str, str | None]:
         """What Slack said, and its code when that is a refusal."""
-        async with self.session.post(response_url, json=body) as answer:
+        async with self.session.post(url, json=body, allow_redirects=False) as answer:
             said = (await answer.text(errors="replace"))[:ANSWER_KEPT]
-            if answer.ok and not REFUSED.search(said):
+            if answer.status < HTTPStatus.MULTIPLE_CHOICES and not REFUSED.search(said):
                 return said, None
             return said, refusal_code(said, answer.status)
+
+
+def slacks_address(response_url: str, api: str) -> URL | None:
+    """As it is posted to, read once by whoever posts; None when it leads elsewhere."""
+    try:
+        url = URL(response_url)
+        if url.origin() == URL(api).origin():
+            return url
+    except ValueError:
+        return None
+    host = url.host or ""
+    is_slacks = any(host == one or host.endswith(f".{one}") for one in SLACKS_HOSTS)
+    return url if is_slacks and url.scheme == "https" else None
 
 
 def refusal_code(said: str, status: int) -> str:

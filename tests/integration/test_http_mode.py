@@ -1,6 +1,7 @@
 """HTTP mode: only what Slack signed a moment ago is taken, and that once."""
 
 import asyncio
+import gzip
 import json
 import logging
 import socket
@@ -87,7 +88,7 @@ class Machine:
             self.recorder.inbox,
             ErrorBoundary("/mq"),
             client,
-            Replies(self.session, SlackChannels(client, self.clock)),
+            Replies(self.session, SlackChannels(client, self.clock), client.base_url),
         )
         self.server.serve(Reception(app, ahead=ahead))
 
@@ -262,6 +263,16 @@ async def test_a_body_of_a_mebibyte_is_the_largest(machine: Machine) -> None:
     assert len(fits) == LARGEST_BODY
     assert (await machine.send(fits)).status == 200
     assert (await machine.send(fits + b"x")).status == 413
+
+
+async def test_what_is_packed_is_refused_as_it_is(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    bomb = gzip.compress(bytes(64 * LARGEST_BODY))
+    headers = {**signed(bomb, machine.now), "Content-Encoding": "gzip"}
+    assert (await machine.send(bomb, headers)).status == 401
+    lengths = [one.__dict__["length"] for one in caplog.records if "length" in one.__dict__]
+    assert lengths == [len(bomb)]
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])

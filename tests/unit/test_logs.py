@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -124,6 +125,31 @@ def test_every_part_of_a_record_is_cleaned(form: str, capsys: pytest.CaptureFixt
     assert written.count(REDACTED) >= 4
     assert "tested" in written
     assert "ValueError" in written
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["http://a/" * 10_000, "https://" * 10_000, "eyJ" * 40_000, "a" * 60_000 + "_pat_"],
+    ids=["paths", "starts", "JSON web tokens", "personal tokens"],
+)
+def test_no_text_keeps_the_process_busy(text: str) -> None:
+    begun = time.process_time()
+    assert redact(text) == text
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_text_gives_orders_to_the_terminal(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders = "\x1b[2J\x1b]0;title\x07 \x9b1m \u202egnp.exe \u2028next\x85\r"
+    with configured(form):
+        logging.getLogger("bot").error(
+            orders, extra={"detail": orders.replace(" ", "")}, exc_info=ValueError(orders)
+        )
+    written = capsys.readouterr().err
+    assert all(one.isprintable() or one == "\n" for one in written), ascii(written)
+    assert "title" in written
 
 
 def test_json_records_have_their_fields(capsys: pytest.CaptureFixture[str]) -> None:

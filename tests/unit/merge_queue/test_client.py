@@ -3,6 +3,8 @@
 import asyncio
 import gzip
 import json
+import tracemalloc
+import zlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +21,8 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
 )
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.connection import FOR_PEOPLE, GATE, LARGEST_BODY
+from bot.merge_queue.connection import FOR_PEOPLE, GATE
+from bot.merge_queue.decoding import LARGEST_BODY
 from bot.merge_queue.retries import Patience
 from tests.unit.merge_queue.client_under_test import (
     PAUSE,
@@ -200,6 +203,45 @@ async def test_huge_answer_is_given_up() -> None:
         assert (await client.status(SITE)).batches
 
 
+async def test_a_body_packed_several_times_is_not_unpacked() -> None:
+    packing = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
+    packed = b"".join(packing.compress(bytes(1 << 20)) for _ in range(256)) + packing.flush()
+    bomb = gzip.compress(gzip.compress(packed))
+    assert len(bomb) < 1000
+    encodings = (("Content-Encoding", "gzip, gzip, gzip"),)
+    async with (
+        ScriptedService([answer(bomb, headers=encodings)]) as service,
+        client_of(service) as client,
+    ):
+        tracemalloc.start()
+        try:
+            with pytest.raises(MergeQueueProtocolError):
+                await client.status(SITE)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert most < LARGEST_BODY
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip", gzip.compress(STATUS)),
+        ("GZIP", gzip.compress(STATUS)),
+        ("deflate", zlib.compress(STATUS)),
+        ("deflate", zlib.compress(STATUS, wbits=-zlib.MAX_WBITS)),
+        ("deflate", zlib.compress(STATUS, wbits=9)),
+        ("identity", STATUS),
+        ("", STATUS),
+    ],
+)
+async def test_a_body_is_unpacked_as_its_header_says(encoding: str, body: bytes) -> None:
+    packed = answer(body, headers=(("Content-Encoding", encoding),))
+    async with ScriptedService([packed]) as service, client_of(service) as client:
+        assert len((await client.status(SITE)).batches) == 2
+
+
 @dataclass
 class Held:
     """A service that answers when it is let go on, for as many requests as it is given for."""
@@ -282,7 +324,7 @@ class CountingTransport(httpx.AsyncBaseTransport):
             self.full.set()
         await self.go_on.wait()
         self.at_once -= 1
-        return httpx.Response(200, content=STATUS)
+        return httpx.Response(200, stream=httpx.ByteStream(STATUS))
 
 
 async def test_requests_wait_before_they_reach_the_transport() -> None:

@@ -1,5 +1,7 @@
 """Reading of `Link` header fields."""
 
+import time
+
 import pytest
 
 from bot.domain.errors import MergeQueueProtocolError
@@ -35,6 +37,13 @@ NEXT = "https://queue.example/v1/repos/acme/site/logs"
 )
 def test_next_cursor_is_found(field: str, cursor: str | None) -> None:
     assert cursor_of("next", links_in([field])) == cursor
+
+
+@pytest.mark.parametrize("text", ["," * 60_000, "<," * 30_000, "<," * 30_000 + ">", " ," * 30_000])
+def test_no_header_keeps_the_process_busy(text: str) -> None:
+    begun = time.process_time()
+    list(parse_links([text]))
+    assert time.process_time() - begun < 1
 
 
 def test_links_may_come_in_several_fields() -> None:

@@ -21,7 +21,7 @@ from tests.support.clock import FakeClock
 async def ahead() -> AsyncIterator[AcknowledgedAhead]:
     async with ClientSession() as session:
         client = AsyncWebClient(base_url="http://127.0.0.1:9/api/", session=session)
-        replies = Replies(session, SlackChannels(client, FakeClock()))
+        replies = Replies(session, SlackChannels(client, FakeClock()), client.base_url)
         yield AcknowledgedAhead("/mq", Inbox(most_at_once=1), ErrorBoundary("/mq"), client, replies)
 
 

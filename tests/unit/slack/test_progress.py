@@ -42,7 +42,7 @@ async def conversation() -> Conversation:
     async with ClientSession() as session:
         return Conversation(
             client=AsyncWebClient(session=session),
-            replies=KeptReplies(session, FakeChannels()),
+            replies=KeptReplies(session, FakeChannels(), "https://slack.com/api/"),
             actor=ALICE,
             origin=Origin.BUTTON,
             trigger_id="",

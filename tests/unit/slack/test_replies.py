@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession, ClientTimeout
 
 from bot.domain.message import Message
-from bot.slack.replies import Replies, refusal_code
+from bot.slack.replies import NOT_SLACKS, Replies, refusal_code, slacks_address
 from tests.support.directories import FakeChannels
 
 
@@ -56,6 +56,11 @@ class Hooks:
                 treatment = self.treatment.pop(0)
                 if treatment == "close":
                     return
+                if treatment.startswith("307 "):
+                    place = treatment.removeprefix("307 ").encode()
+                    writer.write(
+                        b"HTTP/1.1 307 X\r\nContent-Length: 0\r\nLocation: %b\r\n\r\n" % place
+                    )
                 if treatment == "answer":
                     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -67,14 +72,14 @@ class Hooks:
 
 
 @asynccontextmanager
-async def replies(read_seconds: float = 30.0) -> AsyncIterator[Replies]:
+async def replies(api: str, read_seconds: float = 30.0) -> AsyncIterator[Replies]:
     async with ClientSession(timeout=ClientTimeout(total=60, sock_read=read_seconds)) as session:
-        yield Replies(session, FakeChannels())
+        yield Replies(session, FakeChannels(), api)
 
 
 async def test_an_answer_goes_again_when_the_kept_connection_was_closed_by_slack() -> None:
     hooks = Hooks(["answer", "close", "answer"])
-    async with hooks.listening() as url, replies() as ours:
+    async with hooks.listening() as url, replies(url) as ours:
         await ours.to_actor(url, SAID)
         await ours.to_actor(url, SAID)
     assert (len(hooks.bodies), hooks.treatment) == (3, [])
@@ -87,7 +92,7 @@ async def test_an_answer_whose_connection_is_lost_twice_is_given_up(
 ) -> None:
     hooks = Hooks(["close", "close"])
     caplog.set_level(logging.INFO, "bot")
-    async with hooks.listening() as url, replies() as ours:
+    async with hooks.listening() as url, replies(url) as ours:
         await ours.to_actor(url, SAID)
     assert hooks.treatment == []
     logged = [getattr(one, "action", None) for one in caplog.records]
@@ -96,6 +101,64 @@ async def test_an_answer_whose_connection_is_lost_twice_is_given_up(
 
 async def test_an_answer_that_slack_does_not_confirm_in_time_goes_once() -> None:
     hooks = Hooks(["nothing", "answer"])
-    async with hooks.listening() as url, replies(read_seconds=0.1) as ours:
+    async with hooks.listening() as url, replies(url, read_seconds=0.1) as ours:
         await ours.to_actor(url, SAID)
     assert len(hooks.bodies) == 1
+
+
+HOOK = "https://hooks.slack.com/commands/T1/2/3"
+
+
+@pytest.mark.parametrize(
+    ("response_url", "api"),
+    [
+        (HOOK, "https://slack.com/api/"),
+        (HOOK, "https://slack.proxy.example/api/"),
+        ("https://hooks.slack-gov.com/actions/T1/2/3", "https://slack-gov.com/api/"),
+        ("http://127.0.0.1:8400/response/1", "http://127.0.0.1:8400/api/"),
+    ],
+)
+def test_slacks_own_addresses_are_posted_to(response_url: str, api: str) -> None:
+    assert str(slacks_address(response_url, api)) == response_url
+
+
+@pytest.mark.parametrize(
+    "response_url",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://127.0.0.1:8080/admin",
+        "http://hooks.slack.com/commands/T1/2/3",
+        "https://slack.com.evil.example/",
+        "https://evilslack.com/",
+        "https://slack.com@evil.example/",
+        "https://evil.example\\@slack.com/",
+        "https://evil.example#@slack.com/",
+        "//slack.com/",
+        "/response/1",
+        "file:///etc/passwd",
+        "https://[::1",
+        "",
+    ],
+)
+async def test_nothing_else_is(response_url: str) -> None:
+    assert slacks_address(response_url, "https://slack.com/api/") is None
+
+
+async def test_an_answer_to_another_address_is_not_sent_and_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    elsewhere = Hooks(["answer"])
+    async with elsewhere.listening() as url, replies("https://slack.com/api/") as ours:
+        await ours.to_actor(url, SAID)
+    assert elsewhere.connections == 0
+    assert [getattr(one, "said", None) for one in caplog.records] == [NOT_SLACKS]
+
+
+async def test_an_answer_follows_no_redirection(caplog: pytest.LogCaptureFixture) -> None:
+    inside = Hooks(["answer"])
+    async with inside.listening() as secret_place:
+        hooks = Hooks([f"307 {secret_place}"])
+        async with hooks.listening() as url, replies(url) as ours:
+            await ours.to_actor(url, SAID)
+    assert inside.connections == 0
+    assert [getattr(one, "action", None) for one in caplog.records] == ["reply_failed"]
