@@ -8,7 +8,6 @@ from sqlalchemy import and_, bindparam, select, update
 
 from bot.domain.deliveries import Delivery
 from bot.domain.values import value
-from bot.ports import ParkedChannel
 from bot.storage.prepared import Prepared, PreparedList
 from bot.storage.statements import Statements
 from bot.storage.tables import deliveries, destinations
@@ -48,22 +47,16 @@ _ADD = Prepared(
     )
 )
 
-
-def _locking(*, skip_locked: bool) -> PreparedList:
-    return PreparedList(
-        "line",
-        destinations.c.line.type,
-        lambda _, lines: (
-            select(*_FIELDS)
-            .where(destinations.c.line.in_(lines))
-            .order_by(destinations.c.line)
-            .with_for_update(skip_locked=skip_locked)
-        ),
-    )
-
-
-_LOCK = _locking(skip_locked=False)
-_LOCK_FREE = _locking(skip_locked=True)
+_LOCK = PreparedList(
+    "line",
+    destinations.c.line.type,
+    lambda _, lines: (
+        select(*_FIELDS)
+        .where(destinations.c.line.in_(lines))
+        .order_by(destinations.c.line)
+        .with_for_update()
+    ),
+)
 
 _IS_CLAIMABLE = destinations.c.claimable_at <= bindparam("now")
 
@@ -180,33 +173,9 @@ class Destinations:
         locked = await self.lock(wanted)
         missing = [line for line in wanted if line not in locked]
         if missing:
-            await self._add(missing)
+            await self._statements.rows_of_each(_ADD, [{"line": each} for each in missing])
             locked |= await self.lock(missing)
         return locked
-
-    async def _add(self, lines: Iterable[str]) -> None:
-        await self._statements.rows_of_each(_ADD, [{"line": each} for each in lines])
-
-    async def set_parked(self, lines: Iterable[str], parked: ParkedChannel | None) -> None:
-        """Close or open the lines of a channel; one in another transaction's hands is passed over.
-
-        Two posts to one channel, each with its own line locked, would wait for each other. What is
-        passed over is closed or opened by what becomes of its own next post.
-        """
-        if parked is not None:
-            await self._add(sorted(lines))
-        rows = await self._statements.rows_in(_LOCK_FREE, sorted(lines))
-        free = [row.line for row in rows]
-        await self._statements.run(
-            update(destinations)
-            .where(destinations.c.line.in_(free))
-            .values(
-                parked_code=parked.code if parked else None,
-                parked_at=parked.parked_at if parked else None,
-                retry_at=parked.retry_at if parked else None,
-            )
-        )
-        await self.find_heads(free)
 
     async def lock(self, lines: Iterable[str]) -> dict[str, Destination]:
         rows = await self._statements.rows_in(_LOCK, sorted(set(lines)))

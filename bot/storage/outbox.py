@@ -5,14 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import (
-    ColumnElement,
-    bindparam,
-    delete,
-    func,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
 from typing_extensions import override
 
 from bot import ports
@@ -177,7 +170,10 @@ class SqlOutbox(ports.Outbox):
         if any(delivery.state is DeliveryState.SENDING for delivery in deliveries):
             raise ValueError("only the outcome of an attempt is recorded")
         lines = {line_with(one) for one in deliveries}
-        locked = await self._destinations.lock(lines)
+        # All lines of a channel, in one order: it may be parked with this, or not any more, while
+        # the outcome of another of its lines is recorded.
+        of_channels = {line for one in deliveries for line in lines_of(one.channel_id)}
+        locked = await self._destinations.lock(of_channels)
         self._open.update(line for line, one in locked.items() if one.parked_at is None)
         passed_over = [one for one in deliveries if not await self._record(one)]
         stored = await self._stored([one.delivery_id for one in passed_over])
@@ -199,16 +195,33 @@ class SqlOutbox(ports.Outbox):
 
     @override
     async def park(self, parked: ParkedChannel) -> None:
-        lines = lines_of(parked.channel_id)
-        self._open.difference_update(lines)
-        await self._destinations.set_parked(lines, parked)
+        self._open.difference_update(lines_of(parked.channel_id))
+        await self._set_parked(parked.channel_id, parked)
 
     @override
     async def unpark(self, channel_id: str) -> None:
         # Asked first: nearly every channel that is posted to was not parked.
         lines = lines_of(channel_id)
         if self._open.isdisjoint(lines) and await self._destinations.any_parked(lines):
-            await self._destinations.set_parked(lines, None)
+            await self._set_parked(channel_id, None)
+
+    async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
+        """All lines of a channel share its fate."""
+        lines = lines_of(channel_id)
+        if parked is None:
+            await self._destinations.lock(lines)
+        else:
+            await self._destinations.lock_or_add(lines)
+        await self._statements.run(
+            update(destinations)
+            .where(destinations.c.line.in_(lines))
+            .values(
+                parked_code=parked.code if parked else None,
+                parked_at=parked.parked_at if parked else None,
+                retry_at=parked.retry_at if parked else None,
+            )
+        )
+        await self._destinations.find_heads(lines)
 
     @override
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:

@@ -105,9 +105,10 @@ async def route_events(
         merged_together,
     )
     routed, deliveries = await _route(routes, judged, now, before.clock_ahead)
-    added = await _add(transaction, routes.in_one_post(deliveries), before.sending, now)
+    # Cards before lines, as whoever records that a card is posted takes them.
     if routes.threaded is not None:
         await routes.threaded.finish(now)
+    added = await _add(transaction, routes.in_one_post(deliveries), before.sending, now)
     if any(Topic.HEALTH in one.topics for one in subscriptions):
         told = [(record, routes.kinds[record.event_id]) for record in routed]
         await count_failures(transaction, repository, told)
