@@ -21,6 +21,7 @@ from bot.usecases.gate import Gate, looks_at_once, pages_at_once
 from bot.usecases.lift_group import LiftGroup
 from bot.usecases.lift_pause import LiftPause
 from bot.usecases.look_at_health import LookAtHealth
+from bot.usecases.narrow_store import POLLS_AT_ONCE, NarrowStore
 from bot.usecases.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
 from bot.usecases.poll_event_log import PollEventLog
 from bot.usecases.post_at_once import PostAtOnce
@@ -64,6 +65,7 @@ class Jobs:
         self._ports = ports
         self._holder = holder
         self._expiry: ExpirePauses | None = None
+        self._narrow = NarrowStore(ports.store, POLLS_AT_ONCE)
         self._scheduler = JobScheduler(ports.measures)
         slack = ports.slack
         self._poster = SlackPoster(slack.client, slack.channels, slack.identity.bot_id)
@@ -130,7 +132,7 @@ class Jobs:
     def _watching(self, ports: Ports) -> WatchPauses:
         looks = looks_at_once(self._settings.requests_at_once)
         return WatchPauses(
-            store=ports.store,
+            store=self._narrow,
             merge_queue=ports.merge_queue.scheduled,
             clock=ports.clock,
             nudge=self.nudge,
@@ -144,7 +146,7 @@ class Jobs:
     def _refreshing(self, ports: Ports) -> RefreshBoards:
         interval = timedelta(seconds=self._settings.poll_seconds)
         return RefreshBoards(
-            store=ports.store,
+            store=self._narrow,
             show_status=ShowStatus(ports.merge_queue.scheduled, ports.store, ports.clock),
             clock=ports.clock,
             nudge=self.nudge,
@@ -157,7 +159,7 @@ class Jobs:
         settings = self._settings
         interval = timedelta(seconds=settings.poll_seconds)
         poll = PollEventLog(
-            ports.store,
+            self._narrow,
             ports.merge_queue.scheduled,
             ports.clock,
             self.nudge,
@@ -169,7 +171,7 @@ class Jobs:
             at_once=self._at_once,
         )
         health = LookAtHealth(
-            ports.store,
+            self._narrow,
             ports.merge_queue.scheduled,
             ports.clock,
             self.nudge,
@@ -233,6 +235,7 @@ class Jobs:
     async def drain(self) -> None:
         """Finish the polls and posts under way, and leave the rest to whoever comes next."""
         self.polls.begin_no_more()
+        self._narrow.begin_no_more()
         self._watches.begin_no_more()
         for one in (self._boards, self._posts, self._edits, *self._house):
             one.begin_no_more()

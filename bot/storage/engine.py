@@ -40,6 +40,12 @@ inside a transaction finds it ended, and blocks nobody when they do.
 GOODBYE_SECONDS = 0.5
 """How long a server may take to hear that a connection is closed; PostgreSQL only."""
 
+CONNECTIONS = 15
+"""How many a process opens at most; PostgreSQL only."""
+
+KEPT_OPEN = 5
+"""Of these, those that stay open when nobody uses them."""
+
 _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+asyncpg"}
 _SQLITE_PREFIX = "sqlite:///"
 
@@ -137,8 +143,8 @@ def _postgresql(
         async_creator=connect,
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,
-        pool_size=5,
-        max_overflow=10,
+        pool_size=KEPT_OPEN,
+        max_overflow=CONNECTIONS - KEPT_OPEN,
         pool_timeout=wait_seconds,
         hide_parameters=True,
     )

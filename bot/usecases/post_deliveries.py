@@ -23,6 +23,7 @@ from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.claim_size import ClaimSize
+from bot.usecases.narrow_store import OUTCOMES_AT_ONCE, NarrowStore
 from bot.usecases.record_outcomes import Outcome, RecordOutcomes
 from bot.usecases.render_deliveries import Rendered, load_messages
 
@@ -84,10 +85,12 @@ class PostDeliveries:
     held: dict[str, Lease] = field(default_factory=dict)
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
+    narrow: NarrowStore = field(init=False)
     outcomes: RecordOutcomes = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "outcomes", RecordOutcomes(self.store, self.clock))
+        object.__setattr__(self, "narrow", NarrowStore(self.store, OUTCOMES_AT_ONCE))
+        object.__setattr__(self, "outcomes", RecordOutcomes(self.narrow, self.clock))
 
     async def run(self) -> None:
         """Post what is due now; raises StoreError."""
@@ -156,6 +159,7 @@ class PostDeliveries:
     def begin_no_more(self) -> None:
         """The process is about to end: posts under way end, those behind them are given back."""
         self.ending.set()
+        self.narrow.begin_no_more()
 
     async def release(self) -> None:
         """Give the lease back, if it is ours: the next process may post at once."""

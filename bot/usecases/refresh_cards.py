@@ -19,6 +19,7 @@ from bot.domain.message import Message
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, Store, Transaction
 from bot.usecases.claim_size import ClaimSize
+from bot.usecases.narrow_store import EDITS_AT_ONCE, NarrowStore
 from bot.usecases.open_card import open_cards
 from bot.usecases.render_cards import load_cards
 
@@ -62,6 +63,10 @@ class RefreshCards:
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
+    narrow: NarrowStore = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "narrow", NarrowStore(self.store, EDITS_AT_ONCE))
 
     async def run(self) -> None:
         """Edit what is due; raises StoreError. With nothing due, nothing is written."""
@@ -91,6 +96,7 @@ class RefreshCards:
     def begin_no_more(self) -> None:
         """The process is about to end: edits under way end, the others are left to others."""
         self.ending.set()
+        self.narrow.begin_no_more()
 
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
@@ -112,7 +118,7 @@ class RefreshCards:
                 return
             error = await self._send(card, message) if message is not None else None
         try:
-            async with self.store.begin() as transaction:
+            async with self.narrow.begin() as transaction:
                 await transaction.leases.require(lease, self.clock.now())
                 await self._record(transaction, card, error)
         except LeaseLost:

@@ -1,0 +1,114 @@
+"""Polls that all wait for one row keep nobody else from the database: PostgreSQL only.
+
+The bot waits here for a row, and for a connection, as long as the test takes: what does not stand
+behind the polls is seen to go on meanwhile, on however slow a machine.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import Select, func, select, text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bot.ports.workers import POLL_LEASES
+from bot.runtime import adapters
+from bot.storage.engine import CONNECTIONS, create_engine
+from bot.storage.tables import destinations, leases, workers
+from bot.usecases.narrow_store import POLLS_AT_ONCE
+from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.databases import PATIENT
+from tests.support.waiting import until, until_true
+
+CHANNELS = (RELEASES, GENERAL, MERGE_QUEUE)
+REPOSITORIES = tuple(f"acme/r{number:02}" for number in range(CONNECTIONS + 6))
+"""More than a process has connections."""
+
+PRESENCE = select(func.min(workers.c.alive_until))
+LEASES = select(func.max(leases.c.expires_at)).where(leases.c.name.startswith(POLL_LEASES))
+WAITING = text(
+    "SELECT count(*) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
+
+
+def patient_engine(url: str) -> AsyncEngine:
+    return create_engine(url, **PATIENT)
+
+
+@pytest.fixture
+async def database(postgres_url: str) -> AsyncIterator[AsyncEngine]:
+    engine = patient_engine(postgres_url)
+    yield engine
+    await engine.dispose()
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(300)
+async def test_presence_leases_and_people_do_not_wait_behind_polls(
+    postgres_url: str, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapters, "create_engine", patient_engine)
+    heard = zip(REPOSITORIES, CHANNELS * len(REPOSITORIES), strict=False)
+    async with BotTester(
+        postgres_url,
+        dict.fromkeys(REPOSITORIES, "quiet"),
+        ";".join(f"{name}={channel}:enter" for name, channel in heard),
+    ) as bot:
+        for name in REPOSITORIES[: len(CHANNELS)]:
+            bot.enqueue(name)
+        await told(bot, len(CHANNELS))
+        async with lines_locked(database):
+            for name in REPOSITORIES:
+                bot.enqueue(name)
+            await until_polls_wait(database)
+
+            await goes_on(database, PRESENCE, "presence")
+            await goes_on(database, LEASES, "the leases of polls that wait")
+            linked = await bot.ask("/mq link alice-acme", by=ALICE, channel=INCIDENTS)
+            assert "alice-acme" in linked
+            assert await one_value(database, WAITING) == POLLS_AT_ONCE
+        await told(bot, len(CHANNELS) + len(REPOSITORIES))
+        for channel in CHANNELS:
+            bot.posts(channel)
+
+
+async def told(bot: BotTester, number: int) -> None:
+    def seen() -> bool:
+        return sum(len(bot.posts(one)) for one in CHANNELS) >= number
+
+    await until(seen, f"{number} posts", 120)
+
+
+@asynccontextmanager
+async def lines_locked(database: AsyncEngine) -> AsyncIterator[None]:
+    """As by a posting process that gets no CPU."""
+    async with database.begin() as connection:
+        await connection.execute(select(destinations.c.line).with_for_update())
+        yield
+
+
+async def until_polls_wait(database: AsyncEngine) -> None:
+    """As many as are let wait for the lines."""
+
+    async def wait() -> bool:
+        return int(await one_value(database, WAITING)) >= POLLS_AT_ONCE
+
+    await until_true(wait, "polls that wait for a line")
+
+
+async def goes_on(database: AsyncEngine, time: Select[Any], what: str) -> None:
+    """It is put off twice: the first may have been under way before the polls waited."""
+    for _ in range(2):
+        before = await one_value(database, time)
+
+        async def later(before: Any = before) -> bool:
+            return bool(await one_value(database, time) > before)
+
+        await until_true(later, f"{what}, renewed", 30)
+
+
+async def one_value(database: AsyncEngine, query: Any) -> Any:
+    async with database.connect() as connection:
+        return (await connection.execute(query)).scalar_one()
