@@ -69,6 +69,15 @@ def _raise_as_store_error(error: Exception) -> None:
     raise StoreUnavailable(_cause(error)) from error
 
 
+_UNHEARD = "cannot switch to state"
+"""What asyncpg says of a statement that follows what the server said between two of them.
+
+That can only be that it ends the connection, and why; asyncpg reads it and tells nobody.
+"""
+
+_ENDED = "the server ended the connection, as it does when a transaction is silent for too long"
+
+
 def _cause(error: BaseException) -> str:
     """The driver's own words; it is never told the password in a way that it repeats."""
     inner: BaseException = error
@@ -76,4 +85,4 @@ def _cause(error: BaseException) -> str:
         # SQLAlchemy's own wrapping of asyncpg puts a class name before the words.
         inner = error.orig.__cause__ or error.orig
     text = str(inner).strip() or type(inner).__name__
-    return text.splitlines()[0]
+    return _ENDED if text.startswith(_UNHEARD) else text.splitlines()[0]

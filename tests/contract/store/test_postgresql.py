@@ -325,6 +325,37 @@ async def test_a_transaction_that_falls_silent_is_ended_and_blocks_nobody(
     assert await add(stopped, make_new(4)) == 1
 
 
+async def test_that_the_server_ended_a_connection_is_told_whenever_it_is_heard(
+    postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
+) -> None:
+    """It is heard in two turns of the loop, and the next statement may come before or between."""
+    store = opened(postgres_url, **PATIENT)
+
+    async def go_on_after(turns: int) -> None:
+        async with store.begin() as transaction:
+            await transaction.slack_limits.closed(NOW)
+            # The loop hears of nothing meanwhile, as in a process that gets no CPU.
+            postgres_server.execute(_END_ALL, postgres_database)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await transaction.slack_limits.closed(NOW)
+
+    told = set()
+    for turns in range(5):
+        with pytest.raises(StoreUnavailable) as caught:
+            await go_on_after(turns)
+        told.add(caught.value.cause)
+
+    assert any(one.startswith("the server ended the connection") for one in told), told
+    assert all("connection" in one for one in told), told
+
+
+_END_ALL = (
+    "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
 async def test_the_audit_refuses_to_be_changed(
     postgres_url: str, postgres_server: PostgresServer, postgres_database: str, opened: Open
 ) -> None:
