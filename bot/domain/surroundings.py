@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
+from bot.domain.dequeue_codes import CodeClass, class_of
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import LEAVE
 
@@ -75,9 +76,27 @@ def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[Even
     return stay
 
 
+def is_aborted(ended: EventRecord) -> bool:
+    """Whether checks were ended early; those that do not say so have a code only if they were."""
+    aborted = ended.details.get("aborted")
+    return aborted is True or (aborted is None and bool(ended.details.get("code")))
+
+
+def is_put_back(ended: EventRecord) -> bool:
+    """Whether checks were ended to start again, so that the pull request stays in the queue.
+
+    The status says so, whatever the code; checks that tell no status are judged by their code.
+    """
+    status, code = ended.details.get("abort_status"), ended.details.get("code")
+    if status is not None:
+        return status == REEMBARKED
+    is_known = isinstance(code, str) and class_of(code) is CodeClass.REQUEUED
+    return is_known and is_aborted(ended)
+
+
 def _of_checks(ended: EventRecord) -> dict[str, JsonValue]:
     """Checks that were stopped to start again are no reason to leave."""
-    if ended.details.get("abort_status") == REEMBARKED:
+    if is_put_back(ended):
         return {}
-    names = ("code", "checks") if ended.details.get("aborted") is True else ("checks",)
+    names = ("code", "checks") if is_aborted(ended) else ("checks",)
     return {name: ended.details[name] for name in names if ended.details.get(name)}

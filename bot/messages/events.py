@@ -11,8 +11,9 @@ from bot.domain.dequeue_codes import CodeClass, class_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import LEAVE
 from bot.domain.message import Block, Message
+from bot.domain.surroundings import is_aborted, is_put_back
 from bot.messages import blocks
-from bot.messages.leaving import leaving
+from bot.messages.leaving import NOTHING, leaving
 from bot.messages.other_events import other_event
 from bot.messages.text import code, duration, escape, link, mention, plural, quote
 
@@ -144,15 +145,24 @@ def _checks_started(_record: EventRecord) -> Post:
 
 
 def _checks_ended(record: EventRecord) -> Post:
-    if record.details.get("aborted") is True:
+    if is_put_back(record):
+        return Post(":arrows_counterclockwise:", "Put back", _put_back(record))
+    if is_aborted(record):
         why = leaving(_text(record, "code"), _text(record, "reason"))
-        if record.details.get("abort_status") == "REEMBARKED":
-            return Post(":arrows_counterclockwise:", "Put back", f"{why.verdict} — {why.turn}")
         return Post(":warning:", "Checks ended", why.verdict, details=_failing_checks(record))
     conclusion = _text(record, "conclusion")
     verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
     mark = ":heavy_check_mark:" if conclusion == "success" else ":information_source:"
     return Post(mark, "Checks ended", verdict, details=_failing_checks(record))
+
+
+def _put_back(record: EventRecord) -> str:
+    """Nobody's turn, whatever the code would mean if the pull request had left."""
+    told, reason = _text(record, "code"), _text(record, "reason")
+    why = leaving(told, reason)
+    if class_of(told) is CodeClass.REQUEUED:
+        return f"{why.verdict} — {why.turn}"
+    return f"{why.verdict} — {NOTHING}" if told or reason else NOTHING
 
 
 def _checks_not_started(record: EventRecord) -> Post:

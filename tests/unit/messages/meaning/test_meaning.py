@@ -142,6 +142,33 @@ def test_checks_that_began_again_are_no_reason_to_leave() -> None:
     assert in_surroundings(leave, [failed, begun, leave]) == leave
 
 
+@pytest.mark.parametrize("code", ["CHECKS_FAILED", "PULL_REQUEST_UPDATED", "A_NEW_CODE", None])
+def test_a_put_back_needs_nobody_whatever_its_code(code: str | None) -> None:
+    ended = make_event_record(
+        "action.queue.checks_end", aborted=True, abort_status="REEMBARKED", code=code
+    )
+
+    text = events.event(ended, SEEN).text
+
+    assert text.startswith("Put back #41")
+    assert text.endswith("nothing to do (acme/site)")
+
+
+@pytest.mark.parametrize("aborted", [True, None])
+def test_checks_without_a_status_are_put_back_where_their_code_says_so(
+    aborted: bool | None,  # noqa: FBT001 - as sent
+) -> None:
+    ended = make_event_record(
+        "action.queue.checks_end", event_id=1, code="BATCH_AHEAD_FAILED", aborted=aborted
+    )
+    leave = make_event_record(LEAVE, event_id=5, merged=False)
+
+    assert "Put back #41 Add search: a batch ahead failed — nothing to do" in (
+        events.event(ended, SEEN).text
+    )
+    assert kinds([leave], [ended, leave])[5] is EventKind.FAILURE
+
+
 def test_a_leave_that_speaks_for_itself_is_left_alone() -> None:
     failed = make_event_record(
         "action.queue.checks_end", event_id=1, aborted=True, code="CHECKS_TIMEOUT"
