@@ -27,6 +27,9 @@ FOR_PEOPLE = 1
 KEEPALIVE_SECONDS = 90.0
 """Well above the interval of polls, which would otherwise connect anew each time."""
 
+SHORTEST_SECRET = 8
+"""Characters; a credential with fewer is one of a trial."""
+
 LONGEST_REDIRECTION = 3
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -178,8 +181,12 @@ class _Credential:
         return f"Bearer {self._token.get_secret_value()}"
 
     def redacted(self, body: bytes) -> bytes:
-        """Without the credential: a service may quote it, and answers are told of in errors."""
-        return body.replace(self._token.get_secret_value().encode(), b"[credential]")
+        """Without the credential: a service may quote it, and answers are told of in errors.
+
+        A shorter one than any secret is left: it stands in times and names that are none of it.
+        """
+        secret = self._token.get_secret_value().encode()
+        return body.replace(secret, b"[credential]") if len(secret) >= SHORTEST_SECRET else body
 
 
 def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:

@@ -120,6 +120,15 @@ class TestCredential:
         assert TOKEN not in told, case
         assert caught.value.__cause__ is None
 
+    async def test_one_too_short_for_a_secret_leaves_answers_as_they_are(self) -> None:
+        async with (
+            ScriptedService([answer(STATUS)]) as service,
+            MergeQueueClient(
+                base_url=service.base_url, token=SecretStr("T"), clock=PatientClock()
+            ) as client,
+        ):
+            assert (await client.status(SITE)).batches
+
     @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "naïve"])
     def test_what_cannot_be_a_credential_is_refused_without_quoting_it(self, token: str) -> None:
         with pytest.raises(ValueError, match="credential") as caught:
