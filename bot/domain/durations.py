@@ -180,7 +180,9 @@ def _at(day: date, clock: time, zone: ZoneInfo, now: datetime, shown: str) -> da
 def written(lasting: Lasting) -> str:
     """The words that `read_lasting` reads back."""
     if isinstance(lasting, For):
-        return f"{int(lasting.length.total_seconds()) // 60}m"
+        hours, minutes = divmod(int(lasting.length.total_seconds()) // 60, 60)
+        parts = ((hours // 24, "d"), (hours % 24, "h"), (minutes, "m"))
+        return "".join(f"{count}{unit}" for count, unit in parts if count)
     return _shown(lasting)
 
 

@@ -31,12 +31,14 @@ def _precision(at: datetime) -> timedelta:
 class KnownPause:
     """A pause in force and, when it was made through this bot, the act that made it.
 
-    `credited` is the name that the event log gives for one made elsewhere.
+    `credited` is the name that the event log gives for one made elsewhere. `lifts_at` is when it
+    lifts itself, if it does.
     """
 
     pause: Pause
     act: AuditRecord | None = None
     credited: str | None = None
+    lifts_at: datetime | None = None
 
     @property
     def actor(self) -> Actor | None:

@@ -91,8 +91,8 @@ def _already(paused: Sequence[Snapshot]) -> str:
         return ""
     told = []
     for one in paused:
-        actor = one.pause.actor if one.pause is not None else None
-        by = f" by {quote(actor.name, NAME_LIMIT)}" if actor is not None else ""
+        who = one.pause.by if one.pause is not None else None
+        by = f" by {quote(who, NAME_LIMIT)}" if who is not None else ""
         told.append(f"{escape(one.repository)}{by}")
     return f"{len(paused)} paused already, left as they are: {listed(told)}."
 

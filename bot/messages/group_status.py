@@ -9,6 +9,7 @@ from bot.domain.snapshots import Snapshot
 from bot.messages import blocks
 from bot.messages.groups import NAME_LIMIT, listed, name_of, queues
 from bot.messages.text import cut_markup, escape, plural, quote
+from bot.messages.timers import lifts
 
 STATUS_LENGTH = 8500
 SECTION_LENGTH = 2800
@@ -47,8 +48,7 @@ def _status_line(one: Snapshot | RepositoryName) -> str:
     queued = f"{plural(impact.waiting + impact.in_batches, 'pull request')} in the queue"
     if one.pause is None:
         return f"• *{escape(one.repository)}* running · {queued}"
-    actor = one.pause.actor
-    by = f" by {quote(actor.name, NAME_LIMIT)}" if actor is not None else ""
-    return (
-        f"• *{escape(one.repository)}* paused{by}: {quote(one.pause.reason, NAME_LIMIT)} · {queued}"
-    )
+    by = f" by {quote(one.pause.by, NAME_LIMIT)}" if one.pause.by is not None else ""
+    ends = f", {lifts(one.pause.lifts_at)}" if one.pause.lifts_at is not None else ""
+    reason = quote(one.pause.reason, NAME_LIMIT)
+    return f"• *{escape(one.repository)}* paused{by}{ends}: {reason} · {queued}"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from bot.domain.audit import Action, AuditRecord, Origin
-from bot.domain.durations import Lasting
+from bot.domain.durations import Lasting, written
 from bot.domain.message import Block, Message, View
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
@@ -31,7 +31,7 @@ def _paused(record: AuditRecord) -> Message:
     word = "Pause reason changed" if replaced else "Queue paused"
     since = record.paused_at or record.at
     was = quote(record.previous_reason or "", REASON_LIMIT)
-    ends = f", lifts itself {utc_time(record.lifts_at)}" if record.lifts_at is not None else ""
+    ends = f", {timers.lifts_text(record.lifts_at)}" if record.lifts_at is not None else ""
     return Message(
         text=f"{word}: {repository}, by {name} since {utc_time(since)}{ends}: {reason}",
         blocks=(
@@ -111,12 +111,12 @@ def already_paused(
         actions.Replacement(repository, wanted, known.pause.paused_at, lasting)
     )
     return Message(
-        text=f"{sentence} since {utc_time(known.pause.paused_at)}: {reason}",
+        text=f"{sentence} since {utc_time(known.pause.paused_at)}{_ends(known)}: {reason}",
         blocks=(
             blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
+            blocks.context(*_times(known)),
             blocks.context(
-                f"since {local_time(known.pause.paused_at)}",
-                f"your reason: {quote(wanted, REASON_LIMIT)}",
+                f"your reason: {quote(wanted, REASON_LIMIT)}", _would_last(known, lasting)
             ),
             blocks.actions(
                 [
@@ -133,10 +133,10 @@ def other_pause(repository: RepositoryName, known: KnownPause) -> Message:
     reason = quote(known.reason, REASON_LIMIT)
     sentence = f"That pause is over. {escape(repository)} is now paused{_by(known)}"
     return Message(
-        text=f"{sentence} since {utc_time(known.pause.paused_at)}: {reason}",
+        text=f"{sentence} since {utc_time(known.pause.paused_at)}{_ends(known)}: {reason}",
         blocks=(
             blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
-            blocks.context(f"since {local_time(known.pause.paused_at)}"),
+            blocks.context(*_times(known)),
             blocks.actions([resume_button(repository, known.pause.paused_at)]),
         ),
     )
@@ -144,6 +144,24 @@ def other_pause(repository: RepositoryName, known: KnownPause) -> Message:
 
 def _by(known: KnownPause) -> str:
     return f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
+
+
+def _ends(known: KnownPause) -> str:
+    return f", {timers.lifts_text(known.lifts_at)}" if known.lifts_at is not None else ""
+
+
+def _times(known: KnownPause) -> tuple[str, str]:
+    return (
+        f"since {local_time(known.pause.paused_at)}",
+        timers.lifts(known.lifts_at) if known.lifts_at is not None else "",
+    )
+
+
+def _would_last(known: KnownPause, lasting: Lasting | None) -> str:
+    """How long the pause would last that is wanted: the end of the one in force goes with it."""
+    if lasting is not None:
+        return timers.said(written(lasting))
+    return timers.NO_END if known.lifts_at is not None else ""
 
 
 def _reply(text: str) -> Message:
@@ -164,8 +182,9 @@ def impact_note(snapshot: Snapshot) -> str:
     if snapshot.pause is not None:
         known = snapshot.pause
         return (
-            f":double_vertical_bar: Already paused{_by(known)} since "
-            f"{local_time(known.pause.paused_at)}: {quote(known.reason, REASON_LIMIT)}"
+            f":double_vertical_bar: Already paused{_by(known)} "
+            f"{', '.join(fact for fact in _times(known) if fact)}: "
+            f"{quote(known.reason, REASON_LIMIT)}"
         )
     return _impact_text(snapshot.impact())
 

@@ -33,7 +33,7 @@ def _in_force(view: PauseView) -> Message:
     reason = quote(record.reason, REASON_LIMIT)
     by = _by("by", record.by)
     since = f"since {utc_time(record.paused_at)}"
-    lifts = f", lifts itself {utc_time(view.lifts_at)}" if view.lifts_at is not None else ""
+    lifts = f", {timers.lifts_text(view.lifts_at)}" if view.lifts_at is not None else ""
     queued = _queued(record)
     told = f"{by} {since}" if by else since
     was = quote(record.previous_reason or "", REASON_LIMIT)

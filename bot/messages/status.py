@@ -17,6 +17,7 @@ from bot.messages.actions import (
     unpause_value,
 )
 from bot.messages.text import clean, code, duration, link, local_time, plural, quote, utc_time
+from bot.messages.timers import lifts, lifts_text
 
 SHOWN_BATCHES = 5
 SHOWN_IN_BATCH = 5
@@ -102,8 +103,9 @@ def status_text(snapshot: Snapshot) -> str:
     if snapshot.pause is not None:
         known = snapshot.pause
         by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
+        ends = f", {lifts_text(known.lifts_at)}" if known.lifts_at is not None else ""
         parts.append(
-            f"paused{by} since {utc_time(known.pause.paused_at)}: "
+            f"paused{by} since {utc_time(known.pause.paused_at)}{ends}: "
             f"{quote(known.reason, REASON_LIMIT)}"
         )
     parts.append(_counts(snapshot))
@@ -150,7 +152,10 @@ def _pause_blocks(known: KnownPause | None) -> list[Block]:
     by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
     return [
         blocks.section(f"*Reason:* {quote(known.reason, REASON_LIMIT)}"),
-        blocks.context(f"Paused{by} since {local_time(known.pause.paused_at)}"),
+        blocks.context(
+            f"Paused{by} since {local_time(known.pause.paused_at)}",
+            lifts(known.lifts_at) if known.lifts_at is not None else "",
+        ),
     ]
 
 

@@ -24,6 +24,11 @@ def lifts(at: datetime) -> str:
     return f"lifts itself {local_time(at)}"
 
 
+def lifts_text(at: datetime) -> str:
+    """The same in plain text."""
+    return f"lifts itself {utc_time(at)}"
+
+
 def act(record: AuditRecord) -> Message:
     """The post about what a timer did, or about its new end."""
     if record.action is Action.EXTEND:
@@ -134,14 +139,14 @@ def extend_form(what: str, target: str, channel_id: str | None, callback_id: str
 def lasting_input(typed: str | None = None) -> Block:
     """The optional field of the pause form; what was typed already is chosen."""
     options = [blocks.option(f"for {length}", length) for length in LENGTHS]
-    initial = blocks.option(_said(typed), typed) if typed is not None else None
+    initial = blocks.option(said(typed), typed) if typed is not None else None
     if initial is not None:
         options = [initial, *(one for one in options if one["value"] != typed)]
     return {
         "type": "input",
         "block_id": actions.LASTING_BLOCK,
         "optional": True,
-        "label": blocks.plain("Lifts itself", 2000),
+        "label": blocks.plain("How long", 2000),
         "element": blocks.select(
             f"Stays paused {NO_END}",
             action_id=actions.LASTING_ACTION,
@@ -151,7 +156,8 @@ def lasting_input(typed: str | None = None) -> Block:
     }
 
 
-def _said(typed: str) -> str:
+def said(typed: str) -> str:
+    """A duration as it was typed, in words that say how long."""
     return typed if typed.startswith(UNTIL) else f"for {typed}"
 
 

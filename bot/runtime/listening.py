@@ -134,7 +134,7 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         extend_pause=extend_pause,
         extend_group=ExtendGroup(extend_pause, work),
         remind_of_pauses=remind,
-        snooze_reminders=SnoozeReminders(remind, acts),
+        snooze_reminders=SnoozeReminders(ports.merge_queue, remind, acts),
         manage_subscriptions=ManageSubscriptions(acts),
         channel_default=ChannelDefault(acts),
         manage_boards=ManageBoards(acts, show_status),

@@ -1,4 +1,4 @@
-"""Who made the pause that is in force, when it was made through this bot."""
+"""Who made the pause that is in force, when it was made through this bot, and when it ends."""
 
 from bot.domain.audit import Action
 from bot.domain.pause_records import Sighting, same_pause
@@ -22,10 +22,17 @@ async def know_pause(
     async with store.begin() as transaction:
         acts = await transaction.audit.latest(repository, Action.PAUSE, LOOKED_AT)
         open_pauses = await transaction.pauses.open([repository])
+        timers = await transaction.timers.running([repository])
     unknown = KnownPause(pause)
     same = (act for act in acts if unknown.is_of(act.paused_at))
     seen = Sighting(pause.paused_at, pause.reason)
     record = same_pause(open_pauses, seen)
     is_it = record is not None and record.stored_reason == pause.reason
     credited = record.by if record is not None and is_it else None
-    return KnownPause(pause, next(same, None), credited.name if credited is not None else None)
+    ends = (timer.lifts_at for timer in timers if unknown.is_of(timer.paused_at))
+    return KnownPause(
+        pause,
+        next(same, None),
+        credited.name if credited is not None else None,
+        next(ends, None),
+    )

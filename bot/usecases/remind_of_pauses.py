@@ -59,13 +59,17 @@ class RemindOfPauses:
         now = self.clock.now()
         async with self.store.begin() as transaction:
             pause = await find_pause(transaction, snooze.repository, paused_at)
-            if pause is None or not pause.is_open:
+            if pause is None:
+                return None
+            act = await pausing_act(transaction, pause)
+            # One reminder speaks for a group, also when the pause it was drawn for is over.
+            together = await still_paused(transaction, act) if act is not None else [pause]
+            left = [one for one in together if one.is_open]
+            if not left:
                 return None
             plans = await transaction.reminders.of([pause.pause_id])
             plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
-            act = await pausing_act(transaction, pause)
-            others = await still_paused(transaction, act) if act is not None else []
-            await _save_for(transaction, plan, [pause, *others])
+            await _save_for(transaction, plan, left)
             until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
             await transaction.audit.add(replace(snooze, result=ActResult.DONE, detail=until))
         return plan.next_at

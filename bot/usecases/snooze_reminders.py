@@ -4,8 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.errors import about
+from bot.domain.pauses import NotPaused, OtherPause
 from bot.domain.repository import RepositoryName
+from bot.ports import MergeQueue
 from bot.usecases.acts import ActLog
+from bot.usecases.known_pause import know_pause
 from bot.usecases.remind_of_pauses import RemindOfPauses
 
 
@@ -24,11 +28,15 @@ class SnoozeRequest:
 class SnoozeReminders:
     """Takes the right to pause: whoever is not reminded may forget that merges stand still."""
 
+    merge_queue: MergeQueue
     remind: RemindOfPauses
     acts: ActLog
 
-    async def run(self, request: SnoozeRequest) -> datetime | None:
-        """When the next reminder comes; None when that pause is over. Raises PermissionDenied."""
+    async def run(self, request: SnoozeRequest) -> datetime | NotPaused | OtherPause:
+        """When the next reminder comes; when that pause is over, what is true now.
+
+        Raises PermissionDenied, and MergeQueueError when that cannot be told.
+        """
         act = AuditRecord(
             at=self.acts.clock.now(),
             actor=request.actor,
@@ -43,6 +51,10 @@ class SnoozeReminders:
         next_at = None
         if request.paused_at is not None:
             next_at = await self.remind.snooze(act, request.paused_at)
-        if next_at is None:
-            await self.acts.leave(act, "that pause is over")
-        return next_at
+        if next_at is not None:
+            return next_at
+        await self.acts.leave(act, "that pause is over")
+        with about(request.repository):
+            current = await self.merge_queue.current_pause(request.repository)
+        known = await know_pause(self.acts.store, request.repository, current)
+        return NotPaused() if known is None else OtherPause(known)

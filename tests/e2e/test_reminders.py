@@ -34,6 +34,22 @@ async def test_a_snooze_puts_the_next_reminder_off(bot: BotTester) -> None:
     await bot.wait_for_post("still paused")
 
 
+async def test_a_snooze_of_a_pause_that_was_replaced_tells_of_the_one_in_force(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.pass_time(HALF_HOUR)
+    mine = await bot.wait_for_direct_message("still paused", by=ALICE)
+    other = await bot.ask("/mq pause deploying 4.2", by=BOB)
+    await bot.click(other, "Replace reason", by=BOB)
+    await bot.wait_for_post("deploying 4.2")
+    await bot.wait_for_direct_message("replaced your pause", by=ALICE)
+    await bot.click(mine, "Snooze", by=ALICE)
+    told = await bot.wait_for_reply("That pause is over", by=ALICE, channel=mine.channel)
+    assert "is now paused by bob" in told
+
+
 async def test_nobody_is_reminded_of_a_pause_that_was_lifted_on_the_dashboard(
     bot: BotTester,
 ) -> None:

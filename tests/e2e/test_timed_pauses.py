@@ -74,6 +74,24 @@ async def test_a_service_that_does_not_answer_is_tried_again(bot: BotTester) -> 
     await bot.wait_for_post("Queue unpaused")
 
 
+async def test_whoever_looks_at_a_timed_pause_is_told_its_end(bot: BotTester) -> None:
+    await bot.type("/mq pause 45m CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    assert "lifts itself" in await bot.ask("/mq status", by=BOB)
+    assert "lifts itself" in await bot.ask("/mq status all", by=BOB)
+
+
+async def test_whoever_would_replace_a_timed_pause_is_told_that_its_end_goes_too(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause 45m CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    told = await bot.ask("/mq pause deploying", by=BOB)
+    assert "lifts itself" in told
+    assert "your reason: deploying · until somebody resumes it" in told
+    assert "your reason: deploying · for 2h" in await bot.ask("/mq pause 2h deploying", by=BOB)
+
+
 async def test_extending_moves_the_end_and_tells_the_channel(bot: BotTester) -> None:
     await bot.type("/mq pause 15m deploying 4.2")
     post = await bot.wait_for_post("Queue paused")

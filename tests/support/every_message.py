@@ -13,7 +13,7 @@ from bot.domain.classification import EventKind, classify
 from bot.domain.commands import BRANCH_LIMIT
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.digests import DigestTime
-from bot.domain.durations import DurationProblem
+from bot.domain.durations import DurationProblem, Until
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
@@ -251,7 +251,10 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "replaced reply": pause.replaced(replaced),
         "not paused": pause.not_paused(LONG_NAME),
         "already paused": already,
-        "other pause": pause.other_pause(LONG_NAME, known),
+        "already paused timed": pause.already_paused(
+            LONG_NAME, replace(known, lifts_at=NOON), text[:255], Until(time(15))
+        ),
+        "other pause": pause.other_pause(LONG_NAME, replace(known, lifts_at=NOON)),
         "unchanged": pause.unchanged(),
         "over": pause.over(LONG_NAME),
         "reason modal": pause.reason_modal(

@@ -187,9 +187,10 @@ def make_known_pause(
     *,
     paused_at: datetime = NOON,
     actor: Actor | None = ALICE,
+    lifts_at: datetime | None = None,
 ) -> KnownPause:
     act = make_act(reason=reason, actor=actor, paused_at=paused_at) if actor is not None else None
-    return KnownPause(Pause(reason=reason, paused_at=paused_at), act)
+    return KnownPause(Pause(reason=reason, paused_at=paused_at), act, lifts_at=lifts_at)
 
 
 def make_snapshot(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.domain.denials import Right
 from bot.domain.durations import read_lasting
-from bot.domain.pauses import AlreadyPaused, Paused
+from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused
 from bot.domain.repositories import Repositories
 from bot.messages import actions, pause, reminders, status, timers
 from bot.slack.actions.click import Act
@@ -105,7 +105,7 @@ class PauseActions:
 
     async def _snooze(self, click: BlockActions, conversation: Conversation) -> None:
         target = actions.read_pause_target(click.action.chosen, self.repositories)
-        next_at = await self.snooze_reminders.run(
+        outcome = await self.snooze_reminders.run(
             SnoozeRequest(
                 target.repository,
                 target.paused_at,
@@ -114,10 +114,13 @@ class PauseActions:
                 conversation.channel_id,
             )
         )
-        if next_at is None:
-            await conversation.tell_actor(pause.over(target.repository))
-        else:
-            await conversation.tell_actor(reminders.snoozed(target.repository, next_at))
+        match outcome:
+            case NotPaused():
+                await conversation.tell_actor(pause.not_paused(target.repository))
+            case OtherPause(known=known):
+                await conversation.tell_actor(pause.other_pause(target.repository, known))
+            case next_at:
+                await conversation.tell_actor(reminders.snoozed(target.repository, next_at))
 
     async def _dismiss(self, _click: BlockActions, conversation: Conversation) -> None:
         await self.check_permission.require(conversation.actor, Right.READ)

@@ -17,7 +17,7 @@ from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
 from bot.domain.digests import DigestTime
-from bot.domain.durations import DurationProblem
+from bot.domain.durations import DurationProblem, Until
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
@@ -117,6 +117,7 @@ BUSY = make_status(
     make_batch(make_queued(43), name="batch-8", code="waiting_for_previous_batches", checks=(0, 0)),
     waiting=[make_queued(44, priority_alias="high"), make_queued(45)],
 )
+TIMED = make_known_pause(lifts_at=NOON + timedelta(minutes=45))
 LONG = make_status(
     *(make_batch(*(make_queued(n) for n in range(8)), name=f"batch-{b}") for b in range(7)),
     waiting=[make_queued(number) for number in range(100, 500)],
@@ -221,6 +222,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "status-empty": lambda: status.status(make_snapshot()),
     "status-busy": lambda: status.status(make_snapshot(BUSY, branch="main")),
     "status-paused": lambda: status.status(make_snapshot(BUSY, pause=make_known_pause())),
+    "status-paused-timed": lambda: status.status(make_snapshot(BUSY, pause=TIMED)),
     "status-paused-elsewhere": lambda: status.status(
         make_snapshot(pause=make_known_pause("by hand", actor=None))
     ),
@@ -389,7 +391,12 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "pause-will-tell-already": lambda: pause_card.will_tell(SITE, is_new=False),
     "pause-not-paused": lambda: pause.not_paused(SITE),
     "pause-already": lambda: pause.already_paused(SITE, make_known_pause(), "deploying"),
+    "pause-already-timed": lambda: pause.already_paused(SITE, TIMED, "deploying"),
+    "pause-already-timed-both": lambda: pause.already_paused(
+        SITE, TIMED, "deploying", Until(time(15))
+    ),
     "pause-other": lambda: pause.other_pause(SITE, make_known_pause(actor=None)),
+    "pause-other-timed": lambda: pause.other_pause(SITE, TIMED),
     "pause-over": lambda: pause.over(SITE),
     "pause-reply": lambda: pause.paused_reply(make_act()),
     "modal-one-repository": lambda: pause.reason_modal(
