@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.errors import InvalidDuration
 
@@ -13,6 +13,7 @@ SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=30)
 
 UNTIL = "until"
+FOR = "for"
 
 _LENGTH = re.compile(
     r"(?=\d)(?:(?P<days>\d+)d)?(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m(?:in)?)?", re.ASCII
@@ -24,7 +25,30 @@ _LIKE_A_LENGTH = re.compile(
 )
 _CLOCK = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d{2})", re.ASCII)
 _HALF_DAY = re.compile(r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?P<half>am|pm)", re.ASCII)
+_LIKE_A_TIME = re.compile(
+    r"\d{1,2}[:h]\S*|to(?:day|night|morrow)|noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day",
+    re.ASCII,
+)
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}", re.ASCII)
+_UNITS = {
+    **dict.fromkeys(("d", "day", "days"), "d"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "m"),
+}
+_NO_LENGTH_BEFORE = {"ago", "of"}
+"""Words of a reason: "2 hours of red builds"."""
+
+_OFFSET = re.compile(r"(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?", re.ASCII)
+_SHORT_ZONE = re.compile(
+    r"A[CEW][DS]T|BST|[CW]ES?T|EES?T|HKT|IST|JST|MSK|SGT|[CEMP][DS]?T", re.ASCII
+)
+"""Several zones have the same letters, and none says whether it is summer."""
+
+_AREA = re.compile(
+    r"africa|america|antarctica|arctic|asia|atlantic|australia|etc|europe|indian|pacific"
+)
+"""Of the time zones' names, before the slash."""
+
 _DIGITS = 9
 """A number with more digits is far over every bound, and need not be computed."""
 
@@ -42,6 +66,8 @@ class DurationProblem(StrEnum):
     SKIPPED = "skipped"
     """The clocks go forward over it that day."""
     TWO_ENDS = "two ends"
+    NO_SUCH_ZONE = "no such zone"
+    """Or one that its letters, or its offset alone, do not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +79,14 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A time of day in the person's own zone; without a `day` the next time it comes."""
+    """A time of day, without a `day` the next time it comes.
+
+    In the person's own zone, or in the one that they named, by its IANA name.
+    """
 
     clock: time
     day: date | None = None
+    zone: str | None = None
 
 
 Lasting = For | Until
@@ -66,15 +96,19 @@ def read_lasting(words: Sequence[str]) -> tuple[Lasting | None, int]:
     """What the first words say of an end, and how many they are; None and 0 when nothing.
 
     Raises InvalidDuration when they look like a duration and are none. A reason that begins with
-    "until" and goes on with a word is a reason.
+    "until" or "for" and goes on with other words is a reason.
     """
     if not words:
         return None, 0
     if words[0].lower() == UNTIL:
-        return _read_until(words[1:3])
-    lasting, taken = _read_length(words[0])
-    if lasting is not None and words[1:2] and words[1].lower() == UNTIL:
-        another, more = _read_until(words[2:4])
+        return _read_until(words[1:])
+    skipped = 1 if words[0].lower() == FOR else 0
+    lasting, taken = _read_lengths(words[skipped:])
+    if lasting is None:
+        return None, 0
+    taken += skipped
+    if words[taken : taken + 1] and words[taken].lower() == UNTIL:
+        another, more = _read_until(words[taken + 1 :])
         if another is not None:
             raise InvalidDuration(DurationProblem.TWO_ENDS, " ".join(words[: taken + more]))
     return lasting, taken
@@ -87,6 +121,25 @@ def read_whole(text: str) -> Lasting:
     if lasting is None or taken < len(words):
         raise InvalidDuration(DurationProblem.UNREADABLE, text)
     return lasting
+
+
+def _read_lengths(words: Sequence[str]) -> tuple[Lasting | None, int]:
+    """In one word, or in numbers and units: "2 hours", "1 h 30 min"."""
+    parts: list[str] = []
+    for count, unit in zip(words[::2], words[1::2], strict=False):
+        if not (count.isascii() and count.isdigit() and unit.lower() in _UNITS):
+            break
+        parts.append(count + _UNITS[unit.lower()])
+    taken = 2 * len(parts)
+    if not parts:
+        return _read_length(words[0]) if words else (None, 0)
+    if words[taken : taken + 1] and words[taken].lower() in _NO_LENGTH_BEFORE:
+        return None, 0
+    shown = " ".join(words[:taken])
+    compact = "".join(parts)
+    if _LENGTH.fullmatch(compact) is None:
+        raise InvalidDuration(DurationProblem.UNREADABLE, shown)
+    return _read_length(compact)[0], taken
 
 
 def _read_length(word: str) -> tuple[Lasting | None, int]:
@@ -111,20 +164,47 @@ def _bounded(length: timedelta, shown: str) -> timedelta:
 
 
 def _read_until(words: Sequence[str]) -> tuple[Lasting | None, int]:
-    if words and _DATE.fullmatch(words[0]):
-        shown = " ".join((UNTIL, *words))
-        try:
-            day = date(*map(int, words[0].split("-")))
-        except ValueError:
-            raise InvalidDuration(DurationProblem.NO_SUCH_TIME, shown) from None
-        if len(words) < 2:  # noqa: PLR2004 - the date and the time
-            raise InvalidDuration(DurationProblem.UNREADABLE, shown)
-        clock = _read_clock(words[1])
-        if clock is None:
-            raise InvalidDuration(DurationProblem.UNREADABLE, shown)
-        return Until(clock, day), 3
-    clock = _read_clock(words[0]) if words else None
-    return (Until(clock), 2) if clock is not None else (None, 0)
+    """What stands behind "until", which is counted too."""
+    if not words:
+        return None, 0
+    day = _read_day(words)
+    timed = list(words) if day is None else list(words[1:])
+    if len(timed) > 1 and timed[0].isdigit() and timed[1].lower() in {"am", "pm"}:
+        timed[:2] = [timed[0] + timed[1]]
+    clock = _read_clock(timed[0]) if timed else None
+    if clock is None:
+        if day is not None or _LIKE_A_TIME.fullmatch(words[0].lower()):
+            raise InvalidDuration(DurationProblem.UNREADABLE, " ".join((UNTIL, *words[:2])))
+        return None, 0
+    zone = _read_zone(timed[1]) if len(timed) > 1 else None
+    left = len(timed) - (1 if zone is None else 2)
+    return Until(clock, day, zone), 1 + len(words) - left
+
+
+def _read_day(words: Sequence[str]) -> date | None:
+    """None for a word that does not look like a date."""
+    if not _DATE.fullmatch(words[0]):
+        return None
+    try:
+        return date(*map(int, words[0].split("-")))
+    except ValueError:
+        shown = " ".join((UNTIL, *words[:2]))
+        raise InvalidDuration(DurationProblem.NO_SUCH_TIME, shown) from None
+
+
+def _read_zone(word: str) -> str | None:
+    """None for a word that is none; the reason may begin behind the time."""
+    if word.upper() in {"UTC", "GMT", "Z"}:
+        return "UTC"
+    if _SHORT_ZONE.fullmatch(word) or _OFFSET.fullmatch(word.upper()):
+        raise InvalidDuration(DurationProblem.NO_SUCH_ZONE, word)
+    area, slash, _ = word.lower().partition("/")
+    if not slash or not _AREA.fullmatch(area):
+        return None
+    try:
+        return ZoneInfo(word).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidDuration(DurationProblem.NO_SUCH_ZONE, word) from None
 
 
 def _read_clock(word: str) -> time | None:
@@ -149,12 +229,16 @@ def _time(hour: int, minute: int, shown: str) -> time:
 
 
 def lifts_at(lasting: Lasting, now: datetime, zone: ZoneInfo) -> datetime:
-    """The moment, in UTC. Raises InvalidDuration when it is past, too near, too far or never.
+    """The moment, in UTC; `zone` is the person's own.
+
+    Raises InvalidDuration when it is past, too near, too far or never.
 
     A time that comes twice, when the clocks go back, is the first of the two that is to come.
     """
     if isinstance(lasting, For):
         return now + lasting.length
+    if lasting.zone is not None:
+        zone = ZoneInfo(lasting.zone)
     today = now.astimezone(zone).date()
     shown = _shown(lasting)
     if lasting.day is not None:
@@ -188,4 +272,5 @@ def written(lasting: Lasting) -> str:
 
 def _shown(until: Until) -> str:
     day = f"{until.day.isoformat()} " if until.day is not None else ""
-    return f"{UNTIL} {day}{until.clock:%H:%M}"
+    zone = f" {until.zone}" if until.zone is not None else ""
+    return f"{UNTIL} {day}{until.clock:%H:%M}{zone}"

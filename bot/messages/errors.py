@@ -135,6 +135,9 @@ _DURATIONS = {
     DurationProblem.PAST: "That time has passed already.",
     DurationProblem.NO_SUCH_TIME: "There is no such time; write it like until 15:00.",
     DurationProblem.TWO_ENDS: "That is two ends; say how long or until when, not both.",
+    DurationProblem.NO_SUCH_ZONE: (
+        "I know no such time zone; write it like UTC or Europe/Paris, or leave it out for your own."
+    ),
     DurationProblem.SKIPPED: "The clocks go forward over that time on that day; take another.",
 }
 

@@ -199,7 +199,9 @@ def _lasting(done: GroupAct, time: Callable[[datetime], str] = local_time) -> st
     if wanted.lasting is None or done.action is not Action.PAUSE:
         return ""
     said = written(wanted.lasting)
-    return f"for {said}" if isinstance(wanted.lasting, For) else f"{said} (their time)"
+    if isinstance(wanted.lasting, For):
+        return f"for {said}"
+    return said if wanted.lasting.zone is not None else f"{said} (their time)"
 
 
 def _headline(done: GroupAct) -> str:

@@ -12,6 +12,8 @@ from bot.domain.durations import (
     Until,
     lifts_at,
     read_lasting,
+    read_whole,
+    written,
 )
 from bot.domain.errors import InvalidDuration
 
@@ -40,6 +42,29 @@ def minutes(number: float) -> For:
         ("until 12am", Until(time(0)), 2),
         ("until 12:30pm", Until(time(12, 30)), 2),
         ("until 2026-11-25 09:00 release", Until(time(9), date(2026, 11, 25)), 3),
+        ("for 2h deploying", minutes(120), 2),
+        ("2 hours deploying", minutes(120), 2),
+        ("for 1 hour 30 minutes", minutes(90), 5),
+        ("45 min CI is down", minutes(45), 2),
+        ("1 d", minutes(24 * 60), 2),
+        ("until 5 pm release", Until(time(17)), 3),
+        ("until 15:00 UTC freeze", Until(time(15), zone="UTC"), 3),
+        ("until 15:00 z", Until(time(15), zone="UTC"), 3),
+        ("until 3pm America/New_York", Until(time(15), zone="America/New_York"), 3),
+        (
+            "until 2026-11-25 09:00 Europe/Paris release",
+            Until(time(9), date(2026, 11, 25), "Europe/Paris"),
+            4,
+        ),
+        ("until 15:00 acme/api is red", Until(time(15)), 2),
+        ("until 15:00 utcache is rebuilt", Until(time(15)), 2),
+        ("for the release", None, 0),
+        ("for", None, 0),
+        ("2 hours ago it broke", None, 0),
+        ("2 hours of red builds", None, 0),
+        ("until 4.2 is released", None, 0),
+        ("until 3 fixes are in", None, 0),
+        ("until monday's release", None, 0),
         ("", None, 0),
         ("deploying", None, 0),
         ("2hot to merge", None, 0),
@@ -74,6 +99,23 @@ def test_a_duration_stands_before_the_reason(
         ("30m2h", DurationProblem.UNREADABLE),
         ("2h until 15:00", DurationProblem.TWO_ENDS),
         ("2h until 2026-11-25 09:00 release", DurationProblem.TWO_ENDS),
+        ("2h until 15:00 UTC", DurationProblem.TWO_ENDS),
+        ("2 hours until 15:00", DurationProblem.TWO_ENDS),
+        ("30 minutes 2 hours", DurationProblem.UNREADABLE),
+        ("for 30s", DurationProblem.UNREADABLE),
+        ("0 min", DurationProblem.TOO_SHORT),
+        ("40 days", DurationProblem.TOO_LONG),
+        ("until tomorrow", DurationProblem.UNREADABLE),
+        ("until Monday release", DurationProblem.UNREADABLE),
+        ("until noon", DurationProblem.UNREADABLE),
+        ("until 15:00Z", DurationProblem.UNREADABLE),
+        ("until 15h30", DurationProblem.UNREADABLE),
+        ("until 15:00 CET", DurationProblem.NO_SUCH_ZONE),
+        ("until 15:00 PDT", DurationProblem.NO_SUCH_ZONE),
+        ("until 15:00 ET freeze", DurationProblem.NO_SUCH_ZONE),
+        ("until 15:00 +02:00", DurationProblem.NO_SUCH_ZONE),
+        ("until 15:00 UTC+2 freeze", DurationProblem.NO_SUCH_ZONE),
+        ("until 15:00 Europe/Pariss", DurationProblem.NO_SUCH_ZONE),
         ("until 25:00", DurationProblem.NO_SUCH_TIME),
         ("until 13pm", DurationProblem.NO_SUCH_TIME),
         ("until 0am", DurationProblem.NO_SUCH_TIME),
@@ -97,6 +139,30 @@ def test_a_length_counts_from_now() -> None:
 
 def test_a_time_of_day_is_the_persons_own() -> None:
     assert lifts_at(Until(time(15)), MONDAY, BERLIN) == MONDAY + timedelta(hours=1)
+
+
+def test_a_time_of_day_in_a_zone_that_is_named_is_that_zones() -> None:
+    assert lifts_at(Until(time(15), zone="UTC"), MONDAY, BERLIN) == MONDAY + timedelta(hours=3)
+    passed = Until(time(7), zone="America/New_York")
+    assert lifts_at(passed, MONDAY, BERLIN) == MONDAY + timedelta(hours=23)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "45m",
+        "2h",
+        "1h30m",
+        "30d",
+        "1d2h3m",
+        "until 15:00",
+        "until 2026-11-25 09:00",
+        "until 15:00 UTC",
+        "until 2026-11-25 09:00 Europe/Paris",
+    ],
+)
+def test_what_was_read_is_written_as_it_was_typed(typed: str) -> None:
+    assert written(read_whole(typed)) == typed
 
 
 @pytest.mark.parametrize("clock", [time(14, 0), time(9, 30)])
