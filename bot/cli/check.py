@@ -103,10 +103,12 @@ async def _everything(settings: Settings) -> Sequence[Finding]:
     url = settings.database_url.get_secret_value()
     database = await _database(url)
     channels = {one.channel_id for one in settings.channels}
-    if all(one.standing is Standing.OK for one in database):
+    if database == [checks.database_current(migrate.head_revision())]:
         deliveries = await guarded(
             Area.DELIVERIES, "outbox", partial(_deliveries, settings, channels)
         )
+    elif all(one.standing is Standing.OK for one in database):
+        deliveries = [checks.no_deliveries_yet()]
     else:
         deliveries = [checks.without_database(Area.DELIVERIES, "outbox")]
     service, slack = await asyncio.gather(
@@ -122,7 +124,11 @@ TOTAL_SECONDS = 90.0
 
 async def _database(url: str) -> Sequence[Finding]:
     async def look() -> Iterable[Finding]:
-        return await check_database(partial(migrate.current_revision, url), migrate.head_revision())
+        return await check_database(
+            partial(migrate.current_revision, url),
+            migrate.known_revisions(),
+            at_start=url.startswith("sqlite:"),
+        )
 
     return await guarded(Area.DATABASE, "connection", look)
 

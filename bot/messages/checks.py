@@ -45,6 +45,12 @@ def database_empty() -> Finding:
     return wrong(Area.DATABASE, "schema", "It has no tables yet.", "Run: mqbot migrate")
 
 
+def database_next_start(revision: str | None, wanted: str) -> Finding:
+    """Of a SQLite file, which is migrated by whoever opens it next."""
+    found = "It has no tables yet" if revision is None else f"It is at revision {revision}"
+    return ok(Area.DATABASE, "schema", f"{found}; mqbot brings it to {wanted} when it starts.")
+
+
 def database_other(revision: str, wanted: str) -> Finding:
     return wrong(
         Area.DATABASE,
@@ -61,6 +67,16 @@ def database_unusable(cause: str) -> Finding:
         f"It cannot be used: {as_sentence(cause)}",
         "Start the database, or set DATABASE_URL to one that can be reached and written.",
     )
+
+
+def no_deliveries_yet() -> Finding:
+    return ok(Area.DELIVERIES, "outbox", "Not looked at before that start.")
+
+
+def database_not_to_be_opened(cause: str) -> Finding:
+    """By this installation, whatever the state of the database."""
+    mend = "Do what is said there, or set DATABASE_URL to another database."
+    return wrong(Area.DATABASE, "connection", as_sentence(cause), mend)
 
 
 def without_database(area: Area, subject: str) -> Finding:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from sqlalchemy import URL, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from bot.domain.errors import StoreUnavailable
 from bot.storage.sqlite_connection import BEGIN, SqliteConnection, open_file
 
 if TYPE_CHECKING:
@@ -59,8 +58,8 @@ def create_engine(
 ) -> AsyncEngine:
     """The engine for `sqlite:///path` or `postgresql://user:password@host/database`.
 
-    Nothing is opened yet. Raises ValueError, which never repeats the address, when it is neither,
-    and StoreUnavailable when this Python cannot talk to the database it names.
+    Nothing is opened yet. Raises ValueError, which never repeats the address, when it is neither
+    or this Python cannot talk to the database it names.
     """
     if url.startswith("sqlite:"):
         return _sqlite(sqlite_path(url), wait_seconds)
@@ -80,7 +79,7 @@ def sqlite_path(url: str) -> Path:
 
 def _sqlite(path: Path, wait_seconds: float) -> AsyncEngine:
     if sqlite3.sqlite_version_info < SQLITE_MINIMUM:
-        raise StoreUnavailable(
+        raise ValueError(
             f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
         )
 
@@ -118,7 +117,7 @@ def _postgresql(
     dsn: str, wait_seconds: float, idle_seconds: float, command_seconds: float | None
 ) -> AsyncEngine:
     if find_spec("asyncpg") is None:
-        raise StoreUnavailable("PostgreSQL needs asyncpg: install mqbot with its extra 'postgres'")
+        raise ValueError("PostgreSQL needs asyncpg: install mqbot with its extra 'postgres'")
     _refuse_ambiguous(dsn)
     asyncpg = import_module("asyncpg")
     connection_class = _closed_in_a_moment(asyncpg.Connection)

@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.storage.engine import create_engine, sqlite_path
 from bot.storage.failures import as_store_errors
-from bot.storage.versions import head_revision, revision_of
+from bot.storage.versions import head_revision, known_revisions, revision_of
 
-__all__ = ["current_revision", "head_revision", "is_current", "upgrade"]
+__all__ = ["current_revision", "head_revision", "is_current", "known_revisions", "upgrade"]
 
 HEAD = "head"
 

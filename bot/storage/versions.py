@@ -1,5 +1,6 @@
 """The revisions of the schema, by the names of their files: known without reading them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
@@ -9,12 +10,17 @@ from bot.domain.errors import StoreUnavailable
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def head_revision() -> str:
-    """The revision this program was written for."""
+def known_revisions() -> Sequence[str]:
+    """All that this program knows, the oldest first."""
     names = sorted(path.name for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
     if not names:
         raise StoreUnavailable("the migrations are not installed with the program")
-    return names[-1].partition("_")[0]
+    return [name.partition("_")[0] for name in names]
+
+
+def head_revision() -> str:
+    """The revision this program was written for."""
+    return known_revisions()[-1]
 
 
 def revision_of(connection: Connection) -> str | None:

@@ -174,17 +174,23 @@ class CheckSlack:
 
 
 async def check_database(
-    current: Callable[[], Awaitable[str | None]], head: str
+    current: Callable[[], Awaitable[str | None]], known: Sequence[str], *, at_start: bool
 ) -> Sequence[Finding]:
-    """Whether it can be reached and has this program's schema."""
+    """Whether it can be reached and has this program's schema, or gets it at the start.
+
+    `known`: the revisions that this program knows, the newest last. `at_start`: whether the
+    program brings the database to that one when it starts.
+    """
     try:
         revision = await current()
     except StoreUnavailable as error:
         return [checks.database_unusable(error.cause)]
     except ValueError as error:
-        return [checks.database_unusable(str(error))]
+        return [checks.database_not_to_be_opened(str(error))]
+    if revision == known[-1]:
+        return [checks.database_current(revision)]
+    if at_start and (revision is None or revision in known):
+        return [checks.database_next_start(revision, known[-1])]
     if revision is None:
         return [checks.database_empty()]
-    if revision != head:
-        return [checks.database_other(revision, head)]
-    return [checks.database_current(revision)]
+    return [checks.database_other(revision, known[-1])]

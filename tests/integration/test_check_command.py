@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,10 +20,12 @@ from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
+from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MANIFEST, REPOSITORY
+from tests.support.postgres import PostgresServer
 
 SITE = RepositoryName.parse(REPOSITORY)
 TOKEN = "queue-key-3141592653"
@@ -225,15 +227,39 @@ async def test_a_proxy_that_cannot_be_used_is_said_and_the_rest_is_checked(
     assert "hunter2" not in json.dumps(report.findings)
 
 
-async def test_a_database_that_is_not_there_is_not_made(
+def _put_at_revision(revision: str, installation: Installation) -> None:
+    path = installation.database_url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
+
+
+async def test_a_sqlite_file_that_is_not_there_is_well_and_is_not_made(
     installation: Installation, tmp_path: Path
 ) -> None:
     path = tmp_path / "none" / "db.sqlite3"
     report = await installation.check("--json", DATABASE_URL=f"sqlite:///{path}")
+    assert (report.code, report.not_well) == (0, set())
+    assert report.of("database")["sentence"] == (
+        f"It has no tables yet; mqbot brings it to {migrate.head_revision()} when it starts."
+    )
+    assert not path.parent.exists()
+
+
+async def test_a_sqlite_file_of_the_version_before_is_well(installation: Installation) -> None:
+    _put_at_revision("0001", installation)
+    report = await installation.check("--json")
+    assert (report.code, report.not_well) == (0, set())
+    assert report.of("database")["sentence"].startswith("It is at revision 0001; mqbot brings it")
+
+
+@pytest.mark.postgres
+async def test_an_empty_database_of_a_server_is_to_be_migrated_first(
+    installation: Installation, postgres_server: PostgresServer
+) -> None:
+    url = postgres_server.url(postgres_server.create_database())
+    report = await installation.check("--json", DATABASE_URL=url)
     assert report.code == 1
     assert report.of("database")["mend"] == "Run: mqbot migrate"
-    assert report.of("deliveries")["standing"] == "not checked"
-    assert not path.parent.exists()
     assert report.not_well == {"database: schema", "deliveries: outbox"}
 
 
@@ -248,11 +274,7 @@ async def test_a_file_that_is_no_database_is_said(
 
 
 async def test_a_database_of_another_version_is_said(installation: Installation) -> None:
-    path = installation.database_url.removeprefix("sqlite:///")
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE alembic_version SET version_num = 'ffff'")
-    connection.commit()
-    connection.close()
+    _put_at_revision("ffff", installation)
     report = await installation.check("--json")
     assert report.code == 1
     assert "It is at revision ffff" in report.of("database")["sentence"]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import StoreUnavailable
 from bot.storage.engine import create_engine, sqlite_path
 
 
@@ -66,5 +65,5 @@ def test_postgresql_without_its_driver_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "asyncpg", None)
-    with pytest.raises(StoreUnavailable, match="extra 'postgres'"):
+    with pytest.raises(ValueError, match="extra 'postgres'"):
         create_engine("postgresql://mqbot:s3cret@db.example/mqbot")
