@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from bot.domain.audit import AuditPlace, AuditSelection
 from bot.domain.durations import For, Lasting, read_lasting, written
@@ -11,6 +12,12 @@ from bot.domain.log_pages import LogPlace, LogSelection
 from bot.domain.notices import Notice
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
+
+OPTION_TARGET_LIMIT = 140
+"""Of the 150 characters of an option, the rest being for how much longer."""
+
+SHORTENED = "#"
+"""Begins no repository's name."""
 
 PREFIX = "mq:"
 PAUSE = "mq:pause"
@@ -73,6 +80,18 @@ def unpause_value(repository: RepositoryName, paused_at: datetime) -> str:
     return f"{repository} {paused_at.isoformat()}"
 
 
+def option_target(repository: RepositoryName, paused_at: datetime) -> str:
+    """As `unpause_value`, for an option of a menu, which holds less than a button."""
+    whole = unpause_value(repository, paused_at)
+    if len(whole) <= OPTION_TARGET_LIMIT:
+        return whole
+    return f"{_shortened(repository)} {paused_at.isoformat()}"
+
+
+def _shortened(repository: RepositoryName) -> str:
+    return SHORTENED + sha256(repository.casefold().encode()).hexdigest()[:32]
+
+
 def more_value(repository: RepositoryName, branch: str | None, first: int) -> str:
     """What *Show more* carries: the queue shown, and the place of the first to show next."""
     return f"{first} {repository} {branch or ''}".strip()
@@ -98,8 +117,13 @@ class PauseTarget:
 
 
 def read_pause_target(value: str, repositories: Repositories) -> PauseTarget:
-    """Read `unpause_value` back; raises RepositoryNotAllowed for one no longer configured."""
+    """Read `unpause_value` or `option_target` back.
+
+    Raises RepositoryNotAllowed for one no longer configured.
+    """
     name, _, paused_at = value.partition(" ")
+    if name.startswith(SHORTENED):
+        name = next((one for one in repositories.names if _shortened(one) == name), name)
     return PauseTarget(
         repositories.allowed(name), datetime.fromisoformat(paused_at) if paused_at else None
     )

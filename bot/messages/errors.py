@@ -91,6 +91,10 @@ def _(error: RepositoryNotChosen, _command: str, _repository: str) -> str:
 
 @_say.register
 def _(error: UnknownGroup, _command: str, _repository: str) -> str:
+    return unknown_group(error)
+
+
+def unknown_group(error: UnknownGroup) -> str:
     mentions = [one if one == ALL else f"@{one}" for one in error.known]
     nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
     left = len(mentions) - LISTED

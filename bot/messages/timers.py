@@ -93,7 +93,7 @@ def _void(record: AuditRecord) -> Message:
 
 def extend_menu(repository: RepositoryName, paused_at: datetime) -> blocks.Element:
     """*Extend…*: later by so much, or another time."""
-    target = actions.unpause_value(repository, paused_at)
+    target = actions.option_target(repository, paused_at)
     options = [
         blocks.option(f"{duration(one)} more", actions.extend_value(one, target))
         for one in EXTENSIONS

@@ -9,12 +9,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Action
 from bot.domain.durations import read_whole
-from bot.domain.errors import InvalidDuration, InvalidReason
+from bot.domain.errors import InvalidDuration, InvalidReason, UnknownGroup
 from bot.domain.group_acts import read_asked
 from bot.domain.groups import Groups
 from bot.domain.pauses import check_reason
 from bot.messages import actions, group_form
-from bot.messages.errors import invalid_reason, plain_duration
+from bot.messages.errors import invalid_reason, plain_duration, unknown_group
 from bot.messages.text import clean
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.pausing import REASON_KEPT
@@ -28,7 +28,10 @@ from bot.slack.replies import Replies
 
 @dataclass(frozen=True, slots=True)
 class GroupFormListener:
-    """A bad reason is refused beside its field and the form stays open."""
+    """What is refused is refused beside its field and the form stays open.
+
+    A form may be older than the configuration: its group may be there no more.
+    """
 
     answers: GroupAnswers
     groups: Groups
@@ -46,21 +49,20 @@ class GroupFormListener:
         """A reason that begins with a duration is read as the command's is."""
         submission = ViewSubmission.model_validate(body)
         form = GroupForm.of(submission.view)
-        group = self.groups.named(form.group)
         typed = submission.value(actions.REASON_BLOCK, actions.REASON_ACTION) or ""
         chosen = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
         asked = f"{chosen} {clean(typed, REASON_KEPT)}".strip()
         try:
+            group = self.groups.named(form.group)
             check_reason(read_asked(asked).reason)
+        except UnknownGroup as error:
+            await _refuse(ack, actions.REASON_BLOCK, unknown_group(error))
+            return
         except InvalidReason as error:
-            await ack(
-                response_action="errors", errors={actions.REASON_BLOCK: invalid_reason(error)}
-            )
+            await _refuse(ack, actions.REASON_BLOCK, invalid_reason(error))
             return
         except InvalidDuration as error:
-            await ack(
-                response_action="errors", errors={actions.REASON_BLOCK: plain_duration(error)}
-            )
+            await _refuse(ack, actions.REASON_BLOCK, plain_duration(error))
             return
         begun = group_form.begun(group, Action.PAUSE, form.channel)
         await ack(response_action="update", view=dict(begun.view))
@@ -71,14 +73,16 @@ class GroupFormListener:
     async def on_extend(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         submission = ViewSubmission.model_validate(body)
         form = ExtendForm.of(submission.view)
-        group = self.groups.named(form.target)
         typed = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
         asked = clean(typed, REASON_KEPT)
         try:
+            group = self.groups.named(form.target)
             read_whole(asked)
+        except UnknownGroup as error:
+            await _refuse(ack, actions.LASTING_BLOCK, unknown_group(error))
+            return
         except InvalidDuration as error:
-            sentence = plain_duration(error)
-            await ack(response_action="errors", errors={actions.LASTING_BLOCK: sentence})
+            await _refuse(ack, actions.LASTING_BLOCK, plain_duration(error))
             return
         begun = group_form.begun(group, Action.EXTEND, form.channel)
         await ack(response_action="update", view=dict(begun.view))
@@ -91,3 +95,7 @@ class GroupFormListener:
     ) -> None:
         once = self.once.act(body, work)
         self.inbox.hand_over(self.boundary.guard(once, conversation))
+
+
+async def _refuse(ack: AsyncAck, field: str, sentence: str) -> None:
+    await ack(response_action="errors", errors={field: sentence})

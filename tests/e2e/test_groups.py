@@ -376,3 +376,34 @@ async def test_a_channel_that_the_bot_is_not_in_is_told_all_the_same(three: BotT
     await three.wait_for_post("@release: 2 of 2 queues unpaused", INCIDENTS, by=BOB)
     await three.wait_for_reply("2 of 2 queues unpaused", by=BOB, channel=INCIDENTS)
     assert len(three.posts(INCIDENTS)) == 2
+
+
+async def test_a_form_for_a_group_that_is_there_no_more_says_so_at_its_field(
+    three: BotTester,
+) -> None:
+    await three.type("/mq pause @release")
+    form = await three.modal("2 queues of @release")
+    await three.stop_bot()
+    three.environment = {"MQBOT_GROUPS": "papers=acme/docs"}
+    await three.start_bot()
+
+    answer = await three.submit(form, reason="freeze")
+
+    assert "There is no group `@release`" in answer["errors"]["reason"]
+    assert reasons(three) == [None, None, None]
+
+
+async def test_a_form_to_extend_a_group_that_is_there_no_more_says_so_too(
+    three: BotTester,
+) -> None:
+    await paused_group(three, "/mq pause @release 30m freeze", "Pause 2 queues")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    await three.choose(post, "Another time…", menu="Extend…")
+    form = await three.modal("How much longer")
+    await three.stop_bot()
+    three.environment = {"MQBOT_GROUPS": "papers=acme/docs"}
+    await three.start_bot()
+
+    answer = await three.submit(form, lasting="45m")
+
+    assert "There is no group `@release`" in answer["errors"]["lasting"]

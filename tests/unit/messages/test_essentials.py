@@ -12,7 +12,8 @@ from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repositories import Repositories
-from bot.messages import actions, choice, events, pause, status
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, choice, events, pause, status, timers
 from bot.messages.blocks import VALUE_LIMIT
 from bot.messages.leaving import LEAVINGS, NOTHING
 from tests.support.clock import NOON
@@ -107,6 +108,25 @@ def test_a_resume_button_comes_back_with_the_pause_it_was_drawn_for() -> None:
 
     assert (target.repository, target.paused_at) == (SITE, NOON)
     assert actions.read_pause_target(API, KNOWN).paused_at is None
+
+
+@given(st.integers(1, 40), st.integers(1, 100))
+def test_a_menu_comes_back_with_its_pause_however_long_the_repositorys_name(
+    owner: int, name: int
+) -> None:
+    repository = RepositoryName.parse(f"{'o' * owner}/{'n' * name}")
+    paused_at = NOON + timedelta(microseconds=123456)
+    options = timers.extend_menu(repository, paused_at)["options"]
+    assert isinstance(options, list)
+    for option in options:
+        assert isinstance(option, dict)
+        _, _, value = str(option["value"]).partition(" ")
+
+        target = actions.read_pause_target(value, Repositories((API, repository)))
+
+        assert target == actions.PauseTarget(repository, paused_at)
+    with pytest.raises(RepositoryNotAllowed):
+        actions.read_pause_target(value, Repositories((API,)))
 
 
 @given(st.text(max_size=REASON_LIMIT))
