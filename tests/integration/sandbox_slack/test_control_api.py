@@ -236,6 +236,24 @@ async def test_the_whole_conversation_works_over_http_alone(
     assert (await post("faults", name="nothing"))["error"] == "unknown_fault"
 
 
+@pytest.mark.parametrize(
+    "headers", [{"Host": "evil.example:8400"}, {"Origin": "https://evil.example"}]
+)
+async def test_a_page_from_elsewhere_is_no_client_of_the_app_either(
+    sandbox: SlackSandbox, http: aiohttp.ClientSession, headers: dict[str, str]
+) -> None:
+    form = {"token": sandbox.bot_token, "channel": CHANNEL, "text": "From elsewhere"}
+    async with http.post(
+        f"{sandbox.api_url}chat.postMessage", data=form, headers=headers
+    ) as answer:
+        assert answer.status == 403
+    url, target = sandbox.response_urls.mint(ALICE, CHANNEL)
+    async with http.post(url, json={"text": "From elsewhere"}, headers=headers) as answer:
+        assert answer.status == 403
+    assert target.uses == 0
+    assert "From elsewhere" not in str(sandbox.sight.messages(ALICE, CHANNEL))
+
+
 async def test_the_page_and_its_files_come_from_the_package(
     sandbox: SlackSandbox, http: aiohttp.ClientSession
 ) -> None:
