@@ -25,7 +25,8 @@ class AcknowledgedAhead:
     """Slack waits three seconds, and shows an error then; behind this it never waits for us.
 
     The rest has its turn in `inbox`, as what a listener hands over has. A command that finds the
-    inbox full is left to its listener, whose acknowledgement says so.
+    inbox full is left to its listener, whose acknowledgement says so. A click has no such
+    acknowledgement, so it is taken until the inbox is overrun.
     """
 
     command: str
@@ -33,6 +34,10 @@ class AcknowledgedAhead:
     boundary: ErrorBoundary
     client: AsyncWebClient
     replies: Replies
+
+    @property
+    def is_overrun(self) -> bool:
+        return self.inbox.is_overrun
 
     def takes(self, body: Json) -> bool:
         if body.get("type") == "block_actions":

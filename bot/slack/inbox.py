@@ -12,6 +12,9 @@ logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 500
 
+MOST_KEPT = 5000
+"""Some 20 KB each: a click whose message comes with it, for one."""
+
 QUIET_SECONDS = 0.001
 """Work begins when nothing was handed over for so long: acknowledgements go first."""
 
@@ -40,10 +43,12 @@ class Inbox:
         self,
         most_at_once: int = MOST_AT_ONCE,
         *,
+        most_kept: int = MOST_KEPT,
         quiet_seconds: float = QUIET_SECONDS,
         latest_seconds: float = LATEST_SECONDS,
     ) -> None:
         self._most_at_once = most_at_once
+        self._most_kept = most_kept
         self._quiet_seconds = quiet_seconds
         self._latest_seconds = latest_seconds
         self._tasks: set[asyncio.Task[None]] = set()
@@ -57,6 +62,11 @@ class Inbox:
     def is_full(self) -> bool:
         """Whether somebody new has to be turned away; whoever is inside never is."""
         return _WITHIN.get() is not self and len(self) >= self._most_at_once
+
+    @property
+    def is_overrun(self) -> bool:
+        """Whether nothing more is to be taken, not even what nobody can be turned away from."""
+        return len(self) >= self._most_kept
 
     def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
         """Run `work` soon; it must deal with its own failures, one that escapes is a defect.

@@ -15,6 +15,7 @@ from bot.slack.tracing import tracing
 Json = dict[str, Any]
 
 HANDLED = 200
+NO_ROOM = 503
 
 
 class Listen(Protocol):
@@ -25,6 +26,11 @@ class Listen(Protocol):
 
 class Ahead(Protocol):
     """Knows what may be acknowledged before Bolt has seen it."""
+
+    @property
+    def is_overrun(self) -> bool:
+        """Whether there is no room for anything more."""
+        ...
 
     def takes(self, body: Json) -> bool:
         """Whether the acknowledgement of this is empty, whatever a listener makes of it."""
@@ -40,7 +46,8 @@ class Reception:
 
     What `ahead` takes is acknowledged first and listened to afterwards, so that no one's
     acknowledgement waits for what another's payload is made into. Everything else, forms and
-    events, has the acknowledgement that its listener gives.
+    events, has the acknowledgement that its listener gives. What finds no room has none: Slack
+    shows an error to whoever acted, and sends events again.
     """
 
     def __init__(
@@ -59,6 +66,8 @@ class Reception:
         """
         loop = asyncio.get_running_loop()
         begun = loop.time()
+        if self._ahead is not None and self._ahead.is_overrun:
+            return BoltResponse(status=NO_ROOM)
         if self._ahead is not None and self._ahead.takes(body):
             self._ahead.hand_over(body, retry, self._listen)
             answer = BoltResponse(status=HANDLED)

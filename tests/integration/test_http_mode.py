@@ -19,13 +19,14 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import StoreUnavailable
+from bot.messages.actions import PREFIX
 from bot.slack.ahead import AcknowledgedAhead
 from bot.slack.app import build_app
 from bot.slack.channels import SlackChannels
 from bot.slack.clients import Identity
 from bot.slack.errors import ErrorBoundary
 from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
-from bot.slack.inbox import Inbox
+from bot.slack.inbox import MOST_KEPT, Inbox
 from bot.slack.once import Once
 from bot.slack.reception import Reception
 from bot.slack.replies import Replies
@@ -263,6 +264,27 @@ async def test_a_body_of_a_mebibyte_is_the_largest(machine: Machine) -> None:
     assert len(fits) == LARGEST_BODY
     assert (await machine.send(fits)).status == 200
     assert (await machine.send(fits + b"x")).status == 413
+
+
+async def test_what_finds_no_room_is_not_kept_and_what_comes_later_is_taken(
+    machine: Machine,
+) -> None:
+    done = asyncio.Event()
+
+    async def work() -> None:
+        await done.wait()
+
+    for _ in range(MOST_KEPT):
+        machine.recorder.inbox.hand_over(work())
+    pressed = [{"action_id": f"{PREFIX}refresh"}]
+    click = {"type": "block_actions", "user": {"id": "U1"}, "trigger_id": "9", "actions": pressed}
+    form = urlencode({"payload": json.dumps(click)}).encode()
+    refused = [(await machine.send(one)).status for one in (command("status"), form)]
+    kept = len(machine.recorder.inbox)
+    done.set()
+    assert await machine.recorder.inbox.drain(30) == 0
+    assert (refused, kept) == ([503, 503], MOST_KEPT)
+    assert (await machine.send(form)).status == 200
 
 
 async def test_what_is_packed_is_refused_as_it_is(

@@ -125,8 +125,8 @@ def test_a_menu_comes_back_with_its_pause_however_long_the_repositorys_name(
         target = actions.read_pause_target(value, Repositories((API, repository)))
 
         assert target == actions.PauseTarget(repository, paused_at)
-    with pytest.raises(RepositoryNotAllowed):
-        actions.read_pause_target(value, Repositories((API,)))
+        with pytest.raises(RepositoryNotAllowed):
+            actions.read_pause_target(value, Repositories((API,)))
 
 
 @given(st.text(max_size=REASON_LIMIT))
