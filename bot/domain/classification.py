@@ -115,10 +115,19 @@ def classify(record: EventRecord) -> EventKind:
     return _KIND_BY_TYPE.get(record.type, EventKind.OTHER)
 
 
+def says_merged(record: EventRecord) -> bool:
+    """Whether a leave says by itself that the pull request merged."""
+    if record.type != LEAVE:
+        return False
+    code = record.details.get("code")
+    is_of_a_merge = isinstance(code, str) and class_of(code) is CodeClass.MERGED
+    return record.details.get("merged") is True or is_of_a_merge
+
+
 def _classify_leave(record: EventRecord) -> EventKind:
     code = record.details.get("code")
     code_class = class_of(code) if isinstance(code, str) else None
-    if record.details.get("merged") is True or code_class is CodeClass.MERGED:
+    if says_merged(record):
         # The queue's own merges are told by the `action.queue.merged` that follows; one made by
         # hand, outside the queue, has no such event.
         return EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from bot.domain.classification import EventKind
+from bot.domain.classification import EventKind, says_merged
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.repository import RepositoryName
@@ -160,12 +160,21 @@ def _may_be_of(stay: Stay, record: EventRecord) -> bool:
     return record.received_at >= stay.began_at and (until is None or record.received_at <= until)
 
 
+def tells_state(record: EventRecord, kind: EventKind) -> bool:
+    """Whether the event says how its stay is now; a leave that says it merged does too."""
+    return kind in STATES or says_merged(record)
+
+
 def state_of(records: Sequence[EventRecord], kinds: dict[int, EventKind]) -> EventRecord | None:
-    """The event of a stay, oldest first, that says how it is now; its end is what counts."""
+    """The event of a stay, oldest first, that says how it is now; its end is what counts.
+
+    A leave that says it merged is the end where the `action.queue.merged` is still to come.
+    """
     telling = [one for one in records if kinds.get(one.event_id) in STATES]
     ends = [one for one in telling if kinds[one.event_id] in ENDS]
+    merging = [one for one in records if says_merged(one)]
     other = [one for one in telling if kinds[one.event_id] is not EventKind.COMMAND]
-    for found in (ends, other, telling):
+    for found in (ends, merging, other, telling):
         if found:
             return found[-1]
     return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.classification import EventKind
+from bot.domain.classification import EventKind, says_merged
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.queue import Batch, BatchStatusCode, QueuedPullRequest, QueueStatus, SubBatch
@@ -104,7 +104,7 @@ def _gone(records: Sequence[EventRecord], kinds: Mapping[int, EventKind]) -> Mer
     stay = _last_stay(records)
     for record in reversed(stay):
         merged = record.type == MERGED or kinds.get(record.event_id) is EventKind.MERGE
-        if merged or (record.type == LEAVE and record.details.get("merged") is True):
+        if merged or says_merged(record):
             return Merged(record)
     for record in reversed(stay):
         if record.type == LEAVE:

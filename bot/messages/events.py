@@ -112,7 +112,8 @@ def _enter(_record: EventRecord) -> Post:
 
 def _merge(record: EventRecord) -> Post:
     word = "Merged"
-    verdict = "by hand, outside the queue" if record.type == LEAVE else ""
+    by_hand = _text(record, "code") == "PR_MANUALLY_MERGED"
+    verdict = "by hand, outside the queue" if by_hand else ""
     return Post(":white_check_mark:", word, verdict, facts=(_time_in_queue(record),))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bot.domain.cards import CardKind, CardName
 from bot.domain.classification import EventKind
 from bot.domain.event_records import EventRecord
-from bot.domain.stays import ENDS, STATES, STAY_TYPES, Stay, gone_on, new_stay, stay_of
+from bot.domain.stays import ENDS, STAY_TYPES, Stay, gone_on, new_stay, stay_of, tells_state
 from bot.domain.surroundings import LONGEST_STAY
 from bot.usecases.route_threads import RouteThreads, Thread
 
@@ -48,7 +48,7 @@ class RouteStays:
             stay = gone_on(found, record)
             thread = self._thread_of(stay)
             known.remove(found)
-            if kind in STATES:
+            if tells_state(record, kind):
                 self.threads.change(thread, is_over=kind in ENDS)
         known.append(stay)
         self._changed[stay.key] = stay

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.domain.cards import Card
-from bot.domain.classification import kinds
+from bot.domain.classification import EventKind, kinds, says_merged
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.stays import events_of, state_of
@@ -43,7 +43,7 @@ async def _of_repository(
         state = state_of(found, kind_of)
         if state is not None and state.pull_request is not None:
             told = in_surroundings(state, found)
-            kind = kind_of[state.event_id]
+            kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
             message = events.event(told, seen.get(state.pull_request), kind)
             messages[card.card_id] = replace(message, since=state.received_at)
     return messages

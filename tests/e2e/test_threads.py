@@ -26,6 +26,19 @@ async def test_one_stay_is_one_message_that_stays_true(start_bot: StartBot) -> N
     assert len(bot.posts()) == 1
 
 
+async def test_a_stay_whose_merge_is_told_by_its_leave_alone_is_not_called_queued(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.emit("action.queue.enter", 41)
+    root = await bot.wait_for_post("*Queued* #41")
+
+    bot.emit("action.queue.leave", 41, metadata={"merged": True})
+
+    now = await bot.wait_for_change(root, ":white_check_mark: *Merged* #41")
+    assert "by hand" not in now.words
+
+
 async def test_a_failure_is_shown_in_the_channel_too(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     number = bot.enqueue(broken_check="lint")

@@ -136,6 +136,18 @@ def test_a_stay_is_what_its_latest_telling_event_says(types: list[str], now: str
     assert state.type == now
 
 
+@pytest.mark.parametrize("before", [[ENTER], [ENTER, START, END], [END]])
+def test_a_leave_that_says_it_merged_is_the_end_before_the_merge_is_told(
+    before: list[str],
+) -> None:
+    records = [event(one, 5.0 * place) for place, one in enumerate(before)]
+    records.append(event(LEAVE, 20, code="PR_MERGED"))
+
+    assert state_of(records, kinds(records)) == records[-1]
+    told_of = event(MERGED, 21)
+    assert state_of([*records, told_of], kinds([*records, told_of])) == told_of
+
+
 def test_a_failure_is_the_end_whatever_is_told_after_it() -> None:
     records = [event(ENTER, 0), event(LEAVE, 5, code="CHECKS_FAILED"), event(END, 6)]
     state = state_of(records, kinds(records))

@@ -1,5 +1,7 @@
 """Where a pull request is, from the queue and its events."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.domain.classification import kinds
@@ -66,6 +68,9 @@ def test_the_line_tells_its_place() -> None:
 def test_a_merge_is_told_whatever_the_leave_says() -> None:
     assert isinstance(where(*told(ENTER, LEAVE, MERGED)), Merged)
     assert isinstance(where(*told(ENTER, LEAVE, merged=True)), Merged)
+    entered, left = told(ENTER, LEAVE)
+    by_its_code = replace(left, details={"code": "PR_MERGED"})
+    assert isinstance(where(entered, by_its_code), Merged)
 
 
 def test_a_leave_is_told_with_its_record() -> None:
