@@ -16,6 +16,9 @@ from bot.ports.measures import UNMEASURED, Measures
 
 logger = logging.getLogger(__name__)
 
+WATCH_SECONDS = 1.0
+"""How often it is looked at whether the clock on the wall was set back."""
+
 DAY = timedelta(days=1)
 """What the clocks skip in the evening comes on the day after, so the day before counts."""
 
@@ -123,6 +126,7 @@ class JobScheduler:
         )
         self._jobs: list[Job] = []
         self._is_shut_down = False
+        self._watch: asyncio.TimerHandle | None = None
 
     def every(self, seconds: float, job: Job) -> None:
         job.measures = self._measures
@@ -133,10 +137,29 @@ class JobScheduler:
     def start(self) -> None:
         """Fire every job once now, then at its interval."""
         self._scheduler.start()
+        self._watch_clock(datetime.now(UTC))  # noqa: TID251  # the clock that APScheduler reads
         for job in self._jobs:
             job.nudge()
 
+    def _watch_clock(self, before: datetime) -> None:
+        """Set back by an hour, it would have APScheduler fire nothing for an hour."""
+        now = datetime.now(UTC)  # noqa: TID251  # see above
+        if now < before:
+            seconds = (before - now).total_seconds()
+            logger.warning(
+                "the clock was set back", extra={"action": "clock_set_back", "seconds": seconds}
+            )
+            for job in self._jobs:
+                self._scheduler.modify_job(job.name, next_run_time=now)
+        loop = asyncio.get_running_loop()
+        self._watch = loop.call_later(WATCH_SECONDS, self._watch_clock, now)
+
+    def _watch_no_more(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+
     def stop_firing(self) -> None:
+        self._watch_no_more()
         # Not shut down yet: that would cancel what has fired just now, and log it as an error.
         if self._scheduler.running:
             self._scheduler.pause()
@@ -148,6 +171,7 @@ class JobScheduler:
 
     async def drain(self) -> None:
         """Wait for the jobs under way: APScheduler itself would cancel them."""
+        self._watch_no_more()
         if self._scheduler.running and not self._is_shut_down:
             self._scheduler.shutdown(wait=False)
             self._is_shut_down = True

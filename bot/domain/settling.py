@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.batches import TOGETHER, MergedBatch, still_to_merge
 from bot.domain.classification import SETTLING, silent_leaves
@@ -49,7 +49,7 @@ class Settling:
         undecided = [place for place, merge in silent_leaves(records).items() if merge is None]
         for place in sorted(undecided):
             record = records[place]
-            waited = now - self.since.setdefault(record.event_id, now)
+            waited = self._waited(record.event_id, now)
             if max(waited, newest - record.received_at) < SETTLING:
                 return records[:place]
         return records
@@ -70,10 +70,16 @@ class Settling:
         for index, record in enumerate(records):
             batch = batches.get(record.event_id)
             if batch is not None and still_to_merge(batch, around):
-                waited = now - self.since.setdefault(record.event_id, now)
+                waited = self._waited(record.event_id, now)
                 if max(waited, newest - record.received_at) < TOGETHER:
                     return records[:index]
         return records
+
+    def _waited(self, event_id: int, now: datetime) -> timedelta:
+        """A clock that is set back begins anew."""
+        since = min(self.since.get(event_id, now), now)
+        self.since[event_id] = since
+        return now - since
 
     def forget(self, event_ids: Collection[int]) -> None:
         """These are judged."""

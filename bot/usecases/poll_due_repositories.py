@@ -12,7 +12,7 @@ from bot.domain.errors import BotError, LeaseLost, MergeQueueUnavailable
 from bot.domain.event_log import Position
 from bot.domain.freshness import Freshness, freshness
 from bot.domain.repository import RepositoryName
-from bot.domain.rhythm import Rhythm
+from bot.domain.rhythm import Rhythm, Ticks
 from bot.domain.subscriptions import Subscription
 from bot.ports import Clock, Lease, Store
 from bot.ports.measures import UNMEASURED, Measures, PollOutcome
@@ -66,6 +66,13 @@ class _Schedule:
     share: float = 1.0
     """Of the time until the next look, so much is waited for once."""
 
+    def set_back(self, back: timedelta) -> None:
+        """As the clock was."""
+        self.due_at -= back
+        self.polled_at = self.polled_at and self.polled_at - back
+        self.told_at = self.told_at and self.told_at - back
+        self.taken_on_at = self.taken_on_at and self.taken_on_at - back
+
     def wears_out(self, now: datetime) -> bool:
         """Whether a poll goes on so long that its lease has to be renewed."""
         until = self.leased_until
@@ -106,6 +113,7 @@ class PollDueRepositories:
     longest: timedelta | None = None
     personal: PersonalTopics = field(default_factory=PersonalTopics)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    ticks: Ticks = field(default_factory=Ticks)
 
     async def run(self) -> None:
         """Start the polls that are due; they end on their own."""
@@ -115,6 +123,10 @@ class PollDueRepositories:
 
     async def _tick(self) -> None:
         now = self.clock.now()
+        back = self.ticks.set_back(now)
+        if back:
+            for schedule in self.schedules.values():
+                schedule.set_back(back)
         due = self._due(now)
         renewed = [name for name, schedule in self.schedules.items() if schedule.wears_out(now)]
         if not due and not renewed:
@@ -315,7 +327,8 @@ class PollDueRepositories:
         # that were due together are spread over the interval from then on.
         asked_at = max(started_at, reader.asked_at or started_at)
         wait = self._rhythm.wait(started_at - (reader.active_at or started_at))
-        schedule.due_at = max(asked_at + schedule.share * wait, self.clock.now())
+        now = self.clock.now()
+        schedule.due_at = min(max(asked_at + schedule.share * wait, now), now + wait)
         schedule.share = 1.0
 
     def _ended(self, task: asyncio.Task[None]) -> None:

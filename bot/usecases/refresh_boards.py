@@ -15,6 +15,7 @@ from bot.domain.errors import (
     StoreError,
 )
 from bot.domain.repository import RepositoryName
+from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, Nudge, Store
 from bot.usecases.board_cards import tell_boards, touch_boards
@@ -64,10 +65,16 @@ class RefreshBoards:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LOOKS_AT_ONCE))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
+    ticks: Ticks = field(default_factory=Ticks)
 
     async def run(self) -> None:
         """Start the looks that are due; they end on their own. Raises StoreError."""
         now = self.clock.now()
+        back = self.ticks.set_back(now)
+        if back:
+            for schedule in self.schedules.values():
+                schedule.due_at -= back
+                schedule.edit_at -= back
         due = self._due(now)
         if not due:
             return

@@ -13,6 +13,7 @@ from bot.domain.pause_records import NEAR, PauseRecord, Sighting, Who
 from bot.domain.pauses import is_under_way
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
+from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import queued_in
 from bot.ports import Clock, MergeQueue, Nudge, Store, Transaction
 from bot.usecases.gate import Gate, GateClosed
@@ -69,10 +70,16 @@ class WatchPauses:
     gate: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
     gate_of_paused: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    ticks: Ticks = field(default_factory=Ticks)
 
     async def run(self) -> None:
         """Start the looks that are due; they end on their own. Raises StoreError."""
         now = self.clock.now()
+        back = self.ticks.set_back(now)
+        if back:
+            for schedule in self.schedules.values():
+                schedule.due_at -= back
+                schedule.depth_at -= back
         followed = self.followed()
         async with self.store.begin() as transaction:
             known = {one.repository: one for one in await transaction.pauses.open(followed)}
@@ -132,8 +139,9 @@ class WatchPauses:
         finally:
             schedule.running = False
         schedule.failures = 0
-        times = 1 if known is not None else SELDOM
-        schedule.due_at = max(started_at + times * self.interval, self.clock.now())
+        wait = self.interval if known is not None else SELDOM * self.interval
+        now = self.clock.now()
+        schedule.due_at = min(max(started_at + wait, now), now + wait)
 
     async def _compare(
         self, name: RepositoryName, known: PauseRecord | None, schedule: _Schedule

@@ -5,9 +5,14 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from datetime import datetime, timedelta, tzinfo
+from typing import Self
 
+import apscheduler.schedulers.base
 import pytest
+from typing_extensions import override
 
+import bot.scheduler
 from bot.domain.errors import StoreUnavailable
 from bot.scheduler import Job, JobScheduler
 from tests.support.waiting import until
@@ -153,6 +158,29 @@ async def test_everything_due_at_one_instant_runs_and_nothing_is_skipped() -> No
     await scheduler.drain()
 
     assert max(work.most_at_once for work in works) == 1
+
+
+async def test_a_clock_that_is_set_back_stops_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    added = timedelta()
+
+    class SetBack(datetime):
+        @override
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return super().now(tz) + added
+
+    monkeypatch.setattr(apscheduler.schedulers.base, "datetime", SetBack)
+    monkeypatch.setattr(bot.scheduler, "datetime", SetBack)
+    scheduler, work = JobScheduler(), Work()
+    scheduler.every(0.2, Job("poll", work.run))
+    scheduler.start()
+    await until(lambda: work.runs >= 2, "two turns")
+
+    added = timedelta(hours=-1)
+    done = work.runs
+    await until(lambda: work.runs >= done + 3, "three turns since")
+    scheduler.stop_firing()
+    await scheduler.drain()
 
 
 def _busy(work: Work) -> Callable[[], Awaitable[None]]:

@@ -371,3 +371,15 @@ async def test_a_channel_that_refuses_edits_for_a_while_shows_the_latest_then() 
     world.merge_queue.statuses[SITE] = queue(2)
     await world.turns(200)
     assert "2/1000" in world.shown()
+
+
+async def test_a_clock_that_is_set_back_keeps_no_board_waiting() -> None:
+    world = Boarding()
+    await world.put_up("C1")
+    await world.turns(60)
+    before = world.reads()
+
+    world.clock.advance(-3600)
+    await world.turns(60)
+
+    assert world.reads() - before == pytest.approx(60 / INTERVAL.total_seconds(), abs=1)

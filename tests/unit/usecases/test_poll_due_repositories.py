@@ -375,3 +375,25 @@ async def test_a_quiet_repository_is_not_stale_for_being_looked_at_seldom() -> N
     assert sorted(map(str, machine.polled()))[-2:] == [SITE, SITE]
     machine.clock.advance(599)
     assert machine.use_case.freshness().stale == 0
+
+
+async def test_a_clock_that_is_set_back_keeps_no_repository_waiting() -> None:
+    machine = Machine()
+    await machine.tick()
+    machine.merge_queue.held[SITE] = asyncio.Event()
+    machine.clock.advance(INTERVAL)
+    await machine.use_case.run()
+    await until(lambda: machine.merge_queue.waiting, "a poll under way")
+    machine.polled()
+
+    machine.clock.advance(-3600)
+    machine.merge_queue.held.pop(SITE).set()
+    await machine.use_case.drain()
+    await machine.tick()
+    await machine.tick(INTERVAL)
+
+    polled = machine.polled()
+    # The one under way, and each at least once since.
+    assert polled.count(SITE) >= 2
+    assert polled.count(API) == 1
+    assert machine.use_case.freshness().stale == 0

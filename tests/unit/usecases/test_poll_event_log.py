@@ -459,6 +459,19 @@ async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_do
     assert bot.reader.unrouted == await stored_unrouted(bot) == []
 
 
+async def test_a_silent_leave_waits_no_longer_for_a_clock_that_is_set_back() -> None:
+    bot = await Reading().start("failure")
+    leave = bot.tell("action.queue.leave")
+    await bot.poll()
+    bot.clock.advance(-3600)
+    await bot.poll()
+    assert bot.told() == []
+
+    bot.clock.advance(60)
+    await bot.poll()
+    assert bot.told() == events(leave.id)
+
+
 async def test_an_event_that_another_process_stored_meanwhile_is_not_taken_for_routed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

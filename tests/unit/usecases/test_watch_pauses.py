@@ -91,3 +91,17 @@ async def test_only_what_this_process_follows_is_looked_at() -> None:
     await watcher.watches.run()
     await watcher.let_all_end()
     assert sorted(watcher.service.asked[5:]) == list(REPOSITORIES[5:7])
+
+
+async def test_a_clock_that_is_set_back_keeps_no_look_waiting() -> None:
+    watcher = Watcher()
+    await watcher.watches.run()
+    await until(lambda: watcher.service.asked, "the first look")
+    watcher.clock.advance(-3600)
+    await watcher.let_all_end()
+    assert sorted(watcher.service.asked) == sorted(REPOSITORIES)
+
+    watcher.clock.advance(SELDOM * INTERVAL.total_seconds())
+    await watcher.watches.run()
+    await watcher.let_all_end()
+    assert sorted(watcher.service.asked) == sorted(2 * REPOSITORIES)
