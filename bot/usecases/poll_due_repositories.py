@@ -166,16 +166,24 @@ class PollDueRepositories:
         self.left_to_others.update(set(self.repositories) - set(names))
 
     async def give_up(self) -> None:
-        """Give back the leases of what others are to poll, once it is not being polled here."""
-        async with self.turn:
-            await self._give_up()
+        """Give back the leases of what others are to poll, once it is not being polled here.
 
-    async def _give_up(self) -> None:
-        idle = [
+        With nothing to give back no tick is waited for: whoever asks has to say in time that this
+        process is alive.
+        """
+        if self._idle():
+            async with self.turn:
+                await self._give_up()
+
+    def _idle(self) -> Sequence[RepositoryName]:
+        return [
             name
             for name in self.left_to_others
             if name in self.schedules and not self.schedules[name].running
         ]
+
+    async def _give_up(self) -> None:
+        idle = self._idle()
         held = [self.schedules[name].lease for name in idle]
         leases = [lease for lease in held if lease is not None]
         if leases:

@@ -175,6 +175,19 @@ async def test_what_is_given_up_during_a_tick_hurts_neither() -> None:
     assert workers.held_by("one") == set()
 
 
+async def test_a_tick_that_takes_long_keeps_nobody_from_saying_that_it_is_alive() -> None:
+    workers = Workers()
+    one, two = workers.start("one"), workers.start("two")
+    await workers.seconds(2 * INTERVAL, one, two)
+    # Until the tick of a slow machine has ended, it has this.
+    async with one.polls.turn, asyncio.timeout(10):
+        for _ in range(4):
+            workers.clock.advance(ALIVE.total_seconds() / 3)
+            await one.share.run()
+            await two.share.run()
+    assert two.share.known == {"one", "two"}
+
+
 def test_what_is_locked_by_one_that_was_stopped_is_free_when_others_take_over() -> None:
     assert ALIVE.total_seconds() - SHARE_SECONDS > IDLE_SECONDS
     assert ALIVE.total_seconds() + 2 * SHARE_SECONDS < SOON_SECONDS
