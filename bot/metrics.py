@@ -235,7 +235,10 @@ class _OutboxCollector(Collector):
         depth = GaugeMetricFamily(
             "mqbot_outbox_deliveries", "Deliveries that are not settled", labels=["state"]
         )
-        age = GaugeMetricFamily("mqbot_outbox_oldest_seconds", "Age of the oldest of them")
+        age = GaugeMetricFamily(
+            "mqbot_outbox_oldest_seconds",
+            "Age of the oldest of them in channels that Slack does not refuse",
+        )
         parked = GaugeMetricFamily(
             "mqbot_outbox_parked_channels", "Channels that Slack refuses posts to"
         )

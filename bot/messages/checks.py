@@ -100,10 +100,13 @@ def deliveries(
 
 def _waiting(summary: OutboxSummary, now: datetime) -> Finding:
     count = summary.pending + summary.sending + summary.in_doubt
-    if not count or summary.oldest_created_at is None:
+    if not count:
         return ok(Area.DELIVERIES, "waiting", "None waits to be posted.")
+    waiting = f"{counted(count, 'waits', 'wait')} to be posted"
+    if summary.oldest_created_at is None:
+        return ok(Area.DELIVERIES, "waiting", f"{waiting}, all of it to parked channels.")
     age = now - summary.oldest_created_at
-    sentence = f"{counted(count, 'waits', 'wait')} to be posted, the oldest for {age_of(age)}."
+    sentence = f"{waiting}, the oldest for {age_of(age)}."
     if age <= UNSETTLED_ALLOWANCE:
         return ok(Area.DELIVERIES, "waiting", sentence)
     return wrong(

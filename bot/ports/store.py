@@ -75,7 +75,7 @@ class ParkedChannel:
 
 @dataclass(frozen=True, slots=True)
 class OutboxSummary:
-    """What is not settled: counts, and the creation time of the oldest."""
+    """What is not settled: counts, and the creation time of the oldest outside parked channels."""
 
     pending: int
     sending: int

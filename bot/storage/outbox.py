@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
+from sqlalchemy import ColumnElement, bindparam, case, delete, func, select, update
 from typing_extensions import override
 
 from bot import ports
@@ -266,7 +266,8 @@ class SqlOutbox(ports.Outbox):
     @override
     async def summary(self) -> OutboxSummary:
         counted = await self._statements.run(
-            select(deliveries.c.state, func.count(), func.min(deliveries.c.created_at))
+            select(deliveries.c.state, func.count(), func.min(_UNLESS_PARKED))
+            .join_from(deliveries, destinations, destinations.c.line == deliveries.c.line)
             # What waits for a digest is not late.
             .where(deliveries.c.settled_at.is_(None), deliveries.c.line.not_like(f"{DIGEST}%"))
             .group_by(deliveries.c.state)
@@ -286,7 +287,7 @@ class SqlOutbox(ports.Outbox):
             pending=states.get(DeliveryState.PENDING, (0,))[0],
             sending=states.get(DeliveryState.SENDING, (0,))[0],
             in_doubt=states.get(DeliveryState.IN_DOUBT, (0,))[0],
-            oldest_created_at=min((oldest for _, oldest in states.values()), default=None),
+            oldest_created_at=min((one for _, one in states.values() if one), default=None),
             parked=[ParkedChannel(*row) for row in parked if row.line[0] not in {URGENT, DIGEST}],
         )
 
@@ -309,6 +310,8 @@ def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
     firsts = {line_with(each): each for each in reversed(due)}
     return frozenset(each.delivery_id for each in firsts.values())
 
+
+_UNLESS_PARKED = case((destinations.c.parked_at.is_(None), deliveries.c.created_at))
 
 _LATER = {"message_ts", "error"}
 

@@ -300,7 +300,9 @@ class InMemoryOutbox(ports.Outbox):
             pending=states[DeliveryState.PENDING],
             sending=states[DeliveryState.SENDING],
             in_doubt=states[DeliveryState.IN_DOUBT],
-            oldest_created_at=_oldest(counted),
+            oldest_created_at=_oldest(
+                [each for each in counted if each.channel_id not in self._parked]
+            ),
             parked=[self._parked[channel_id] for channel_id in sorted(self._parked)],
         )
 

@@ -264,6 +264,15 @@ async def test_the_summary_counts_what_is_not_settled(store: Store) -> None:
     assert summary.oldest_created_at == after(2)
 
 
+async def test_what_waits_in_a_channel_that_slack_refuses_is_not_the_oldest(store: Store) -> None:
+    await add(store, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in (1, 2)))
+    for channel, oldest in (("C1", after(2)), ("C2", None)):
+        async with store.begin() as transaction:
+            await transaction.outbox.park(ParkedChannel(channel, "is_archived", NOW, after(120)))
+            summary = await transaction.outbox.summary()
+        assert (summary.pending, summary.oldest_created_at) == (2, oldest)
+
+
 async def test_an_empty_outbox_has_an_empty_summary(store: Store) -> None:
     async with store.begin() as transaction:
         summary = await transaction.outbox.summary()
