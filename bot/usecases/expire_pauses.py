@@ -10,6 +10,7 @@ from bot.domain.timers import Timer
 from bot.ports import Clock, Lease, Nudge, Store
 from bot.usecases.lift_group import LiftGroup, parties
 from bot.usecases.lift_pause import LiftPause
+from bot.usecases.side_by_side import side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class ExpirePauses:
             await self.lift_group.run(party, lease)
             self.nudge()
         gate = asyncio.Semaphore(LIFTED_AT_ONCE)
-        await asyncio.gather(*(self._lift(timer, lease, gate) for timer in alone))
+        await side_by_side(self._lift(timer, lease, gate) for timer in alone)
 
     async def release(self) -> None:
         """Give the lease back, if it is ours."""

@@ -26,6 +26,7 @@ from bot.usecases.claim_size import ClaimSize
 from bot.usecases.narrow_store import OUTCOMES_AT_ONCE, NarrowStore
 from bot.usecases.record_outcomes import Outcome, RecordOutcomes
 from bot.usecases.render_deliveries import Rendered, load_messages
+from bot.usecases.side_by_side import side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +154,7 @@ class PostDeliveries:
         if len(runs) == 1:
             await self._channel(runs[0], batch)
         else:
-            await asyncio.gather(*(self._channel(run, batch) for run in runs))
+            await side_by_side(self._channel(run, batch) for run in runs)
         return runs
 
     def begin_no_more(self) -> None:

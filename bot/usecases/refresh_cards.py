@@ -22,6 +22,7 @@ from bot.usecases.claim_size import ClaimSize
 from bot.usecases.narrow_store import EDITS_AT_ONCE, NarrowStore
 from bot.usecases.open_card import open_cards
 from bot.usecases.render_cards import load_cards
+from bot.usecases.side_by_side import side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +91,7 @@ class RefreshCards:
             if wait:
                 break
             edits.append(self._edit(card, messages.get(card.card_id), lease, now + LAST_SEND))
-        await asyncio.gather(*edits)
+        await side_by_side(edits)
         self.nudge(wait.total_seconds())
 
     def begin_no_more(self) -> None:

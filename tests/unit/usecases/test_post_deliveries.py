@@ -1,5 +1,6 @@
 """Posting: in order, looked for when in doubt, given up only for good reasons."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ from tests.support.make import (
 )
 from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryDatabase, InMemoryStore, InMemoryTransaction
+from tests.support.waiting import until
 
 LOST = PostInDoubt("ServerDisconnectedError")
 
@@ -632,6 +634,42 @@ async def test_a_store_that_is_gone_stops_the_run() -> None:
         await bot.run()
 
     assert bot.poster.calls == []
+
+
+class ParallelPoster(RecordingPoster):
+    """What is posted to C2 is answered when it is let go; by then C1 has had its answer."""
+
+    store: InMemoryStore
+    let_go: asyncio.Event
+
+    @override
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
+        if channel_id == "C1":
+            self.store.unavailable = "locked"
+        else:
+            await self.let_go.wait()
+        return await super().post(channel_id, message, delivery_id, thread)
+
+
+async def test_a_run_ends_with_the_last_of_its_posts_though_an_outcome_cannot_be_stored() -> None:
+    poster = ParallelPoster()
+    bot = Posting(poster=poster)
+    poster.store, poster.let_go = bot.store, asyncio.Event()
+    await bot.add(1, channel_id="C1")
+    await bot.add(2, channel_id="C2")
+
+    run = asyncio.create_task(bot.use_case.run())
+    await until(lambda: bot.store.unavailable, "a post whose outcome cannot be stored")
+    await asyncio.wait({run}, timeout=0.05)
+    bot.store.unavailable = None
+    poster.let_go.set()
+    with pytest.raises(StoreUnavailable):
+        await run
+
+    assert bot.delivery(1, "C1").state is DeliveryState.SENDING
+    assert bot.delivery(2, "C2").state is DeliveryState.DELIVERED
 
 
 async def test_an_urgent_post_does_not_wait_behind_one_in_doubt() -> None:
