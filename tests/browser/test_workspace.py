@@ -1,7 +1,7 @@
 """The frame: Home tab, people, themes, small screens, keys, and lost connections."""
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from bot.sandbox.slack.server import SlackSandbox
 from tests.browser.conftest import MANIFEST, OpenPage
@@ -67,6 +67,25 @@ async def test_the_page_works_on_a_screen_of_360_pixels(
     await sidebar(page).get_by_role("button", name="general").click()
     await expect(sidebar(page)).to_be_hidden()
     await expect(page.get_by_role("heading", name="general").first).to_be_visible()
+
+
+async def test_on_a_phone_the_tools_of_a_message_hide_none_of_its_words(
+    browser: Browser, sandbox: SlackSandbox, app: ScriptedApp
+) -> None:
+    size = ViewportSize(width=360, height=700)
+    async with await browser.new_context(viewport=size, is_mobile=True, has_touch=True) as phone:
+        page = await phone.new_page()
+        await page.goto(sandbox.url)
+        await expect(composer(page)).to_be_enabled()
+        assert await page.evaluate("matchMedia('(hover: none)').matches")
+        await app.post("every word of what is said can be read " * 4)
+        post = message(page, "every word")
+        await expect(post).to_be_visible()
+        tools = await post.locator(".message-tools").bounding_box()
+        words = await post.locator(".message-body").bounding_box()
+        assert tools is not None
+        assert words is not None
+        assert words["x"] + words["width"] <= tools["x"]
 
 
 async def test_a_phone_has_room_for_messages_above_the_tip(
