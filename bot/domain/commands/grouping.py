@@ -26,7 +26,7 @@ def read_unpause_group(arguments: Arguments) -> Command | None:
     if group is None:
         return None
     if words:
-        raise arguments.problem(f"I do not understand “{words[0]}” here.")
+        raise arguments.problem(f"Unpausing takes no reason: leave “{words[0]}” out.")
     return UnpauseGroupCommand(group)
 
 

@@ -13,6 +13,8 @@ def read_pause(arguments: Arguments) -> Command:
 
 def read_unpause(arguments: Arguments) -> Command:
     repository, words = arguments.repository()
+    if words and repository is not None:
+        raise arguments.problem(f"Unpausing takes no reason: leave “{words[0]}” out.")
     if words:
         raise arguments.problem(f"I do not know a repository “{words[0]}”.")
     return UnpauseCommand(repository)

@@ -174,7 +174,7 @@ def test_the_commands_are_named_however_long_the_nonsense_is() -> None:
         ("status acme/site acme/api", "“acme/api”"),
         ("status since:2h", "“since:2h”"),
         ("unpause please", "repository “please”"),
-        ("unpause acme/site now", "“now”"),
+        ("unpause acme/site now", "takes no reason: leave “now” out"),
         ("subscribe acme/site merges", "no topic “merges”"),
         ("unsubscribe nothing", "no topic “nothing”"),
         ("subscribe action.of_tomorrow", "action.of_tomorrow"),

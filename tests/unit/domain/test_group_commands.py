@@ -51,7 +51,7 @@ def test_commands_are_read(typed: str, command: Command) -> None:
 @pytest.mark.parametrize(
     ("typed", "problem"),
     [
-        ("unpause @release now", "I do not understand “now” here."),
+        ("unpause @release now", "Unpausing takes no reason: leave “now” out."),
         ("status @release branch:main", "I do not understand “branch:main” here."),
         ("audit yesterday", "I do not understand “yesterday” here."),
         ("audit since:soon", "since: a length of time is written 90m, 24h, 7d or 2w."),
