@@ -283,15 +283,20 @@ def working_modal(repository: RepositoryName) -> View:
 
 def result_modal(message: Message, channel_id: str | None) -> View:
     """The end of the modal: what was done, refused or failed; it may have buttons of its own."""
-    return _result_view(message.text, message.blocks, channel_id)
+    return _result_view(message.text, message.blocks, channel_id, "Merge queue")
 
 
-def _result_view(text: str, shown: tuple[Block, ...] = (), channel_id: str | None = None) -> View:
+def _result_view(
+    text: str,
+    shown: tuple[Block, ...] = (),
+    channel_id: str | None = None,
+    title: str = "Pause a merge queue",
+) -> View:
     return View(
         {
             "type": "modal",
             "callback_id": f"{actions.PAUSE_VIEW}_result",
-            "title": blocks.plain("Pause a merge queue", 24),
+            "title": blocks.plain(title, 24),
             "close": blocks.plain("Close", 24),
             "private_metadata": json.dumps({"channel": channel_id}),
             "blocks": [dict(block) for block in shown or (blocks.section(text),)],

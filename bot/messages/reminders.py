@@ -27,9 +27,11 @@ def reminder(record: PauseRecord, now: datetime, lifts_at: datetime | None = Non
     return Message(
         text=f"{text} ({grown})" if grown else text,
         blocks=(
-            blocks.section(f":hourglass_flowing_sand: *Still paused* {repository}: {reason}"),
+            blocks.section(
+                f":hourglass_flowing_sand: *Still paused after {since}* {repository}: {reason}"
+            ),
             blocks.context(
-                f"paused{by} {since} ago",
+                f"paused{by} since {local_time(record.paused_at)}",
                 grown,
                 timers.lifts(lifts_at) if lifts_at is not None else "",
             ),
@@ -56,15 +58,18 @@ def of_group(
     by = f" by {quote(act.actor.name, NAME_LIMIT)}"
     grown = _grown_together(left)
     count = f"{groups.queues(len(left))} of {group}"
-    text = f"{count} still paused{by}, for {duration(now - act.at)}: {reason}"
+    since = duration(now - act.at)
+    text = f"{count} still paused{by}, for {since}: {reason}"
     first = left[0]
     value = actions.unpause_value(first.repository, first.paused_at)
     return Message(
         text=f"{text} ({grown})" if grown else text,
         blocks=(
-            blocks.section(f":hourglass_flowing_sand: *Still paused* {count}: {reason}"),
+            blocks.section(
+                f":hourglass_flowing_sand: *Still paused after {since}* {count}: {reason}"
+            ),
             blocks.context(
-                f"paused{by} {duration(now - act.at)} ago",
+                f"paused{by} since {local_time(act.at)}",
                 grown,
                 groups.Ends(tuple(ends), len(left)).said(),
             ),

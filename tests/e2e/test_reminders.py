@@ -16,6 +16,9 @@ async def test_the_pauser_is_reminded_first_and_then_the_channel(bot: BotTester)
     await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
     assert mine.labels == ["Resume queue", "Snooze", "Extend…"]
+    # Whoever reads it later reads when, and not how long ago that was once.
+    assert "paused by alice since " in mine
+    assert " ago" not in mine
     await bot.pass_time(HOUR)
     assert "CI runners are down" in await bot.wait_for_post("still paused")
 

@@ -113,7 +113,7 @@ async def test_a_pause_without_an_end_is_given_one_in_the_form(bot: BotTester) -
     answer = await bot.submit(form, lasting="soon")
     assert "write it like 45m" in answer["errors"]["lasting"]
     await bot.submit(form, lasting="30m")
-    await bot.modal("lifts itself")
+    assert (await bot.modal("lifts itself")).title == "Merge queue"
     await bot.wait_for_post("now lifts itself")
     await bot.pass_time(31 * 60)
     await bot.wait_for_post("Queue unpaused")
