@@ -13,6 +13,7 @@ from bot.domain.event_metadata import (
     BatchMetadata,
     CommandMetadata,
     ConflictDeferred,
+    FreezeAttributes,
     FreezeCreate,
     FreezeDelete,
     FreezeUpdate,
@@ -160,6 +161,7 @@ def _(metadata: BatchBisectionEnd) -> Mapping[str, JsonValue]:
         "pull_requests": _numbers(metadata.original_batch_pr_numbers),
         "culprit_found": metadata.culprit_found,
         "culprits": _numbers(metadata.culprit_pr_numbers),
+        "unverified": _numbers(metadata.dropped_unverified_pr_numbers) or None,
         "remaining": _numbers(metadata.remaining_pr_numbers),
         "batch": _batch(metadata),
     }
@@ -182,16 +184,12 @@ def _(metadata: PauseDelete) -> Mapping[str, JsonValue]:
 
 @_facts.register
 def _(metadata: FreezeCreate) -> Mapping[str, JsonValue]:
-    attributes = metadata.scheduled_freeze_attributes
-    reason = _text(attributes.reason) if attributes is not None else None
-    return {"reason": reason, **_actor(metadata.created_by)}
+    return {**_freeze(metadata.scheduled_freeze_attributes), **_actor(metadata.created_by)}
 
 
 @_facts.register
 def _(metadata: FreezeUpdate) -> Mapping[str, JsonValue]:
-    attributes = metadata.scheduled_freeze_attributes_after
-    reason = _text(attributes.reason) if attributes is not None else None
-    return {"reason": reason, **_actor(metadata.updated_by)}
+    return {**_freeze(metadata.scheduled_freeze_attributes_after), **_actor(metadata.updated_by)}
 
 
 @_facts.register
@@ -232,6 +230,17 @@ OTHER_FACTS = (
 """Of metadata that we have no model for (`bot.messages.other_events` words them)."""
 
 FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
+
+
+def _freeze(attributes: FreezeAttributes | None) -> dict[str, JsonValue]:
+    if attributes is None:
+        return {}
+    return {
+        "reason": _text(attributes.reason),
+        "start": _text(attributes.start),
+        "end": _text(attributes.end),
+        "timezone": _text(attributes.timezone),
+    }
 
 
 def _actor(actor: ApiActor | None) -> dict[str, JsonValue]:

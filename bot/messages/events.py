@@ -13,6 +13,7 @@ from bot.domain.event_types import LEAVE
 from bot.domain.message import Block, Message
 from bot.domain.surroundings import is_aborted, is_put_back
 from bot.messages import blocks
+from bot.messages.freezes import freeze_period
 from bot.messages.leaving import NOTHING, leaving
 from bot.messages.other_events import other_event
 from bot.messages.text import code, duration, escape, link, mention, plural, quote
@@ -179,14 +180,19 @@ def _bisection_started(record: EventRecord) -> Post:
 
 
 def _bisection_ended(record: EventRecord) -> Post:
-    culprits, remaining = _numbers(record, "culprits"), _numbers(record, "remaining")
-    if not culprits:
+    unverified, remaining = _numbers(record, "unverified"), _numbers(record, "remaining")
+    culprits = [one for one in _numbers(record, "culprits") if one not in unverified]
+    said: list[str] = []
+    if culprits:
+        said.append(f"{_list(culprits)} broke the batch")
+    if unverified:
+        said.append(f"{_list(unverified)} dropped by elimination, never tested alone")
+    if not said:
         none = record.details.get("culprit_found") is False
         return Post(":mag:", "Bisection ended", "no culprit was found" if none else "")
-    verdict = f"{_list(culprits)} broke the batch"
     if remaining:
-        verdict += f"; {_list(remaining)} {'goes' if len(remaining) == 1 else 'go'} on"
-    return Post(":mag:", "Bisection ended", verdict)
+        said.append(f"{_list(remaining)} {'goes' if len(remaining) == 1 else 'go'} on")
+    return Post(":mag:", "Bisection ended", "; ".join(said))
 
 
 def _pause(record: EventRecord) -> Post:
@@ -204,7 +210,8 @@ def _unpause(record: EventRecord) -> Post:
 def _freeze(record: EventRecord) -> Post:
     words = {"create": "planned", "update": "changed", "delete": "removed"}
     word = words.get(record.type.rpartition(".")[2], "changed")
-    return Post(":snowflake:", f"Scheduled freeze {word}", _reason(record), by=_by(record))
+    verdict = " — ".join(filter(None, (_reason(record), freeze_period(record.details))))
+    return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=_by(record))
 
 
 def _command(record: EventRecord) -> Post:

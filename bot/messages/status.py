@@ -99,7 +99,8 @@ def _place(place: int, one: QueuedPullRequest, now: datetime) -> str:
 
 def status_text(snapshot: Snapshot) -> str:
     """The same in one plain line, for screen readers and notifications."""
-    parts = [f"{snapshot.repository}: {_word(snapshot)}"]
+    branch = f" on {quote(snapshot.branch, NAME_LIMIT)}" if snapshot.branch else ""
+    parts = [f"{snapshot.repository}{branch}: {_word(snapshot)}"]
     if snapshot.pause is not None:
         known = snapshot.pause
         by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""

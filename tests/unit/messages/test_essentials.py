@@ -83,6 +83,12 @@ def test_the_text_of_a_status_says_by_whom_why_and_how_much_waits() -> None:
         assert essential in text
 
 
+def test_the_text_of_a_status_of_one_branch_does_not_speak_of_the_whole_queue() -> None:
+    text = status.status(make_snapshot(make_status(), branch="release/4.2")).text
+
+    assert text.startswith("acme/site on release/4.2: running, the queue is empty")
+
+
 def test_every_code_is_told_in_its_own_words_and_never_by_its_name() -> None:
     assert LEAVINGS.keys() == DEQUEUE_CODES.keys()
     for code in DEQUEUE_CODES:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from pydantic import JsonValue
 
 from bot.domain.classification import EventKind, classify, kinds
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass, Turn
@@ -167,6 +168,68 @@ def test_checks_without_a_status_are_put_back_where_their_code_says_so(
         events.event(ended, SEEN).text
     )
     assert kinds([leave], [ended, leave])[5] is EventKind.FAILURE
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        (
+            {"culprit_pr_numbers": [42, 43], "dropped_unverified_pr_numbers": [43]},
+            "#42 broke the batch; #43 dropped by elimination, never tested alone; #41 goes on",
+        ),
+        (
+            {"culprit_pr_numbers": [42, 43], "dropped_unverified_pr_numbers": [42, 43]},
+            "#42, #43 dropped by elimination, never tested alone; #41 goes on",
+        ),
+        ({"culprit_pr_numbers": [42, 43]}, "#42, #43 broke the batch; #41 goes on"),
+        (
+            {"culprit_found": False, "culprit_pr_numbers": []},
+            "no culprit was found",
+        ),
+    ],
+)
+def test_only_what_was_tested_alone_is_said_to_have_broken_a_batch(
+    numbers: dict[str, JsonValue], said: str
+) -> None:
+    ended = sample_record(
+        "action.queue.batch_bisection_end", "full", **{"remaining_pr_numbers": [41], **numbers}
+    )
+
+    assert f"Bisection ended: {said} (" in events.event(ended, SEEN).text.replace(
+        "ended :", "ended:"
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (
+            {"start": "2026-07-21T08:00:00", "end": "2026-07-22T18:30:00"},
+            "release week — from 2026-07-21 08:00 until 2026-07-22 18:30 Europe/Paris, by Ana",
+        ),
+        (
+            {"start": "2026-07-21T08:00:00", "end": None},
+            "release week — from 2026-07-21 08:00 Europe/Paris, no end given, by Ana",
+        ),
+        ({"end": "2026-07-22T18:30:00"}, "release week — until 2026-07-22 18:30 Europe/Paris"),
+        ({"start": "next <week>"}, "release week — from next &lt;week&gt; Europe/Paris"),
+        ({}, "release week, by Ana"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("event_type", "attributes"),
+    [
+        ("scheduled_freeze.create", "scheduled_freeze_attributes"),
+        ("scheduled_freeze.update", "scheduled_freeze_attributes_after"),
+    ],
+)
+def test_a_freeze_is_told_with_its_time(
+    times: dict[str, JsonValue], said: str, event_type: str, attributes: str
+) -> None:
+    freeze = {"reason": "release week", "timezone": "Europe/Paris", **times}
+    record = sample_record(event_type, "full", **{attributes: freeze})
+
+    assert said in events.event(record, None).text
 
 
 def test_a_leave_that_speaks_for_itself_is_left_alone() -> None:
