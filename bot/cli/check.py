@@ -22,6 +22,7 @@ from bot.merge_queue.retries import Patience
 from bot.messages import checks
 from bot.slack.clients import open_session, web_client
 from bot.slack.inspection import WebApiInspection
+from bot.slack.proxies import proxy_towards
 from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
@@ -162,7 +163,7 @@ async def _merge_queue(settings: Settings) -> Iterable[Finding]:
 
 
 async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
-    async with open_session() as session:
+    async with open_session(proxy_towards(settings.slack_api_url)) as session:
         client = web_client(
             session, token=settings.slack_bot_token, base_url=settings.slack_api_url
         )

@@ -11,6 +11,7 @@ from bot.ports.measures import Measures
 from bot.slack.channels import SlackChannels
 from bot.slack.clients import Client, Identity, TokenRefused, identify, open_session, web_client
 from bot.slack.limits import SharedLimits
+from bot.slack.proxies import proxy_towards
 from bot.slack.replies import Replies
 from bot.storage.engine import create_engine
 from bot.storage.presence import take_over
@@ -61,7 +62,7 @@ async def open_ports(
             deprecated_pause_endpoints=settings.deprecated_pause,
         )
     )
-    session = await stack.enter_async_context(open_session())
+    session = await stack.enter_async_context(open_session(proxy_towards(settings.slack_api_url)))
     limits = SharedLimits(store, clock)
     await limits.hear()
     client = web_client(

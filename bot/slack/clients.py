@@ -26,13 +26,14 @@ CONNECTIONS = 20
 KEEPALIVE_SECONDS = 90.0
 
 
-def open_session() -> ClientSession:
-    """One session for every call to Slack.
+def open_session(proxy: str | None = None) -> ClientSession:
+    """One session for every call to Slack, the answers to people among them.
 
     Without it the SDK opens a connection for each call; with it the SDK's own `timeout` is
     ignored, so the limits are here.
     """
     return ClientSession(
+        proxy=proxy,
         connector=TCPConnector(limit=CONNECTIONS, keepalive_timeout=KEEPALIVE_SECONDS),
         timeout=ClientTimeout(
             total=TOTAL_SECONDS, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS
@@ -56,17 +57,18 @@ def web_client(
     The SDK's default handler posts a message again when the connection is lost after Slack
     accepted it; trying again is decided where it can be known what happened.
     """
-    return LimitedWebClient(
+    client = LimitedWebClient(
         token=token.get_secret_value(),
         base_url=base_url,
         session=session,
         retry_handlers=[],
-        # The SDK would take a proxy from the environment even for this machine's own addresses;
-        # the session is where a proxy belongs.
-        trust_env_in_session=False,
         measures=measures,
         limits=limits,
     )
+    # The SDK takes one from the environment even for this machine's own addresses; the session
+    # has the proxy that there is.
+    client.proxy = None
+    return client
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from bot.domain.errors import BotError
 from bot.ports import Clock
 from bot.slack.clients import TokenRefused
 from bot.slack.failures import CREDENTIAL_CODES, FAILURES, read_failure
+from bot.slack.proxies import proxy_towards
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +78,7 @@ async def dial(client: AsyncWebClient, app_token: SecretStr) -> ClientConnection
             max_size=LARGEST_FRAME,
             # Slack's own clients do not offer it either: it takes longer than all of an answer.
             compression=None,
+            proxy=proxy_towards(url),
         )
     except (WebSocketException, OSError) as error:
         # The exception is not chained: it may name the address, which holds the ticket.

@@ -1,0 +1,90 @@
+"""The ways to Slack where the environment names a proxy."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.web_request import BaseRequest
+from pydantic import SecretStr
+
+from bot.domain.message import Message
+from bot.sandbox.slack.server import SlackSandbox
+from bot.slack.clients import open_session, web_client
+from bot.slack.open_socket import dial
+from bot.slack.proxies import proxy_towards
+from bot.slack.replies import Replies
+from tests.support.directories import FakeChannels
+
+MANIFEST = Path(__file__).parents[2] / "manifest.yml"
+NOBODY = "http://127.0.0.1:9"
+API = "http://slack.example/api/"
+TOKEN = SecretStr("xoxb-1")
+
+
+@asynccontextmanager
+async def proxy(asked: list[str]) -> AsyncIterator[str]:
+    """Answers for whoever is asked for, and keeps who that was."""
+
+    async def answer(request: BaseRequest) -> web.Response:
+        asked.append(f"{request.method} {request.url}")
+        return web.json_response({"ok": True})
+
+    runner = web.ServerRunner(web.Server(answer))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def test_calls_and_answers_to_people_go_through_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    async with proxy(asked) as address:
+        monkeypatch.setenv("HTTPS_PROXY", address)
+        async with open_session(proxy_towards(API)) as session:
+            await web_client(session, token=TOKEN, base_url=API).auth_test()
+            url = "http://slack.example/response/1"
+            await Replies(session, FakeChannels(), API).to_actor(url, Message("Paused."))
+    assert asked == [f"POST {API}auth.test", f"POST {url}"]
+
+
+async def test_a_slack_on_this_machine_is_behind_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, NOBODY)
+    sandbox = SlackSandbox(MANIFEST)
+    await sandbox.start()
+    try:
+        async with open_session(proxy_towards(sandbox.api_url)) as session:
+            token = SecretStr(sandbox.bot_token)
+            client = web_client(session, token=token, base_url=sandbox.api_url)
+            assert (await client.auth_test())["ok"]
+            connection = await dial(client, SecretStr(sandbox.app_token))
+            await connection.close()
+    finally:
+        await sandbox.stop()
+
+
+@pytest.mark.parametrize(
+    ("environment", "proxy"),
+    [
+        ({}, None),
+        ({"HTTPS_PROXY": NOBODY}, NOBODY),
+        ({"HTTP_PROXY": NOBODY}, NOBODY),
+        ({"HTTPS_PROXY": NOBODY, "HTTP_PROXY": "http://127.0.0.1:7"}, NOBODY),
+        ({"HTTPS_PROXY": ""}, None),
+        ({"HTTPS_PROXY": NOBODY, "NO_PROXY": "slack.com"}, None),
+        ({"HTTPS_PROXY": NOBODY, "NO_PROXY": "other.example"}, NOBODY),
+    ],
+)
+def test_the_environment_names_it(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], proxy: str | None
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert proxy_towards("https://slack.com/api/") == proxy
