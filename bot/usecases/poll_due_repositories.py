@@ -323,6 +323,10 @@ class PollDueRepositories:
         except BotError as error:
             self._failed(name, schedule, error)
             return
+        except Exception:
+            # The log was not read, and channels are told so.
+            schedule.failures += 1
+            raise
         finally:
             schedule.running = False
         if schedule.failures:

@@ -397,3 +397,17 @@ async def test_a_clock_that_is_set_back_keeps_no_repository_waiting() -> None:
     assert polled.count(SITE) >= 2
     assert polled.count(API) == 1
     assert machine.use_case.freshness().stale == 0
+
+
+async def test_a_log_whose_reading_has_a_defect_is_not_taken_for_read() -> None:
+    machine = Machine(repositories=(SITE,))
+    await machine.tick()
+    read_at = machine.clock.now()
+    for _ in range(10):
+        machine.merge_queue.fail_next(ValueError("a defect"), method="event_page")
+        await machine.tick(INTERVAL)
+
+    assert machine.use_case.unread_since() == {SITE: read_at}
+    assert machine.use_case.read() == {}
+    await machine.tick(INTERVAL)
+    assert machine.use_case.read() == {SITE: machine.clock.now()}
