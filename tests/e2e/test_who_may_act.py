@@ -85,6 +85,25 @@ async def test_a_guest_and_an_external_person_get_nothing_by_button(bot: BotTest
     assert bot.now(post) == post
 
 
+async def test_a_guest_and_an_external_person_learn_no_names_by_an_old_button(
+    start_bot: StartBot,
+) -> None:
+    """Its repository is configured no more; another, which they never heard of, is."""
+    bot = await start_bot()
+    guest, eve = add_person(bot, "guy", "guest"), add_person(bot, "eve", "external", OTHER_TEAM)
+    post = await bot.wait_for_change(await paused_post(bot), "0 pull requests queued")
+    await bot.stop_bot()
+    bot.environment = {"MQBOT_REPOSITORIES": "acme/secret", "MQBOT_CHANNELS": ""}
+    await bot.start_bot()
+    for person, refusal in ((guest, GUEST), (eve, EXTERNAL)):
+        await bot.click(post, "Resume queue", by=person)
+        answer = await bot.wait_for_reply(by=person)
+        assert "secret" not in answer
+        assert refusal in answer
+    await bot.click(post, "Resume queue")
+    assert "I do not look after" in await bot.wait_for_reply()
+
+
 async def test_a_guest_sees_no_queue_on_the_home_tab_and_cannot_open_the_form(
     bot: BotTester,
 ) -> None:

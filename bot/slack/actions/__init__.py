@@ -9,6 +9,8 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Origin
+from bot.domain.denials import Right
+from bot.domain.errors import PermissionDenied, UserError
 from bot.messages import actions
 from bot.slack.actions.click import Act
 from bot.slack.conversation import Conversation
@@ -64,6 +66,13 @@ class ActionListeners:
         )
 
     async def _then_home(self, act: Act, click: BlockActions, conversation: Conversation) -> None:
-        await act(click, conversation)
+        try:
+            await act(click, conversation)
+        except PermissionDenied:
+            raise
+        except UserError:
+            # What mends it may name what else is looked after: not for everybody who can click.
+            await self.home.check_permission.require(conversation.actor, Right.READ)
+            raise
         if conversation.origin is Origin.HOME:
             await self.home.publish(conversation)
