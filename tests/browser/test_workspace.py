@@ -147,6 +147,11 @@ async def test_after_a_lost_connection_the_page_reads_what_it_missed(
 ) -> None:
     sandbox.people.message("U0BOB", CHANNEL, "before")
     await expect(message(page, "before")).to_be_visible()
+    root = await app.post("a batch is red")
+    await app.client.chat_postMessage(
+        channel=CHANNEL, thread_ts=root, text="its culprit was", reply_broadcast=True
+    )
+    await expect(message(page, "its culprit was")).to_be_visible()
     port = int(sandbox.url.rsplit(":", 1)[1].rstrip("/"))
     await app.stop()
     await sandbox.stop()
@@ -158,6 +163,7 @@ async def test_after_a_lost_connection_the_page_reads_what_it_missed(
     try:
         await expect(message(page, "written while nobody listened")).to_be_visible()
         await expect(message(page, "before")).to_have_count(0)
+        await expect(message(page, "its culprit was")).to_have_count(0)
         await expect(banner).to_be_hidden()
     finally:
         await successor.stop()

@@ -107,7 +107,7 @@ export async function loadMessages(channel, thread) {
   kept.readings.add(arrived);
   try {
     const { messages } = await control.messages(state.user, channel, { thread, limit: thread ? MOST_READ : kept.limit });
-    const local = [...kept.messages.values()].filter((message) => message.notice || (!thread && isReply(message)) || (thread && message.thread_ts !== thread && message.ts !== thread));
+    const local = [...kept.messages.values()].filter((message) => message.notice || (!thread && isReply(message) && !message.broadcast) || (thread && message.thread_ts !== thread && message.ts !== thread));
     const shown = messages.filter((message) => !dismissed.has(`${channel}/${message.ts}`));
     kept.messages = new Map([...local, ...shown].map((message) => [message.ts, message]));
     for (const [ts, { message, isRoot }] of arrived) if (!isRoot || kept.messages.has(ts)) applyTo(kept, ts, message);
