@@ -42,10 +42,16 @@ GROUPS = "release=acme/site,acme/api"
     show_default=True,
     help="How many times faster than in life checks run and pull requests arrive.",
 )
-@click.option("--log-level", default="WARNING", show_default=True, help="How much is logged.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR"], case_sensitive=False),
+    default="WARNING",
+    show_default=True,
+    help="How much is logged.",
+)
 def command(port: int, seed: int, speed: float, log_level: str) -> None:
     """Try everything on two local services, with no account."""
-    logs.configure(log_level.upper(), "text")
+    logs.configure(log_level, "text")
     sandbox = Sandbox(
         MergeQueueSandbox(repositories=REPOSITORIES, seed=seed, speed=speed),
         SlackSandbox(manifest_path()),

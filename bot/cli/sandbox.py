@@ -10,6 +10,7 @@ from bot.cli.process import until_stopped
 from bot.domain.errors import InvalidRequest
 from bot.domain.repository import RepositoryName
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.slack.manifest import ManifestUnreadable
 from bot.sandbox.slack.server import SlackSandbox
 
 PORT = click.IntRange(0, 65535)
@@ -90,13 +91,16 @@ def slack(
     signing_secret: str,
 ) -> None:
     """A Slack workspace with a page, for any Slack client."""
-    sandbox = SlackSandbox(
-        manifest or manifest_path(),
-        bot_token=bot_token,
-        app_token=app_token,
-        request_url=request_url,
-        signing_secret=signing_secret,
-    )
+    try:
+        sandbox = SlackSandbox(
+            manifest or manifest_path(),
+            bot_token=bot_token,
+            app_token=app_token,
+            request_url=request_url,
+            signing_secret=signing_secret,
+        )
+    except ManifestUnreadable as error:
+        raise click.BadParameter(f"{manifest}: {error}", param_hint="'--manifest'") from None
     _serve(sandbox, port)
 
 

@@ -15,7 +15,7 @@ MENDS = {
     ChannelAccess.INVITE: "invite the bot to the channel",
     ChannelAccess.DIRECT: "subscribe a channel instead of a conversation between people",
     ChannelAccess.CLOSED: "unarchive the channel, or remove its subscription",
-    ChannelAccess.UNKNOWN: "see why Slack does not answer",
+    ChannelAccess.UNKNOWN: "the record before says why; mqbot check says what mends it",
 }
 
 

@@ -1,6 +1,7 @@
 """The commands of `mqbot` that do one thing and end, and the two services run alone."""
 
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -92,15 +93,20 @@ def test_migrate_names_a_database_it_cannot_use(tmp_path: Path, url: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("merge-queue", "--repository", "acme"), "owner/name"),
-        (("merge-queue", "--scenario", "wild"), "unknown scenario 'wild'"),
-        (("merge-queue", "--speed", "0"), "not in the range"),
-        (("slack", "--port", "70000"), "not in the range"),
-        (("slack", "--manifest", "no/such.yml"), "does not exist"),
+        (("sandbox", "merge-queue", "--repository", "acme"), "owner/name"),
+        (("sandbox", "merge-queue", "--scenario", "wild"), "unknown scenario 'wild'"),
+        (("sandbox", "merge-queue", "--speed", "0"), "not in the range"),
+        (("sandbox", "slack", "--port", "70000"), "not in the range"),
+        (("sandbox", "slack", "--manifest", "no/such.yml"), "does not exist"),
+        (("sandbox", "slack", "--port", "0", "--manifest", os.devnull), "the file is empty"),
+        (("sandbox", "slack", "--port", "0", "--manifest", __file__), "--manifest"),
+        (("demo", "--port", "0", "--log-level", "loud"), "is not one of 'debug', 'info'"),
     ],
 )
-def test_a_sandbox_refuses_what_it_cannot_take(arguments: tuple[str, ...], complaint: str) -> None:
-    result = run("sandbox", *arguments)
+def test_what_cannot_be_tried_with_is_refused_in_a_sentence(
+    arguments: tuple[str, ...], complaint: str
+) -> None:
+    result = run(*arguments)
     assert result.exit_code != 0
     assert complaint in result.output
     assert isinstance(result.exception, SystemExit)

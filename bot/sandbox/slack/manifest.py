@@ -61,6 +61,9 @@ class Manifest:
             content = yaml.safe_load(Path(source).read_text(encoding="utf-8"))
         except yaml.YAMLError as error:
             raise ManifestUnreadable(str(error)) from error
+        if content is None:
+            # An app that declares nothing is no mistake in a test; a file that says nothing is one.
+            raise ManifestUnreadable("the file is empty")
         return cls._from_mapping(content)
 
     @classmethod
