@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, bindparam, case, or_, select, update
+from sqlalchemy import and_, bindparam, select, update
 from typing_extensions import override
 
 from bot import ports
@@ -28,17 +28,26 @@ class SqlLeases(ports.Leases):
         claimed: dict[str, Lease] = {}
         # Sorted, so that two processes that insert the same new names never wait in a circle.
         for some in slices(sorted(set(names))):
-            claimed |= await self._take(some, holder, now, now + lifetime)
-            rest = [name for name in some if name not in claimed]
-            if rest:
+            rest: Sequence[str] = some
+            for how in (_RENEW, _TAKE):
+                claimed |= await self._run(how, rest, holder, now, now + lifetime)
+                rest = [name for name in some if name not in claimed]
+                if not rest:
+                    break
+            else:
                 claimed |= await self._keep_or_add(rest, holder, now, now + lifetime)
         return claimed
 
-    async def _take(
-        self, names: Sequence[str], holder: str, now: datetime, expires_at: datetime
+    async def _run(
+        self,
+        how: PreparedList,
+        names: Sequence[str],
+        holder: str,
+        now: datetime,
+        expires_at: datetime,
     ) -> dict[str, Lease]:
         taken = await self._statements.rows_in(
-            _TAKE, names, of_holder=holder, now=now, until=expires_at
+            how, names, of_holder=holder, now=now, until=expires_at
         )
         return {row.name: Lease(row.name, holder, row.token, expires_at) for row in taken}
 
@@ -49,7 +58,7 @@ class SqlLeases(ports.Leases):
             row.name: Lease(row.name, row.holder, row.token, row.expires_at)
             for row in await self._statements.run(select(leases).where(leases.c.name.in_(names)))
         }
-        # Ours, but in use by another of our transactions: it stays ours for as long as it was.
+        # Ours, but being renewed by another of our transactions: it stays ours.
         kept = {
             name: lease
             for name, lease in known.items()
@@ -72,7 +81,8 @@ class SqlLeases(ports.Leases):
 
     @override
     async def require(self, lease: Lease, now: datetime) -> None:
-        # The lock keeps the lease from changing hands until this transaction has ended.
+        # The lock keeps the lease from changing hands until this transaction has ended, and not
+        # from being renewed.
         found = await self._statements.rows(
             _REQUIRE, of_name=lease.name, of_holder=lease.holder, of_token=lease.token, now=now
         )
@@ -97,6 +107,28 @@ class SqlLeases(ports.Leases):
 
 _OURS = and_(leases.c.holder == bindparam("of_holder"), leases.c.expires_at > bindparam("now"))
 
+# A row that another transaction has locked is in use: it is passed over, not waited for.
+
+_RENEW = PreparedList(
+    "name",
+    leases.c.name.type,
+    lambda _, names: (
+        update(leases)
+        .where(
+            leases.c.name.in_(
+                # Not kept from it by those who require the lease: it does not change hands. One
+                # that is always in use by somebody would else never be renewed.
+                select(leases.c.name)
+                .where(leases.c.name.in_(names), _OURS)
+                .order_by(leases.c.name)
+                .with_for_update(skip_locked=True, key_share=True)
+            )
+        )
+        .values(expires_at=bindparam("until"))
+        .returning(leases.c.name, leases.c.token)
+    ),
+)
+
 _TAKE = PreparedList(
     "name",
     leases.c.name.type,
@@ -104,20 +136,15 @@ _TAKE = PreparedList(
         update(leases)
         .where(
             leases.c.name.in_(
-                # A row that another transaction has locked is in use: it is passed over, not
-                # waited for.
                 select(leases.c.name)
-                .where(
-                    leases.c.name.in_(names),
-                    or_(_OURS, leases.c.expires_at <= bindparam("now")),
-                )
+                .where(leases.c.name.in_(names), leases.c.expires_at <= bindparam("now"))
                 .order_by(leases.c.name)
                 .with_for_update(skip_locked=True)
             )
         )
         .values(
             holder=bindparam("of_holder"),
-            token=case((_OURS, leases.c.token), else_=leases.c.token + 1),
+            token=leases.c.token + 1,
             expires_at=bindparam("until"),
         )
         .returning(leases.c.name, leases.c.token)
@@ -133,7 +160,7 @@ _REQUIRE = Prepared(
             leases.c.token == bindparam("of_token"),
             leases.c.expires_at > bindparam("now"),
         )
-        .with_for_update(read=True)
+        .with_for_update(read=True, key_share=True)
     )
 )
 

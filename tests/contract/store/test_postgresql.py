@@ -238,18 +238,32 @@ async def test_a_lease_in_use_cannot_be_taken_until_its_transaction_ends(
     assert taken.token == 2
 
 
-async def test_a_holder_keeps_a_lease_that_its_own_transaction_uses(
+async def test_a_holder_renews_a_lease_that_its_own_transaction_uses(
     stores: tuple[SqlStore, SqlStore],
 ) -> None:
+    """Or one that some transaction always uses would lapse."""
     polling, ticking = stores
     lease = await lease_of(polling, "one")
     assert lease is not None
     async with polling.begin() as transaction:
         await transaction.leases.require(lease, after(5))
-        assert await lease_of(ticking, "one", 10) == lease
-    renewed = await lease_of(ticking, "one", 10)
+        assert await lease_of(ticking, "one", 10) == Lease("poll", "one", 1, after(40))
+        # It is in use still, and so not another's when it has run out.
+        assert await lease_of(ticking, "two", 41) is None
+        await transaction.leases.require(lease, after(35))
+    taken = await lease_of(ticking, "two", 41)
 
-    assert renewed == Lease("poll", "one", 1, after(40))
+    assert taken == Lease("poll", "two", 2, after(71))
+
+
+async def test_a_holder_keeps_a_lease_that_its_own_transaction_renews(
+    stores: tuple[SqlStore, SqlStore],
+) -> None:
+    one, again = stores
+    lease = await lease_of(one, "one")
+    async with one.begin() as transaction:
+        await transaction.leases.claim(["poll"], holder="one", now=after(5), lifetime=LIFETIME)
+        assert await lease_of(again, "one", 10) == lease
 
 
 async def test_channels_in_another_transaction_are_passed_over_not_waited_for(
