@@ -177,21 +177,42 @@ def is_silent(record: EventRecord) -> bool:
 def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:
     """Where, by place among `records`, what makes each leave that says nothing a merge is.
 
-    Without metadata a leave is a merge when an `action.queue.merged` of the same pull request
-    follows; None where none does, so that it may still turn out. `records` are oldest first.
+    Without metadata a leave is a merge when an `action.queue.merged` of the same stay follows, or
+    came just before; None where there is none, so that it may still turn out. `records` are
+    oldest first.
     """
     found: dict[int, int | None] = {}
+    before = _merges_before(records)
     merges: dict[int | None, int] = {}
     for place in range(len(records) - 1, -1, -1):
         record = records[place]
         if record.type == MERGED:
             merges[record.pull_request] = place
+        elif record.type == ENTER:
+            merges.pop(record.pull_request, None)
         elif record.type == LEAVE and is_silent(record):
             merge = merges.get(record.pull_request)
             follows = merge is not None and (
                 records[merge].received_at - record.received_at < SETTLING
             )
-            found[place] = merge if follows else None
+            found[place] = merge if follows else before.get(place)
+    return found
+
+
+def _merges_before(records: Sequence[EventRecord]) -> dict[int, int]:
+    """Where the merge that was told before it is, by the place of each leave that has one."""
+    found: dict[int, int] = {}
+    merges: dict[int | None, int] = {}
+    for place, record in enumerate(records):
+        if record.type == MERGED:
+            merges[record.pull_request] = place
+        elif record.type in {ENTER, LEAVE}:
+            merge = merges.pop(record.pull_request, None)
+            is_near = merge is not None and (
+                record.received_at - records[merge].received_at < SETTLING
+            )
+            if merge is not None and is_near and record.type == LEAVE:
+                found[place] = merge
     return found
 
 
@@ -211,7 +232,11 @@ def kinds(
         for record in laconic:
             own = beside.get(record.pull_request, ())
             found[record.event_id] = classify(in_surroundings(record, own))
-        for place, merge in silent_leaves(records).items():
-            if merge is not None:
-                found[records[place].event_id] = EventKind.OTHER
+        own_events = [
+            beside[number] for number in {one.pull_request for one in laconic} & {*beside}
+        ]
+        for some in (records, *own_events):
+            for place, merge in silent_leaves(some).items():
+                if merge is not None and some[place].event_id in found:
+                    found[some[place].event_id] = EventKind.OTHER
     return found

@@ -9,6 +9,7 @@ from bot.domain.classification import (
     EventKind,
     classify,
     kinds,
+    silent_leaves,
 )
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.event_records import EventRecord
@@ -134,7 +135,22 @@ def test_a_merge_much_later_or_earlier_belongs_to_another_stay() -> None:
     late = SETTLING.total_seconds()
 
     assert kinds([silent(1), merged(2, seconds=late)])[1] is EventKind.FAILURE
-    assert kinds([merged(1, seconds=-5), silent(2)])[2] is EventKind.FAILURE
+    assert kinds([merged(1, seconds=-late), silent(2)])[2] is EventKind.FAILURE
+
+
+def test_a_silent_leave_is_a_merge_when_that_was_told_just_before() -> None:
+    told_before, leave = merged(1, seconds=-5), silent(2)
+
+    assert kinds([told_before, leave])[2] is EventKind.OTHER
+    assert kinds([leave], [told_before, leave])[2] is EventKind.OTHER
+    assert silent_leaves([told_before, leave]) == {1: 0}
+
+
+def test_a_merge_on_the_other_side_of_an_enter_is_of_another_stay() -> None:
+    entered = make_event_record("action.queue.enter", event_id=2, received_at=NOON)
+
+    assert kinds([merged(1, seconds=-5), entered, silent(3)])[3] is EventKind.FAILURE
+    assert kinds([silent(1), entered, merged(3, seconds=5)])[1] is EventKind.FAILURE
 
 
 def test_a_leave_that_speaks_is_not_overruled_by_a_merge() -> None:
