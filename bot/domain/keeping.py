@@ -122,6 +122,7 @@ def _(metadata: QueueLeave) -> Mapping[str, JsonValue]:
         "code": _text(metadata.dequeue_code),
         "reason": _text(metadata.reason),
         "checks": _checks(failing),
+        "checks_left_out": _left_out(failing),
         "batch": _batch(metadata),
     }
 
@@ -137,6 +138,7 @@ def _(metadata: QueueChecksEnd) -> Mapping[str, JsonValue]:
         "abort_status": _text(metadata.abort_status),
         "conclusion": _text(checked.checks_conclusion) if checked is not None else None,
         "checks": _checks(checked.unsuccessful_checks) if checked is not None else None,
+        "checks_left_out": _left_out(checked.unsuccessful_checks) if checked is not None else None,
         "batch": _batch(metadata),
         "members": _numbers(checked.pull_request_numbers) if checked is not None else None,
     }
@@ -288,3 +290,8 @@ def _checks(checks: Sequence[ReportedCheck]) -> JsonValue:
     return [
         {"name": _text(check.name), "url": _text(check.details_url or check.url)} for check in kept
     ]
+
+
+def _left_out(checks: Sequence[ReportedCheck]) -> int | None:
+    """How many are not among those kept; None where all are."""
+    return max(len(checks) - CHECKS_KEPT, 0) or None

@@ -55,6 +55,8 @@ def in_surroundings(record: EventRecord, around: Sequence[EventRecord]) -> Event
         if code is None and other.type == CHECKS_END:
             told |= _of_checks(other)
     own = {name: value for name, value in record.details.items() if value}
+    if "checks" in own:
+        told.pop("checks_left_out", None)
     return replace(record, details={**record.details, **told, **own}) if told else record
 
 
@@ -98,5 +100,5 @@ def _of_checks(ended: EventRecord) -> dict[str, JsonValue]:
     """Checks that were stopped to start again are no reason to leave."""
     if is_put_back(ended):
         return {}
-    names = ("code", "checks") if is_aborted(ended) else ("checks",)
+    names = ("checks", "checks_left_out", *(("code",) if is_aborted(ended) else ()))
     return {name: ended.details[name] for name in names if ended.details.get(name)}

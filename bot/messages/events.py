@@ -307,7 +307,8 @@ def _failing_checks(record: EventRecord) -> tuple[str, ...]:
     if not isinstance(checks, list) or not checks:
         return ()
     lines = [f"• {_check(check)}" for check in checks[:DETAILS_SHOWN]]
-    left = len(checks) - DETAILS_SHOWN
+    left_out = record.details.get("checks_left_out")
+    left = len(checks) - DETAILS_SHOWN + (left_out if isinstance(left_out, int) else 0)
     return (*lines, f"and {left} more") if left > 0 else tuple(lines)
 
 

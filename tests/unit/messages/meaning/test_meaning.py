@@ -232,6 +232,26 @@ def test_a_freeze_is_told_with_its_time(
     assert said in events.event(record, None).text
 
 
+def test_all_failing_checks_are_counted_however_many_there_are() -> None:
+    failing = [{"name": f"check {number}", "state": "failure"} for number in range(9)]
+    leave = sample_record("action.queue.leave", "full", unsuccessful_checks=failing)
+    silent = sample_record(
+        "action.queue.leave", "full", dequeue_code=None, checks=[], unsuccessful_checks=[]
+    )
+    ended = sample_record(
+        "action.queue.checks_end",
+        "full",
+        speculative_check_pull_request={"unsuccessful_checks": failing},
+    )
+    left_later = replace(silent, event_id=9, received_at=NOON + timedelta(seconds=2))
+
+    for told in (leave, ended, in_surroundings(left_later, [ended, left_later])):
+        assert "and 6 more" in str(events.event(told, SEEN).blocks)
+    own_checks = replace(left_later, details={**left_later.details, "checks": [{"name": "lint"}]})
+    told_alone = in_surroundings(own_checks, [ended, own_checks])
+    assert "more" not in str(events.event(told_alone, SEEN).blocks)
+
+
 def test_a_leave_that_speaks_for_itself_is_left_alone() -> None:
     failed = make_event_record(
         "action.queue.checks_end", event_id=1, aborted=True, code="CHECKS_TIMEOUT"
