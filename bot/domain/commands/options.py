@@ -7,9 +7,10 @@ from difflib import get_close_matches
 
 from bot.domain.commands.arguments import Arguments
 from bot.domain.commands.values import BRANCH_LIMIT
-from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, is_known_event_type
+from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
 from bot.domain.log_pages import LARGEST_SHOWN, LONGEST_LOOKBACK, PULL_REQUEST_END, TYPES_LIMIT
 from bot.domain.lookback import InvalidLookback, read_lookback
+from bot.domain.subscriptions import Topic
 
 _NEEDED = {
     "branch": "a branch name, for example branch:main",
@@ -94,6 +95,9 @@ class Options:
         """A whole event type, or its last words; a type of the queue goes before its namesakes."""
         if is_known_event_type(word):
             return word
+        if word == Topic.MERGE:
+            # Not `action.merge`, a rule's merge outside the queue, which ends in this word.
+            return MERGED
         known = sorted(EVENT_TYPES | LIVE_EVENT_TYPES)
         ending = [one for one in known if one.endswith(f".{word}")]
         of_queue = [one for one in ending if one.startswith("action.queue.")]

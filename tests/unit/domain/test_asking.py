@@ -100,6 +100,19 @@ def test_a_pull_request_of_another_repository_is_refused(typed: str) -> None:
         parse_command(typed, TWO)
 
 
+@pytest.mark.parametrize(
+    ("typed", "event_type"),
+    [("merge", "action.queue.merged"), ("action.merge", "action.merge")],
+)
+def test_merges_are_those_of_the_queue_unless_the_whole_type_is_typed(
+    typed: str, event_type: str
+) -> None:
+    command = parse_command(f"log type:{typed}", TWO)
+
+    assert isinstance(command, LogCommand)
+    assert command.types == {event_type}
+
+
 def test_the_log_reaches_back_as_far_as_the_service_allows() -> None:
     command = parse_command("log", TWO)
 
