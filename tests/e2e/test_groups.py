@@ -245,6 +245,20 @@ async def test_a_group_is_reminded_of_once_and_not_queue_by_queue(three: BotTest
     assert sum("till paused" in one for one in three.posts()) == 1
 
 
+async def test_a_reminder_of_a_group_is_snoozed_though_its_first_queue_goes_on(
+    three: BotTester,
+) -> None:
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    card = await three.wait_for_post("@release: 2 of 2 queues paused")
+    await three.pass_time(1801)
+    mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
+    await three.type("/mq unpause acme/site", by=BOB)
+    await three.wait_for_post("Queue unpaused")
+    await three.wait_for_change(card, "Still paused: acme/api")
+    await three.click(mine, "Snooze", by=ALICE)
+    await three.wait_for_reply("No reminder of", by=ALICE, channel=mine.channel)
+
+
 async def test_the_status_of_a_group_has_a_line_for_each_queue(three: BotTester) -> None:
     three.merge_queue.pause("acme/api", "Night", by="carol")
     answer = await three.ask("/mq status @release")
