@@ -8,6 +8,7 @@ from functools import lru_cache
 from bot.domain.classification import PAUSE_TYPES, event_types_for
 from bot.domain.event_log import FIRST_SLICE, Position, ServiceTime
 from bot.domain.event_records import EventRecord
+from bot.domain.events import QueueEvent
 from bot.domain.settling import Settling
 from bot.domain.stays import DECISIVE
 from bot.domain.subscriptions import Style, Subscription
@@ -16,6 +17,9 @@ SEEN = 200
 """So many ids are remembered without a look at which of them are still needed."""
 
 NEVER = datetime.max.replace(tzinfo=UTC)
+
+STAMPED_APART = timedelta(minutes=5)
+"""How far the times of events may be behind the time that the service tells."""
 
 
 @dataclass(slots=True)
@@ -30,7 +34,9 @@ class LogReader:
     None while it has not told. `settling`: leaves that are waited for. `due_at`: when the poll was
     due that has not asked anything yet. `asked_at`: when it did. `active_at`: when something new
     was last read, or reading began. `personal`: the topics of which some people want direct
-    messages.
+    messages. `asked`: the event types of the last poll. `read_until`: the service's time up to
+    which whole polls have read, None while it has not told. `heard_from`: since when types are
+    asked for that were not at first.
     """
 
     position: Position | None
@@ -47,6 +53,30 @@ class LogReader:
     active_at: datetime | None = None
     asked_at: datetime | None = None
     personal: frozenset[str] = frozenset()
+    asked: Collection[str] = ()
+    read_until: datetime | None = None
+    heard_from: dict[str, datetime] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """A poll begins: what nobody wanted to hear of until now is heard from the last poll on.
+
+        The watermark is as old as the last event that somebody did want to hear of.
+        """
+        types = self.types()
+        if self.asked and self.read_until is not None:
+            self.heard_from.update(dict.fromkeys({*types} - {*self.asked}, self.read_until))
+        self.asked, self.asked_at = types, None
+
+    def is_history(self, event: QueueEvent) -> bool:
+        """Whether nobody wanted to hear of it when it happened."""
+        heard_from = self.heard_from.get(event.type)
+        return heard_from is not None and event.received_at < heard_from
+
+    def end(self) -> None:
+        """All was read up to when the log was asked, by whichever clock is behind the other."""
+        if self.asked_at is not None and self.clock_ahead is not None:
+            behind = min(self.clock_ahead, timedelta())
+            self.read_until = self.asked_at + behind - STAMPED_APART
 
     def types(self) -> Sequence[str]:
         """What has to be asked for: what is subscribed to, and pauses made elsewhere."""

@@ -94,7 +94,7 @@ class PollEventLog:
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
-        reader.asked_at = None
+        reader.begin()
         if reader.active_at is None:
             known = reader.position
             reader.active_at = known.watermark if known is not None else self.clock.now()
@@ -108,6 +108,7 @@ class PollEventLog:
         while is_behind(_known(reader.position), self._time(reader)):
             reader.slice_length = next_length(reader.slice_length, pages)
             pages = await self._walk(_known(reader.position), lease, reader)
+        reader.end()
 
     async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> int:
         """Return how many pages it took."""
@@ -152,11 +153,13 @@ class PollEventLog:
                 await self._turn(reader, lease, read)
 
     def _new(self, page: EventPage, position: Position, reader: LogReader) -> list[EventRecord]:
-        """What of the page is not stored yet."""
+        """What of the page is not stored yet, and somebody may want to hear of."""
         records = [
             keep(event, position.repository)
             for event in page.events
-            if event.id not in reader.seen and event.received_at >= position.origin
+            if event.id not in reader.seen
+            and event.received_at >= position.origin
+            and not reader.is_history(event)
         ]
         if records:
             reader.active_at = self.clock.now()

@@ -21,7 +21,8 @@ from bot.domain.errors import (
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.keeping import keep
-from tests.support.clock import NOON
+from bot.usecases.log_reader import STAMPED_APART
+from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.reading import Reading
@@ -105,6 +106,51 @@ async def test_only_what_somebody_hears_is_asked_for_and_pauses_always() -> None
         "queue.pause.delete",
         "queue.pause.update",
     }
+
+
+async def test_what_nobody_heard_of_is_heard_from_the_subscription_on() -> None:
+    bot = await Reading().start("enter")
+    for number in range(90):
+        bot.tell(MERGED, number, seconds=59)
+        await bot.poll()
+    await bot.subscribe("merge", channel_id="C2")
+    await bot.poll()
+    first = bot.tell(MERGED, 100)
+    await bot.poll()
+
+    before, after = bot.told("C2")[:-1], bot.told("C2")[-1]
+    assert after == ("event", first.id)
+    # What may have happened since, by clocks that are a little apart.
+    assert len(before) <= STAMPED_APART / timedelta(minutes=1)
+    assert bot.told() == []
+
+
+async def test_what_somebody_heard_of_is_told_however_late_somebody_else_hears_of_more() -> None:
+    bot = await Reading().start("enter")
+    await bot.poll()
+    bot.clock.advance(3000)
+    late = bot.tell(received_at=bot.clock.now() - timedelta(minutes=40))
+    await bot.subscribe("merge", channel_id="C2")
+    await bot.poll()
+
+    assert bot.told() == events(late.id)
+
+
+@pytest.mark.parametrize("ahead", [timedelta(hours=3), timedelta(), timedelta(hours=-3)])
+async def test_a_new_subscription_loses_nothing_whatever_the_services_clock(
+    ahead: timedelta,
+) -> None:
+    bot = Reading()
+    service = bot.merge_queue.clock = FakeClock(bot.clock.now() + ahead)
+    await bot.start("enter")
+    for clock in (bot.clock, service):
+        clock.advance(600)
+    await bot.poll()
+    await bot.subscribe("merge", channel_id="C2")
+    told = bot.tell(MERGED, received_at=service.now() - STAMPED_APART + timedelta(seconds=5))
+    await bot.poll()
+
+    assert bot.told("C2") == events(told.id)
 
 
 async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
