@@ -14,7 +14,9 @@ from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.home import HomeTab
 from bot.slack.limits import HEAR_SECONDS, SharedLimits
+from bot.slack.people import SlackPeople
 from bot.slack.poster import SlackPoster
+from bot.slack.readers import Readers
 from bot.usecases import UseCases
 from bot.usecases.expire_pauses import ExpirePauses
 from bot.usecases.gate import Gate, looks_at_once, pages_at_once
@@ -56,6 +58,12 @@ def home_job(home: HomeTab) -> Job:
     return Job("refresh Home tabs", home.refresh)
 
 
+def _poster(ports: Ports) -> SlackPoster:
+    slack, identity = ports.slack, ports.slack.identity
+    readers = Readers(SlackPeople(slack.client, ports.clock), identity.home_ids)
+    return SlackPoster(slack.client, slack.channels, identity.bot_id, readers)
+
+
 class Jobs:
     """Starts with `start`; is told to hurry by `nudge`; ends with `stop_firing` and `drain`."""
 
@@ -67,8 +75,7 @@ class Jobs:
         self._expiry: ExpirePauses | None = None
         self._narrow = NarrowStore(ports.store, POLLS_AT_ONCE)
         self._scheduler = JobScheduler(ports.measures)
-        slack = ports.slack
-        self._poster = SlackPoster(slack.client, slack.channels, slack.identity.bot_id)
+        self._poster = _poster(ports)
         self._posts = self._posting(ports, holder)
         self._at_once = PostAtOnce(self._posts)
         self._post = Job("post deliveries", self._posts.run)
@@ -81,7 +88,7 @@ class Jobs:
         self._watches = self._watching(ports)
         self._watch = Job("watch pauses", self._watches.run)
         self._boards = self._refreshing(ports)
-        self._scheduler.every(HEAR_SECONDS, limits_job(slack.limits))
+        self._scheduler.every(HEAR_SECONDS, limits_job(ports.slack.limits))
         self._scheduler.every(POST_SECONDS, self._post)
         self._scheduler.every(POST_SECONDS, self._edit)
         self._scheduler.every(POST_SECONDS, self._watch)

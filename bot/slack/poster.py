@@ -8,12 +8,14 @@ from typing import Any
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
+from bot.domain.channels import is_person
 from bot.domain.errors import PostInDoubt
 from bot.domain.message import Message, Thread
 from bot.ports import ChannelPoster
 from bot.slack.channels import SlackChannels
 from bot.slack.directs import DirectChannels
 from bot.slack.failures import FAILURES, THREAD_CODES, post_error, read_failure
+from bot.slack.readers import Readers
 from bot.slack.shared_channels import fit_for_channel
 from bot.slack.tracing import tracing
 
@@ -32,7 +34,15 @@ class SlackPoster(ChannelPoster):
     https://docs.slack.dev/messaging/message-metadata
     """
 
-    def __init__(self, client: AsyncWebClient, channels: SlackChannels, bot_id: str) -> None:
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        channels: SlackChannels,
+        bot_id: str,
+        readers: Readers | None = None,
+    ) -> None:
+        """`readers` decides on direct messages; without it everybody is written to."""
+        self._readers = readers
         self._client = client
         self._channels = channels
         self._directs = DirectChannels(client)
@@ -117,6 +127,8 @@ class SlackPoster(ChannelPoster):
 
     async def _addressed(self, channel_id: str, message: Message) -> tuple[str, Message]:
         """The channel to post to, with what is fit for it."""
+        if self._readers is not None and is_person(channel_id):
+            await self._readers.require(channel_id)
         direct = await self._directs.channel(channel_id)
         if direct != channel_id:
             # Nobody but the person themselves reads the bot's messages to them.

@@ -289,7 +289,9 @@ class PostDeliveries:
         self, delivery: Delivery, error: PostRefused
     ) -> tuple[Delivery, ParkedChannel | None]:
         now = self.clock.now()
-        logger.error("post refused", extra=_fields("post_refused", delivery, error))
+        # Who has left, or reads no more, is nothing for an operator to mend.
+        level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
+        logger.log(level, "post refused", extra=_fields("post_refused", delivery, error))
         if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
             return states.failed(delivery, error.code, now), None
         retry_at = now + PARKED_RETRY

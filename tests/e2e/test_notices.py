@@ -161,3 +161,19 @@ async def test_who_waits_for_a_queue_sees_it_and_can_stop(bot: BotTester) -> Non
     await bot.type("/mq unpause")
     await bot.wait_for_post("Queue unpaused")
     assert bot.direct_messages(by=ALICE) == []
+
+
+async def test_who_became_a_guest_is_told_nothing_more(start_bot: StartBot) -> None:
+    """They could not even switch it off."""
+    bot = await start_bot(speed=20.0)
+    for person in (ALICE, BOB):
+        await bot.ask("/mq link carol", by=person)
+        await bot.ask("/mq me merges on", by=person)
+    bot.slack.arrangement.change_user(ALICE, {"kind": "guest"})
+    await bot.pass_time(UNTIL_KNOWN + 60)
+    merged = bot.enqueue(author="carol")
+    told = await bot.wait_for_direct_message("*Merged*", by=BOB)
+    assert f"#{merged}" in told
+    again = bot.enqueue(author="carol")
+    told = await bot.wait_for_direct_message(f"#{again}", by=BOB)
+    assert bot.direct_messages(by=ALICE) == []
