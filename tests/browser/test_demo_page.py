@@ -54,9 +54,10 @@ async def test_a_person_pauses_the_queue_with_the_form_and_resumes_it_with_the_b
     await expect(modal).to_contain_text("3 pull requests in the queue")
     await modal.get_by_role("textbox", name="Reason").fill("CI runners are down")
     await modal.get_by_role("button", name="Pause queue").click()
-    await expect(modal).to_contain_text("acme/site is paused.")
-    await modal.get_by_role("button", name="Close").first.click()
-    await expect(modal).to_have_count(0)
+    outcome = page.get_by_role("dialog", name="Merge queue", exact=True)
+    await expect(outcome).to_contain_text("acme/site is paused.")
+    await outcome.get_by_role("button", name="Close").first.click()
+    await expect(outcome).to_have_count(0)
 
     paused = message(page, "Queue paused acme/site: CI runners are down")
     await expect(paused).to_contain_text("by alice")
