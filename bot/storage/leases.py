@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, bindparam, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, select, update
 from typing_extensions import override
 
 from bot import ports
@@ -106,24 +106,31 @@ class SqlLeases(ports.Leases):
 
 
 _OURS = and_(leases.c.holder == bindparam("of_holder"), leases.c.expires_at > bindparam("now"))
+_IS_OVER = leases.c.expires_at <= bindparam("now")
 
-# A row that another transaction has locked is in use: it is passed over, not waited for.
+
+def _free(
+    names: Sequence[BindParameter[str]], which: ColumnElement[bool], *, renewed: bool
+) -> Select[str]:
+    """A row that another transaction has locked is in use: it is passed over, not waited for.
+
+    Those who require a lease do not keep it from being `renewed`: it does not change hands, and one
+    that is always in use by somebody would else never be.
+    """
+    return (
+        select(leases.c.name)
+        .where(leases.c.name.in_(names), which)
+        .order_by(leases.c.name)
+        .with_for_update(skip_locked=True, key_share=renewed)
+    )
+
 
 _RENEW = PreparedList(
     "name",
     leases.c.name.type,
     lambda _, names: (
         update(leases)
-        .where(
-            leases.c.name.in_(
-                # Not kept from it by those who require the lease: it does not change hands. One
-                # that is always in use by somebody would else never be renewed.
-                select(leases.c.name)
-                .where(leases.c.name.in_(names), _OURS)
-                .order_by(leases.c.name)
-                .with_for_update(skip_locked=True, key_share=True)
-            )
-        )
+        .where(leases.c.name.in_(_free(names, _OURS, renewed=True)))
         .values(expires_at=bindparam("until"))
         .returning(leases.c.name, leases.c.token)
     ),
@@ -134,14 +141,7 @@ _TAKE = PreparedList(
     leases.c.name.type,
     lambda _, names: (
         update(leases)
-        .where(
-            leases.c.name.in_(
-                select(leases.c.name)
-                .where(leases.c.name.in_(names), leases.c.expires_at <= bindparam("now"))
-                .order_by(leases.c.name)
-                .with_for_update(skip_locked=True)
-            )
-        )
+        .where(leases.c.name.in_(_free(names, _IS_OVER, renewed=False)))
         .values(
             holder=bindparam("of_holder"),
             token=leases.c.token + 1,
