@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import LEAVE, MERGED
-from bot.domain.surroundings import CHECKS_END
+from bot.domain.event_types import CHECKS_END, LEAVE, MERGED
 
 TOGETHER = timedelta(seconds=5)
 """How long the merge of one pull request waits for those of the others of its batch."""

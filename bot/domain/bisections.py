@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import BISECTION_END, BISECTION_START
 from bot.domain.repository import RepositoryName
 
-BISECTION_START = "action.queue.batch_bisection_start"
-BISECTION_END = "action.queue.batch_bisection_end"
 BISECTION_TYPES = frozenset({BISECTION_START, BISECTION_END})
 
 LONGEST_BISECTION = timedelta(days=1)

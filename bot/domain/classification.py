@@ -6,15 +6,24 @@ from enum import StrEnum
 
 from bot.domain.dequeue_codes import CodeClass, Turn, class_of, turn_of
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import LEAVE, MERGED
-from bot.domain.subscriptions import Topic
-from bot.domain.surroundings import (
+from bot.domain.event_types import (
+    BISECTION_END,
+    BISECTION_START,
     CHECKS_END,
+    CHECKS_NOT_STARTED,
+    CHECKS_START,
     DEQUEUE_COMMAND,
     ENTER,
-    in_surroundings,
-    says_too_little,
+    LEAVE,
+    MERGED,
+    PAUSE_CREATE,
+    PAUSE_DELETE,
+    PAUSE_UPDATE,
+    QUEUE_COMMAND,
+    REQUEUE_COMMAND,
 )
+from bot.domain.subscriptions import Topic
+from bot.domain.surroundings import in_surroundings, says_too_little
 
 SETTLING = timedelta(seconds=60)
 """A leave that does not say whether it merged waits this long for its `action.queue.merged`."""
@@ -42,22 +51,22 @@ class EventKind(StrEnum):
 
 
 _KIND_BY_TYPE = {
-    "action.queue.enter": EventKind.ENTER,
-    "action.queue.checks_start": EventKind.CHECKS_STARTED,
-    "action.queue.checks_end": EventKind.CHECKS_ENDED,
-    "action.queue.checks_not_started": EventKind.CHECKS_NOT_STARTED,
+    ENTER: EventKind.ENTER,
+    CHECKS_START: EventKind.CHECKS_STARTED,
+    CHECKS_END: EventKind.CHECKS_ENDED,
+    CHECKS_NOT_STARTED: EventKind.CHECKS_NOT_STARTED,
     MERGED: EventKind.MERGE,
-    "action.queue.batch_bisection_start": EventKind.BISECTION_STARTED,
-    "action.queue.batch_bisection_end": EventKind.BISECTION_ENDED,
-    "queue.pause.create": EventKind.PAUSE,
-    "queue.pause.update": EventKind.PAUSE_UPDATE,
-    "queue.pause.delete": EventKind.UNPAUSE,
+    BISECTION_START: EventKind.BISECTION_STARTED,
+    BISECTION_END: EventKind.BISECTION_ENDED,
+    PAUSE_CREATE: EventKind.PAUSE,
+    PAUSE_UPDATE: EventKind.PAUSE_UPDATE,
+    PAUSE_DELETE: EventKind.UNPAUSE,
     "scheduled_freeze.create": EventKind.FREEZE,
     "scheduled_freeze.update": EventKind.FREEZE,
     "scheduled_freeze.delete": EventKind.FREEZE,
-    "command.queue": EventKind.COMMAND,
-    "command.dequeue": EventKind.COMMAND,
-    "command.requeue": EventKind.COMMAND,
+    QUEUE_COMMAND: EventKind.COMMAND,
+    DEQUEUE_COMMAND: EventKind.COMMAND,
+    REQUEUE_COMMAND: EventKind.COMMAND,
 }
 
 _TOPIC_BY_KIND = {
@@ -98,7 +107,7 @@ _TYPES_BY_TOPIC = {
     ),
 }
 
-PAUSE_TYPES = frozenset({"queue.pause.create", "queue.pause.update", "queue.pause.delete"})
+PAUSE_TYPES = frozenset({PAUSE_CREATE, PAUSE_UPDATE, PAUSE_DELETE})
 """Read for every repository: they tell of pauses made elsewhere."""
 
 

@@ -38,17 +38,13 @@ class Turn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DequeueCode:
-    """One code. `by_person`: a person asked for it or caused it, whatever its class.
+    """One code. `live_only`: sent by later services only. `leave_only`: never on `checks_end`.
 
-    `of_whole_batch`: the verdict is on the batch, not on this pull request. `live_only`: sent by
-    later services only. `leave_only`: never on `checks_end`. `other_turn`: where it is somebody
-    else's turn than with the other codes of its class.
+    `other_turn`: where it is somebody else's turn than with the other codes of its class.
     """
 
     code: str
     code_class: CodeClass
-    by_person: bool = False
-    of_whole_batch: bool = False
     live_only: bool = False
     leave_only: bool = False
     other_turn: Turn | None = None
@@ -74,10 +70,10 @@ _TURN_BY_CLASS = {
 _TABLE = (
     DequeueCode("PR_MERGED", _M, leave_only=True),
     DequeueCode("PR_MERGED_INTERMEDIATE_RESULTS_SKIPPED", _M, live_only=True, leave_only=True),
-    DequeueCode("PR_MANUALLY_MERGED", _M, by_person=True),
+    DequeueCode("PR_MANUALLY_MERGED", _M),
     DequeueCode("CHECKS_FAILED", _F),
     DequeueCode("CHECKS_TIMEOUT", _F),
-    DequeueCode("BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS", _F, of_whole_batch=True),
+    DequeueCode("BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS", _F),
     DequeueCode("CHECKS_INTERRUPTED", _U, live_only=True),
     DequeueCode("DROPPED_BY_BISECTION_ELIMINATION", _U, live_only=True),
     DequeueCode("STACK_PREDECESSOR_DEQUEUED", _T),
@@ -97,13 +93,11 @@ _TABLE = (
     DequeueCode("CONFIGURATION_CHANGED", _T),
     DequeueCode("BASE_REF_ALIGNMENT_TIMEOUT", _T, live_only=True),
     DequeueCode("GITHUB_STACKED_PULL_REQUEST_MERGE_UNSUPPORTED", _T, live_only=True),
-    DequeueCode("PR_MANUALLY_DEQUEUED", _H, other_turn=Turn.NOBODY, by_person=True),
-    DequeueCode("PULL_REQUEST_UPDATED", _H, by_person=True),
-    DequeueCode("DRAFT_PULL_REQUEST_CHANGED", _H, by_person=True, of_whole_batch=True),
-    DequeueCode(
-        "BATCH_PULL_REQUEST_CLOSED", _H, by_person=True, of_whole_batch=True, live_only=True
-    ),
-    DequeueCode("PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE", _R, by_person=True),
+    DequeueCode("PR_MANUALLY_DEQUEUED", _H, other_turn=Turn.NOBODY),
+    DequeueCode("PULL_REQUEST_UPDATED", _H),
+    DequeueCode("DRAFT_PULL_REQUEST_CHANGED", _H),
+    DequeueCode("BATCH_PULL_REQUEST_CLOSED", _H, live_only=True),
+    DequeueCode("PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE", _R),
     DequeueCode("PR_AHEAD_DEQUEUED", _R),
     DequeueCode("BATCH_AHEAD_FAILED", _R),
     DequeueCode("PR_WITH_HIGHER_PRIORITY_QUEUED", _R),

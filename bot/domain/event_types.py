@@ -2,8 +2,21 @@
 
 import re
 
+ENTER = "action.queue.enter"
 LEAVE = "action.queue.leave"
 MERGED = "action.queue.merged"
+CHECKS_START = "action.queue.checks_start"
+CHECKS_END = "action.queue.checks_end"
+CHECKS_NOT_STARTED = "action.queue.checks_not_started"
+BISECTION_START = "action.queue.batch_bisection_start"
+BISECTION_END = "action.queue.batch_bisection_end"
+CONFLICT_DEFERRED = "action.queue.conflict_deferred"
+PAUSE_CREATE = "queue.pause.create"
+PAUSE_UPDATE = "queue.pause.update"
+PAUSE_DELETE = "queue.pause.delete"
+QUEUE_COMMAND = "command.queue"
+DEQUEUE_COMMAND = "command.dequeue"
+REQUEUE_COMMAND = "command.requeue"
 
 EVENT_TYPES = frozenset(
     {

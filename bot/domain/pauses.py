@@ -9,6 +9,7 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord
 from bot.domain.durations import Lasting
 from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.snapshots import KnownPause
 
 REASON_LIMIT = 255
@@ -18,8 +19,6 @@ SAME_ACT = timedelta(minutes=10)
 SAME_UNPAUSE = timedelta(minutes=1)
 IN_PROGRESS = timedelta(seconds=30)
 """Longer than any request to the service lasts, with its retries."""
-
-UNPAUSE_TYPE = "queue.pause.delete"
 
 _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 """Fillers, joiners and the empty Braille cell: letters to Unicode, nothing to the eye."""
@@ -114,7 +113,7 @@ def act_told_by(
     short by its beginning.
     """
     at = record.received_at - clock_ahead
-    within = SAME_UNPAUSE if record.type == UNPAUSE_TYPE else SAME_ACT
+    within = SAME_UNPAUSE if record.type == PAUSE_DELETE else SAME_ACT
     near = [
         act for act in _carried_out(acts) if abs(act.at - at) <= within and _could_be(act, record)
     ]
@@ -134,7 +133,7 @@ def _carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 
 def _could_be(act: AuditRecord, record: EventRecord) -> bool:
-    if record.type == UNPAUSE_TYPE:
+    if record.type == PAUSE_DELETE:
         return act.action is Action.UNPAUSE
     return act.action is Action.PAUSE and act.stored_reason == record.details.get("reason")
 

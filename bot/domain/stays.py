@@ -5,12 +5,22 @@ from datetime import datetime, timedelta
 
 from bot.domain.classification import EventKind, says_merged
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import LEAVE, MERGED
+from bot.domain.event_types import (
+    CHECKS_END,
+    CHECKS_NOT_STARTED,
+    CHECKS_START,
+    CONFLICT_DEFERRED,
+    DEQUEUE_COMMAND,
+    ENTER,
+    LEAVE,
+    MERGED,
+    QUEUE_COMMAND,
+    REQUEUE_COMMAND,
+)
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import ENTER
 from bot.domain.values import value
 
-ASKED_TO_QUEUE = frozenset({"command.queue", "command.requeue"})
+ASKED_TO_QUEUE = frozenset({QUEUE_COMMAND, REQUEUE_COMMAND})
 
 STAY_TYPES = frozenset(
     {
@@ -18,11 +28,11 @@ STAY_TYPES = frozenset(
         LEAVE,
         MERGED,
         *ASKED_TO_QUEUE,
-        "command.dequeue",
-        "action.queue.checks_start",
-        "action.queue.checks_end",
-        "action.queue.checks_not_started",
-        "action.queue.conflict_deferred",
+        DEQUEUE_COMMAND,
+        CHECKS_START,
+        CHECKS_END,
+        CHECKS_NOT_STARTED,
+        CONFLICT_DEFERRED,
     }
 )
 """What happens to one pull request from the wish that it be queued to its end."""

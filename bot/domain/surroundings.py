@@ -8,12 +8,7 @@ from pydantic import JsonValue
 
 from bot.domain.dequeue_codes import CodeClass, class_of
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import LEAVE
-
-ENTER = "action.queue.enter"
-CHECKS_START = "action.queue.checks_start"
-CHECKS_END = "action.queue.checks_end"
-DEQUEUE_COMMAND = "command.dequeue"
+from bot.domain.event_types import CHECKS_END, CHECKS_START, DEQUEUE_COMMAND, ENTER, LEAVE
 
 REMOVED = "PR_MANUALLY_DEQUEUED"
 REEMBARKED = "REEMBARKED"

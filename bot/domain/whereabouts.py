@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 from bot.domain.classification import EventKind, says_merged
 from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.event_types import LEAVE, MERGED
+from bot.domain.event_types import ENTER, LEAVE, MERGED
 from bot.domain.queue import Batch, BatchStatusCode, QueuedPullRequest, QueueStatus, SubBatch
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-
-ENTER = "action.queue.enter"
 
 
 @dataclass(frozen=True, slots=True)

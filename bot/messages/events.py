@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from bot.domain.classification import EventKind, classify
 from bot.domain.dequeue_codes import CodeClass, class_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.event_types import LEAVE
+from bot.domain.event_types import DEQUEUE_COMMAND, LEAVE, QUEUE_COMMAND, REQUEUE_COMMAND
 from bot.domain.message import Block, Message
 from bot.domain.surroundings import is_aborted, is_put_back
 from bot.messages import blocks
@@ -219,9 +219,9 @@ def _command(record: EventRecord) -> Post:
 
 
 _COMMANDS = {
-    "command.queue": "Asked to be queued",
-    "command.dequeue": "Asked to be removed from the queue",
-    "command.requeue": "Asked to be queued again",
+    QUEUE_COMMAND: "Asked to be queued",
+    DEQUEUE_COMMAND: "Asked to be removed from the queue",
+    REQUEUE_COMMAND: "Asked to be queued again",
 }
 
 

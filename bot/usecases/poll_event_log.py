@@ -28,6 +28,7 @@ from bot.domain.event_log import (
     turn_page,
 )
 from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
 from bot.domain.events import EventPage
 from bot.domain.keeping import keep
 from bot.domain.queue import Pause
@@ -41,8 +42,7 @@ from bot.usecases.route_events import SLICE, Routed, Unrouted, route_events
 
 logger = logging.getLogger(__name__)
 
-ENTER = "action.queue.enter"
-TELLS_OF_PAUSE = frozenset({"queue.pause.create", "queue.pause.update"})
+TELLS_OF_PAUSE = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
 PAGES_AT_ONCE = 6
 """Of the 8 requests that the client lets be in flight by default, one of which is for people."""
 

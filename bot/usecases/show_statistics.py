@@ -8,11 +8,10 @@ from bot.domain.audit import Actor
 from bot.domain.errors import about
 from bot.domain.event_log import CLOCK_ALLOWANCE, Window
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import LEAVE, MERGED
+from bot.domain.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, MERGED
 from bot.domain.keeping import keep
 from bot.domain.queue_statistics import QueueStatistics, count, span_back, tells_too_little
 from bot.domain.repository import RepositoryName
-from bot.domain.surroundings import CHECKS_END, DEQUEUE_COMMAND, ENTER
 from bot.ports import Clock, MergeQueue, Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.newest_known import newest_known

@@ -5,15 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.bisections import (
-    BISECTION_END,
-    BISECTION_START,
-    Bisection,
-    bisected_on,
-    bisection_of,
-    new_bisection,
-)
+from bot.domain.bisections import Bisection, bisected_on, bisection_of, new_bisection
 from bot.domain.event_records import EventRecord
+from bot.domain.event_types import BISECTION_END, BISECTION_START
 from tests.support.clock import NOON
 from tests.support.make import make_event_record
 
