@@ -1,11 +1,10 @@
 """Give a pause a later end, or an end where it had none."""
 
-import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import For, Lasting, lifts_at
 from bot.domain.errors import about
 from bot.domain.group_acts import GroupAct
@@ -20,6 +19,7 @@ from bot.usecases.known_pause import know_pause
 from bot.usecases.pause_cards import find_pause, touch_pause
 from bot.usecases.pause_history import hearing_pauses
 from bot.usecases.tell_acts import told_together
+from bot.usecases.tell_urgently import tell_urgently
 
 ANY_LENGTH = For(timedelta(hours=1))
 """Who may extend a pause may do so for any time."""
@@ -105,12 +105,7 @@ class ExtendPause:
         together = await told_together(transaction, act)
         hearing = {*here, *await hearing_pauses(transaction, act.repository)}.difference(together)
         subject = Subject(SubjectKind.ACT, act.repository, record_id)
-        await transaction.outbox.add(
-            [
-                NewDelivery(uuid.uuid4().hex, channel_id, subject, due_at=act.at, urgent=True)
-                for channel_id in sorted(hearing)
-            ]
-        )
+        await tell_urgently(transaction, subject, hearing, act.at)
 
     def _act(
         self,

@@ -1,11 +1,10 @@
 """What an act that is part of an act on a group leaves behind besides its own record."""
 
-import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from bot.domain.audit import Action, ActResult, AuditRecord
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import (
     GroupAct,
     GroupOutcome,
@@ -15,6 +14,7 @@ from bot.domain.group_acts import (
 )
 from bot.ports import Transaction
 from bot.usecases.group_cards import open_group_cards
+from bot.usecases.tell_urgently import tell_urgently
 
 
 async def mark_begun(transaction: Transaction, started: AuditRecord) -> None:
@@ -67,12 +67,7 @@ async def tell_together(transaction: Transaction, act: GroupAct) -> None:
     if act.action is Action.PAUSE:
         await open_group_cards(transaction, act)
         return
-    await transaction.outbox.add(
-        [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject_of(act), due_at=act.at, urgent=True)
-            for channel_id in sorted(act.told_together)
-        ]
-    )
+    await tell_urgently(transaction, subject_of(act), act.told_together, act.at)
 
 
 async def load_group_acts(

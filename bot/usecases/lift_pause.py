@@ -1,20 +1,20 @@
 """Lift one pause because its time has come."""
 
 import logging
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.backoff import retry_delay
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.group_acts import GroupAct
 from bot.domain.pauses import NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer, TimerState
 from bot.ports import Clock, Lease, Store, Transaction
+from bot.usecases.tell_urgently import tell_urgently
 from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
 
 logger = logging.getLogger(__name__)
@@ -107,10 +107,4 @@ class LiftPause:
             )
         )
         subject = Subject(SubjectKind.ACT, timer.repository, record_id)
-        await transaction.outbox.add(
-            [
-                NewDelivery(
-                    uuid.uuid4().hex, timer.channel_id, subject, self.clock.now(), urgent=True
-                )
-            ]
-        )
+        await tell_urgently(transaction, subject, [timer.channel_id], self.clock.now())

@@ -1,13 +1,12 @@
 """Look at a queue's condition from time to time, and tell of what became bad or good again."""
 
 import logging
-import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.alerts import Alert, AlertChange, AlertKind, changes
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError
 from bot.domain.queue import QueueStatus
 from bot.domain.queue_condition import readings
@@ -16,6 +15,7 @@ from bot.domain.subscriptions import Subscription, Topic
 from bot.domain.surroundings import LONGEST_STAY
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.usecases.gate import Gate
+from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
 
@@ -130,9 +130,4 @@ async def _tell(transaction: Transaction, kind: SubjectKind, alert: Alert, now: 
     subscriptions = await transaction.subscriptions.of_repository(alert.repository)
     channels = {one.channel_id for one in subscriptions if Topic.HEALTH in one.topics}
     subject = Subject(kind, alert.repository, alert.alert_id)
-    await transaction.outbox.add(
-        [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=True)
-            for channel_id in sorted(channels)
-        ]
-    )
+    await tell_urgently(transaction, subject, channels, now)

@@ -1,11 +1,10 @@
 """The one record of each pause, and its cards and posts, whoever tells of it first."""
 
-import uuid
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import GroupOutcome
 from bot.domain.notices import Notice
 from bot.domain.pause_records import (
@@ -24,6 +23,7 @@ from bot.usecases.choose_notices import who_want
 from bot.usecases.group_cards import group_channels, touch_group
 from bot.usecases.group_pauses import pausing_act, still_paused
 from bot.usecases.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
+from bot.usecases.tell_urgently import tell_urgently
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +205,7 @@ async def _add(
     now: datetime,
 ) -> int:
     subject = Subject(kind, record.repository, subject_id)
-    return await transaction.outbox.add(
-        [
-            NewDelivery(uuid.uuid4().hex, address, subject, now, urgent=True)
-            for address in sorted(set(addresses))
-        ]
-    )
+    return await tell_urgently(transaction, subject, addresses, now)
 
 
 async def hearing_pauses(transaction: Transaction, repository: RepositoryName) -> set[str]:

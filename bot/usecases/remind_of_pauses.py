@@ -1,13 +1,12 @@
 """Remind people of pauses that go on: the pauser first, then the channels."""
 
-import uuid
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import LIFTS_SOON, ReminderPlan, first_plan, sent_at, snoozed
@@ -20,6 +19,7 @@ from bot.usecases.group_pauses import pausing_act, still_paused
 from bot.usecases.pause_cards import card_of, find_pause
 from bot.usecases.pause_history import hearing_pauses
 from bot.usecases.pause_timers import timers_of
+from bot.usecases.tell_urgently import tell_urgently
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,7 @@ class RemindOfPauses:
         """After an outage one reminder comes, not all that were missed."""
         subject = Subject(SubjectKind.REMINDER, pause.repository, plan.reminder_id)
         addresses = await _addresses(transaction, pause, plan)
-        await transaction.outbox.add(
-            [
-                NewDelivery(uuid.uuid4().hex, address, subject, now, urgent=True)
-                for address in sorted(addresses)
-            ]
-        )
+        await tell_urgently(transaction, subject, addresses, now)
         await transaction.reminders.save(sent_at(plan, now, self.first_gap))
 
 

@@ -1,13 +1,12 @@
 """From the log's pause events to the pause's record, its cards and posts."""
 
-import uuid
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.classification import EventKind, classify
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
 from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, lifted_by_event
 from bot.domain.queue import Pause
@@ -17,6 +16,7 @@ from bot.usecases.group_marks import group_act_of, tell_together
 from bot.usecases.pause_cards import LOOKED_BACK, touch_pause
 from bot.usecases.pause_history import end_pause, see_pause, tell_end
 from bot.usecases.tell_acts import announce
+from bot.usecases.tell_urgently import tell_urgently
 
 
 async def route_act(
@@ -119,14 +119,7 @@ async def _tell_event(
     transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
 ) -> None:
     subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
-    await transaction.outbox.add(
-        [
-            NewDelivery(
-                uuid.uuid4().hex, channel_id, subject, now, urgent=True, kind=classify(record)
-            )
-            for channel_id in sorted(channels)
-        ]
-    )
+    await tell_urgently(transaction, subject, channels, now, classify(record))
 
 
 def _who(record: EventRecord) -> Who | None:

@@ -1,11 +1,10 @@
 """What an act on a queue leaves in the pause's record, on its cards, and as posts."""
 
-import uuid
 from collections.abc import Collection
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, AuditRecord, Origin
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, lifted_by_act
 from bot.ports import Transaction
 from bot.usecases.group_marks import group_act_of
@@ -17,6 +16,7 @@ from bot.usecases.pause_history import (
     tell_end,
     tell_replaced,
 )
+from bot.usecases.tell_urgently import tell_urgently
 
 
 async def announce(
@@ -73,12 +73,7 @@ async def _paused(
     if seen.has_new_reason:
         # An edit of a card notifies nobody.
         subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
-        await transaction.outbox.add(
-            [
-                NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=True)
-                for channel_id in sorted(hearing)
-            ]
-        )
+        await tell_urgently(transaction, subject, hearing, now)
 
 
 async def _unpaused(

@@ -1,14 +1,14 @@
 """Tell channels, once, that nothing new can be read for them, and once that it can again."""
 
-import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Change, Look, Staleness, changes, newly_stale
 from bot.ports import Clock, Nudge, Store, Transaction
+from bot.usecases.tell_urgently import tell_urgently
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,4 @@ async def _tell(
     hearing = await transaction.subscriptions.of_repositories(repositories)
     channels = {one.channel_id for found in hearing.values() for one in found}
     subject = Subject(kind, staleness.repositories[0], staleness.staleness_id)
-    return await transaction.outbox.add(
-        [
-            NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=True)
-            for channel_id in sorted(channels)
-        ]
-    )
+    return await tell_urgently(transaction, subject, channels, now)
