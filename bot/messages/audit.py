@@ -49,7 +49,7 @@ def audit(page: AuditPage) -> Message:
     back = f", since {local_time(since)}" if since is not None else ""
     headline = f"Who did what in {of}{back}"
     if not page.records:
-        return _line(f"{headline}: nothing is on record.")
+        return blocks.sentence(f"{headline}: nothing is on record.")
     shown: list[Block] = [blocks.section(f"*{headline}*")]
     shown += [blocks.section(_record(one), limit=RECORD_LIMIT) for one in page.records]
     controls = _controls(page)
@@ -124,7 +124,3 @@ def _change(record: AuditRecord) -> str:
     if record.previous_reason:
         return f"before: {quote(record.previous_reason, DETAIL_LIMIT)}"
     return ""
-
-
-def _line(text: str) -> Message:
-    return Message(text=text, blocks=(blocks.section(text),))

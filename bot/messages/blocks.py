@@ -61,6 +61,11 @@ def section(
     return block
 
 
+def sentence(text: str) -> Message:
+    """A message that is these words and nothing else."""
+    return Message(text=text, blocks=(section(text),))
+
+
 def two_columns(rows: Sequence[tuple[str, str]]) -> Block:
     """At most ROWS_LIMIT rows; a narrow screen shows what belongs together one below the other."""
     cells: list[JsonValue] = [

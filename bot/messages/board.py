@@ -51,16 +51,18 @@ def there_already(repository: RepositoryName, address: str | None) -> Message:
     """To whoever asked for a second one in the channel."""
     words = f"board of {escape(repository)}"
     where = link(address, words) if address is not None else words
-    return _line(f"This channel has its {where} already. Nothing to do.")
+    return blocks.sentence(f"This channel has its {where} already. Nothing to do.")
 
 
 def not_there(repository: RepositoryName) -> Message:
-    return _line(f"This channel has no board of {escape(repository)}. Nothing to do.")
+    return blocks.sentence(f"This channel has no board of {escape(repository)}. Nothing to do.")
 
 
 def ended_reply(repository: RepositoryName) -> Message:
     """To whoever ended it; the message itself says so to everybody."""
-    return _line(f"The board of {escape(repository)} in this channel is not kept any more.")
+    return blocks.sentence(
+        f"The board of {escape(repository)} in this channel is not kept any more."
+    )
 
 
 def no_place(repository: RepositoryName, access: ChannelAccess, bot_name: str) -> Message:
@@ -68,10 +70,14 @@ def no_place(repository: RepositoryName, access: ChannelAccess, bot_name: str) -
     head = f"There is no board of {escape(repository)} here"
     if access is ChannelAccess.INVITE:
         invite = f"/invite @{quote(bot_name, 80)}"
-        return _line(f"{head}: I am not in this channel yet. Type `{invite}` and ask again.")
+        return blocks.sentence(
+            f"{head}: I am not in this channel yet. Type `{invite}` and ask again."
+        )
     if access is ChannelAccess.DIRECT:
-        return _line(f"{head}: I cannot post in a conversation between people. Use a channel.")
-    return _line(f"{head}: nothing can be posted in this channel any more.")
+        return blocks.sentence(
+            f"{head}: I cannot post in a conversation between people. Use a channel."
+        )
+    return blocks.sentence(f"{head}: nothing can be posted in this channel any more.")
 
 
 def _blocks(known: Board, sight: Sight, limit: int) -> list[Block]:
@@ -225,7 +231,3 @@ def _batch_text(batch: ShownBatch) -> str:
     more = f" and {batch.more} more" if batch.more else ""
     facts = [words, _checks(batch), f"{numbers}{more}"]
     return f"Batch {quote(batch.name, 40)}: " + ", ".join(fact for fact in facts if fact)
-
-
-def _line(text: str) -> Message:
-    return Message(text=text, blocks=(blocks.section(text),))

@@ -16,7 +16,7 @@ def branches(found: Branches, first: int = 0) -> Message:
     name, since = escape(found.repository), period(found.since)
     if not found.names:
         text = f"No base branch of {name} had queue activity in the last {since}."
-        return Message(text=text, blocks=(blocks.section(text),))
+        return blocks.sentence(text)
     first, page = slice_from(found.names, first, PAGE)
     count = plural(len(found.names), "base branch", "base branches")
     head = f"*{name}*: {count} with queue activity in the last {since}"

@@ -61,7 +61,7 @@ def listed(parts: Sequence[str], joined_by: str = ", ", length: int = LINE_LENGT
 
 def progress(group: str, action: Action, done: int, total: int) -> Message:
     doing = f"{_DOING[action]} {name_of(group)}"
-    return _line(f":hourglass_flowing_sand: {doing}: {done:,} of {total:,} …")
+    return blocks.sentence(f":hourglass_flowing_sand: {doing}: {done:,} of {total:,} …")
 
 
 def act(done: GroupAct) -> Message:
@@ -127,18 +127,20 @@ def extend_menu(group: str) -> blocks.Element:
 
 def nothing_held(group: str) -> Message:
     """Somebody wants more of a pause that is over."""
-    return _line(f"Nothing is paused for {name_of(group)} any more. Nothing was changed.")
+    return blocks.sentence(f"Nothing is paused for {name_of(group)} any more. Nothing was changed.")
 
 
 def will_tell(group: str, *, is_new: bool) -> Message:
     """To a person who pressed *Tell me when it resumes*."""
     when = f"you get a direct message when all that is paused for {name_of(group)} goes on."
-    return _line(f"{when[:1].upper()}{when[1:]}" if is_new else f"You have asked already: {when}")
+    return blocks.sentence(
+        f"{when[:1].upper()}{when[1:]}" if is_new else f"You have asked already: {when}"
+    )
 
 
 def resumed(paused: GroupAct, last: PauseRecord) -> Message:
     """To a person who had asked for it; `last` is the pause that ended after all others."""
-    return _line(
+    return blocks.sentence(
         f":arrow_forward: All that was paused for {name_of(paused.group)} goes on; the last was "
         f"{escape(last.repository)}, {pause_card.ending(last)}. You asked to be told."
     )
@@ -329,13 +331,11 @@ def _again_button(done: GroupAct) -> list[blocks.Element]:
 def since_then(group: str, latest: GroupAct | None) -> Message:
     """A stale *Try the rest again*: what has happened to the group since."""
     if latest is None:
-        return _line(f"I know of nothing left to do for {name_of(group)}. Nothing was changed.")
+        return blocks.sentence(
+            f"I know of nothing left to do for {name_of(group)}. Nothing was changed."
+        )
     how = ", ".join(summary(latest)) if latest.ended_at is not None else "it still goes on"
-    return _line(
+    return blocks.sentence(
         f"Nothing was changed: {quote(latest.actor.name, NAME_LIMIT)} {_DID[latest.action]} "
         f"{name_of(group)} last, {local_time(latest.at)} ({how})."
     )
-
-
-def _line(text: str) -> Message:
-    return Message(text=text, blocks=(blocks.section(text),))

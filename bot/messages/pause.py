@@ -85,12 +85,12 @@ def closed(record: AuditRecord) -> Message:
 
 def paused_reply(record: AuditRecord) -> Message:
     """To the actor alone, where the channel cannot be posted to or there is none."""
-    return _reply(f":double_vertical_bar: {escape(record.repository)} is paused.")
+    return blocks.sentence(f":double_vertical_bar: {escape(record.repository)} is paused.")
 
 
 def replaced(record: AuditRecord) -> Message:
     """To the person whose pause was replaced by another's."""
-    return _reply(
+    return blocks.sentence(
         f":double_vertical_bar: {quote(record.actor.name, NAME_LIMIT)} replaced your pause of "
         f"{escape(record.repository)}. It now says: {quote(record.reason or '', REASON_LIMIT)} "
         f"(before: {quote(record.previous_reason or '', REASON_LIMIT)})"
@@ -98,7 +98,7 @@ def replaced(record: AuditRecord) -> Message:
 
 
 def not_paused(repository: RepositoryName) -> Message:
-    return _reply(f"{escape(repository)} is not paused. Nothing to do.")
+    return blocks.sentence(f"{escape(repository)} is not paused. Nothing to do.")
 
 
 def already_paused(
@@ -164,17 +164,13 @@ def _would_last(known: KnownPause, lasting: Lasting | None) -> str:
     return timers.NO_END if known.lifts_at is not None else ""
 
 
-def _reply(text: str) -> Message:
-    return Message(text=text, blocks=(blocks.section(text),))
-
-
 def unchanged() -> Message:
-    return _reply("Nothing was changed. You can close this.")
+    return blocks.sentence("Nothing was changed. You can close this.")
 
 
 def over(repository: RepositoryName) -> Message:
     """What a pause post becomes when its pause turns out to be lifted already."""
-    return _reply(f":arrow_forward: {escape(repository)} is not paused any more.")
+    return blocks.sentence(f":arrow_forward: {escape(repository)} is not paused any more.")
 
 
 def impact_note(snapshot: Snapshot) -> str:

@@ -147,7 +147,7 @@ def resumed(record: PauseRecord) -> Message:
         f":arrow_forward: {escape(record.repository)} goes on: {ending(record)}. "
         "You asked to be told."
     )
-    return Message(text=text, blocks=(blocks.section(text),))
+    return blocks.sentence(text)
 
 
 def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
@@ -157,7 +157,7 @@ def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
         text = f"You get a direct message when {repository_name} goes on."
     else:
         text = f"You have asked already: you get a direct message when {repository_name} goes on."
-    return Message(text=text, blocks=(blocks.section(text),))
+    return blocks.sentence(text)
 
 
 def _by(words: str, who: Who | None) -> str:

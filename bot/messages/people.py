@@ -14,7 +14,7 @@ def linked(person: AboutPerson, command: str) -> Message:
         if Notice.MENTION in person.wanted
         else "I mention you nowhere, as you asked"
     )
-    return _line(
+    return blocks.sentence(
         f":link: You are {quote(person.login or '', LOGIN_LIMIT)} on the code host. "
         f"Your pull requests show in my Home tab, and {calls}. "
         f"`{escape(command)} me` shows what else I tell you; `{escape(command)} link off` ends it."
@@ -23,8 +23,8 @@ def linked(person: AboutPerson, command: str) -> Message:
 
 def unlinked(*, was_linked: bool) -> Message:
     if was_linked:
-        return _line("I have forgotten your login of the code host.")
-    return _line("I knew no login of yours. Nothing to do.")
+        return blocks.sentence("I have forgotten your login of the code host.")
+    return blocks.sentence("I knew no login of yours. Nothing to do.")
 
 
 def me(person: AboutPerson, command: str, said: str = "") -> Message:
@@ -47,7 +47,3 @@ def _who(person: AboutPerson, command: str) -> str:
         f"You are {quote(person.login, LOGIN_LIMIT)} on the code host, as you told me. "
         f"`{escape(command)} link off` makes me forget it."
     )
-
-
-def _line(text: str) -> Message:
-    return Message(text=text, blocks=(blocks.section(text),))

@@ -26,7 +26,7 @@ def rules(found: Rules, first: int = 0) -> Message:
     name = escape(found.repository)
     if not found.rules:
         text = f"{name} has no queue rules."
-        return Message(text=text, blocks=(blocks.section(text),))
+        return blocks.sentence(text)
     first, page = slice_from(found.rules, first, PAGE)
     count = plural(len(found.rules), "queue rule")
     shown = [

@@ -35,34 +35,38 @@ def subscribed(
 
 def unsubscribed(repository: str, left: Subscription | None) -> Message:
     if left is None:
-        return _line(f":no_bell: This channel no longer hears about {escape(repository)}.")
-    return _line(
+        return blocks.sentence(
+            f":no_bell: This channel no longer hears about {escape(repository)}."
+        )
+    return blocks.sentence(
         f":bell: This channel now hears only this about {escape(repository)}: {heard(left)}"
     )
 
 
 def already_so(subscription: Subscription) -> Message:
     """To whoever subscribed to what is heard already."""
-    return _line(
+    return blocks.sentence(
         f"This channel hears about {escape(subscription.repository)} so already: "
         f"{heard(subscription)}. Nothing to do."
     )
 
 
 def was_not_subscribed(repository: str) -> Message:
-    return _line(f"This channel was not subscribed to {escape(repository)}. Nothing to do.")
+    return blocks.sentence(
+        f"This channel was not subscribed to {escape(repository)}. Nothing to do."
+    )
 
 
 def was_not_heard(subscription: Subscription) -> Message:
     """To whoever ends something that is no part of what the channel hears."""
-    return _line(
+    return blocks.sentence(
         f"Nothing to end there: this channel hears about {escape(subscription.repository)}: "
         f"{heard(subscription)}."
     )
 
 
 def configured_stays(repository: str) -> Message:
-    return _line(
+    return blocks.sentence(
         f"This channel's subscription to {escape(repository)} comes from the bot's configuration "
         "(MQBOT_CHANNELS); whoever runs the bot can change it there."
     )
@@ -75,7 +79,9 @@ def subscriptions(
     meant = f"Meant here when none is typed: {escape(default)}" if default is not None else ""
     if not found:
         example = escape(f"{command} subscribe owner/name")
-        return _line(f"This channel hears about nothing yet. Try `{example}`. {meant}".rstrip())
+        return blocks.sentence(
+            f"This channel hears about nothing yet. Try `{example}`. {meant}".rstrip()
+        )
     lines = [f"• *{escape(one.repository)}*: {heard(one)}{_origin(one)}" for one in found]
     text = "This channel hears about"
     plain = "; ".join(f"{escape(one.repository)}: {heard(one)}" for one in found)
@@ -125,18 +131,24 @@ def _some(parts: Sequence[str]) -> str:
 
 def default_set(repository: RepositoryName) -> Message:
     """To the whole channel."""
-    return _line(f":round_pushpin: {escape(repository)} is meant here when none is typed.")
+    return blocks.sentence(
+        f":round_pushpin: {escape(repository)} is meant here when none is typed."
+    )
 
 
 def default_forgotten() -> Message:
-    return _line(":round_pushpin: No repository is meant here any more when none is typed.")
+    return blocks.sentence(
+        ":round_pushpin: No repository is meant here any more when none is typed."
+    )
 
 
 def default_told(repository: RepositoryName | None, command: str) -> Message:
     if repository is not None:
-        return _line(f"{escape(repository)} is meant here when none is typed.")
+        return blocks.sentence(f"{escape(repository)} is meant here when none is typed.")
     example = escape(f"{command} default owner/name")
-    return _line(f"No repository is meant here when none is typed. `{example}` changes that.")
+    return blocks.sentence(
+        f"No repository is meant here when none is typed. `{example}` changes that."
+    )
 
 
 def samples(
@@ -198,7 +210,3 @@ def _warning(access: ChannelAccess, bot_name: str) -> str:
     if access is ChannelAccess.DIRECT:
         return "I cannot post in a conversation between people: use a channel"
     return "I could not check whether I can post here"
-
-
-def _line(text: str) -> Message:
-    return Message(text=text, blocks=(blocks.section(text),))

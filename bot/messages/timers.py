@@ -165,7 +165,7 @@ def extended_reply(record: AuditRecord) -> Message:
     """To the actor alone, where the channel is not told by a post."""
     end = record.lifts_at or record.at
     text = f":alarm_clock: The pause of {escape(record.repository)} {lifts(end)}."
-    return Message(text=text, blocks=(blocks.section(text),))
+    return blocks.sentence(text)
 
 
 def working_modal() -> View:

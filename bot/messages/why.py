@@ -104,7 +104,7 @@ def _unknown(explanation: Explanation) -> Message:
         f"#{explanation.number} is not in the merge queue of {escape(explanation.repository)}, and "
         "the event log tells nothing of it. Is the number right?"
     )
-    return Message(text=text, blocks=(blocks.section(text),))
+    return blocks.sentence(text)
 
 
 def _subject(explanation: Explanation) -> str:
