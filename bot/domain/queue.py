@@ -14,9 +14,6 @@ from pydantic import JsonValue, model_validator
 
 from bot.domain.resource import Moment, Number, Resource, Several, lift_platform_field
 
-REASON_MAX_LENGTH = 255
-"""Characters of a pause reason (API document, Limits)."""
-
 
 class Account(Resource):
     """An account of the hosting platform; `type` is its kind, an organization for one."""

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from bot.domain.errors import InvalidRequest
 from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.queue import REASON_MAX_LENGTH
+from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 
 PER_PAGE_MAX = LARGEST_PAGE
@@ -165,9 +165,9 @@ def _get(
 
 
 def _put(endpoint: str, repository: RepositoryName, rest: str, reason: str) -> Request:
-    if len(reason) > REASON_MAX_LENGTH:
+    if len(reason) > REASON_LIMIT:
         raise InvalidRequest(
-            None, f"a reason has at most {REASON_MAX_LENGTH} characters", field="reason"
+            None, f"a reason has at most {REASON_LIMIT} characters", field="reason"
         )
     try:
         body = json.dumps({"reason": reason}, ensure_ascii=False).encode()

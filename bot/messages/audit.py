@@ -3,11 +3,11 @@
 from bot.domain.audit import Action, ActResult, AuditPage, AuditRecord, Origin
 from bot.domain.groups import ALL
 from bot.domain.message import Block, Message
+from bot.domain.pauses import REASON_LIMIT
 from bot.messages import actions, blocks
 from bot.messages.text import cut_markup, escape, local_time, quote, utc_time
 
 NAME_LIMIT = 60
-REASON_LIMIT = 255
 DETAIL_LIMIT = 120
 RECORD_LIMIT = 900
 """Ten of them fit into a message, whatever they are made of."""

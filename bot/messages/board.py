@@ -5,6 +5,7 @@ from datetime import datetime
 from bot.domain.boards import Board, Outage, Picture, Shown, ShownBatch, Sight
 from bot.domain.channels import ChannelAccess
 from bot.domain.message import Block, Message
+from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
 from bot.messages.status import BATCH_WORDS, pause_button, resume_button
@@ -12,7 +13,6 @@ from bot.messages.text import cut_markup, escape, link, local_time, plural, quot
 
 TITLE_LIMIT = 80
 NAME_LIMIT = 60
-REASON_LIMIT = 255
 TIGHT_LIMIT = 1000
 """Characters of each list where the whole would be more than Slack takes."""
 

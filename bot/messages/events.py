@@ -11,6 +11,7 @@ from bot.domain.dequeue_codes import CodeClass, class_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import DEQUEUE_COMMAND, LEAVE, QUEUE_COMMAND, REQUEUE_COMMAND
 from bot.domain.message import Block, Message
+from bot.domain.pauses import REASON_LIMIT
 from bot.domain.surroundings import is_aborted, is_put_back
 from bot.messages import blocks
 from bot.messages.freezes import freeze_period
@@ -20,7 +21,6 @@ from bot.messages.text import code, duration, escape, link, mention, plural, quo
 
 TITLE_LIMIT = 80
 NAME_LIMIT = 60
-REASON_LIMIT = 255
 DETAILS_SHOWN = 3
 DETAIL_LIMIT = 120
 CALLED = 3

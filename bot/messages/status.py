@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from bot.domain.message import Block, Message
+from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, Snapshot
@@ -28,7 +29,6 @@ TIGHT_LIMIT = 1000
 
 TITLE_LIMIT = 80
 NAME_LIMIT = 60
-REASON_LIMIT = 255
 
 BATCH_WORDS = {
     "running": "checks are running",

@@ -6,13 +6,13 @@ from datetime import datetime
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.durations import UNTIL
 from bot.domain.message import Block, Message, View
+from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import EXTENSIONS, LATE
 from bot.messages import actions, blocks
 from bot.messages.text import duration, escape, local_time, quote, utc_time
 
 NAME_LIMIT = 60
-REASON_LIMIT = 255
 OTHER = "other"
 
 LENGTHS = ("15m", "30m", "1h", "2h", "4h", "1d")

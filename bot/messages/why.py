@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bot.domain.dequeue_codes import Turn, turn_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
+from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import SubBatch
 from bot.domain.snapshots import KnownPause
 from bot.domain.whereabouts import (
@@ -31,7 +32,6 @@ from bot.messages.text import (
 
 TITLE_LIMIT = 80
 NAME_LIMIT = 60
-REASON_LIMIT = 255
 NUMBERS_SHOWN = 5
 EVENTS_SHOWN = 8
 

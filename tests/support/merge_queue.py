@@ -11,8 +11,8 @@ from typing_extensions import override
 from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage, QueueEvent
+from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import (
-    REASON_MAX_LENGTH,
     Account,
     Application,
     Pause,
@@ -121,7 +121,7 @@ class FakeMergeQueue(MergeQueue):
     async def pause(
         self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
     ) -> Pause:
-        if len(reason) > REASON_MAX_LENGTH:
+        if len(reason) > REASON_LIMIT:
             raise InvalidRequest(None, "a reason has at most 255 characters", field="reason")
         async with self._call(Call("pause", repository, reason=reason)):
             paused = Pause(reason=reason, paused_at=self._now())
