@@ -8,6 +8,9 @@ from bot.domain.repository import RepositoryName
 LARGEST_PAGE = 100
 """Events on one page of the log at most (API document, Limits: `per_page`)."""
 
+PULL_REQUEST_END = 2147483647
+"""The log's filter takes numbers from 1 up to, but excluding, this one (API document, Limits)."""
+
 WIDEST_WINDOW = timedelta(days=93)
 """The service refuses a wider window with 422."""
 

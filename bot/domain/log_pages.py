@@ -16,9 +16,6 @@ LARGEST_SHOWN = 25
 TYPES_LIMIT = 10
 """So many event types fit into a button beside a branch and a cursor."""
 
-PULL_REQUEST_END = 2147483647
-"""The service's filter takes numbers from 1 up to, but excluding, this one (API document)."""
-
 LONGEST_LOOKBACK = WIDEST_WINDOW - timedelta(days=1)
 """The service refuses wider windows; a day of it is for clocks that do not agree."""
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing_extensions import override
 
 from bot.domain.errors import MergeQueueProtocolError, ResourceNotFound
-from bot.domain.event_log import Window
+from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
 from bot.domain.queue import Application, Pause, Queue, QueuePause, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
@@ -15,7 +15,7 @@ from bot.domain.service_answers import answer_of
 from bot.merge_queue import protocol, requests
 from bot.merge_queue.caller import Caller
 from bot.merge_queue.pauses import CURRENT, DEPRECATED, Pauses
-from bot.merge_queue.requests import PER_PAGE_MAX, EventFilter
+from bot.merge_queue.requests import EventFilter
 from bot.merge_queue.unreadable import UnreadableEvents
 from bot.ports import Hear
 from bot.ports.inspection import InspectedMergeQueue
@@ -83,7 +83,7 @@ class Endpoints(InspectedMergeQueue):
         cursor: str | None = None,
         pull_request: int | None = None,
         base_ref: str | None = None,
-        per_page: int = PER_PAGE_MAX,
+        per_page: int = LARGEST_PAGE,
     ) -> EventPage:
         """Endpoint 6. Raises MergeQueueProtocolError when the next cursor is this one again."""
         wanted = EventFilter(types, pull_request, base_ref)
@@ -103,7 +103,7 @@ class Endpoints(InspectedMergeQueue):
         types: Collection[str] = (),
         pull_request: int | None = None,
         base_ref: str | None = None,
-        per_page: int = PER_PAGE_MAX,
+        per_page: int = LARGEST_PAGE,
     ) -> AsyncIterator[EventPage]:
         """Every page of the window; a cursor that comes twice is a MergeQueueProtocolError."""
         seen: set[str] = set()

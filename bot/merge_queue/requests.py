@@ -12,14 +12,11 @@ from functools import lru_cache
 from urllib.parse import urlencode
 
 from bot.domain.errors import InvalidRequest
-from bot.domain.event_log import LARGEST_PAGE, Window
+from bot.domain.event_log import LARGEST_PAGE, PULL_REQUEST_END, Window
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 
-PER_PAGE_MAX = LARGEST_PAGE
 BASE_REF_MAX_LENGTH = 255
-PULL_REQUEST_END = 2147483647
-"""The filter takes numbers from 1 up to, but excluding, this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ def event_page_request(
     wanted: EventFilter,
     *,
     cursor: str | None = None,
-    per_page: int = PER_PAGE_MAX,
+    per_page: int = LARGEST_PAGE,
 ) -> Request:
     """Endpoint 6. Both ends of the window are always sent, and the filters with every cursor."""
     query = [
@@ -183,8 +180,8 @@ def _path(repository: RepositoryName, rest: str) -> str:
 
 
 def _checked_per_page(per_page: int) -> int:
-    if not 1 <= per_page <= PER_PAGE_MAX:
-        raise InvalidRequest(None, f"a page has 1 to {PER_PAGE_MAX} events", field="per_page")
+    if not 1 <= per_page <= LARGEST_PAGE:
+        raise InvalidRequest(None, f"a page has 1 to {LARGEST_PAGE} events", field="per_page")
     return per_page
 
 

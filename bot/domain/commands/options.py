@@ -7,8 +7,9 @@ from difflib import get_close_matches
 
 from bot.domain.commands.arguments import Arguments
 from bot.domain.commands.values import BRANCH_LIMIT
+from bot.domain.event_log import PULL_REQUEST_END
 from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
-from bot.domain.log_pages import LARGEST_SHOWN, LONGEST_LOOKBACK, PULL_REQUEST_END, TYPES_LIMIT
+from bot.domain.log_pages import LARGEST_SHOWN, LONGEST_LOOKBACK, TYPES_LIMIT
 from bot.domain.lookback import InvalidLookback, read_lookback
 from bot.domain.subscriptions import Topic
 
