@@ -9,7 +9,7 @@ from bot.domain.permissions import Policy
 from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
-from bot.runtime.rooms import Rooms
+from bot.runtime.answering import Answering
 from bot.slack.actions import ActionListeners
 from bot.slack.ahead import AcknowledgedAhead
 from bot.slack.app import build_app
@@ -70,8 +70,10 @@ def build_listeners(
     groups = Groups(settings.groups, repositories)
     use_cases = build_use_cases(settings, ports, nudge)
     boundary = ErrorBoundary(settings.command)
-    rooms = Rooms.of(use_cases, settings.command, slack.identity.name, ports.clock, repositories)
-    answers = rooms.answers(groups)
+    answering = Answering.of(
+        use_cases, settings.command, slack.identity.name, ports.clock, repositories
+    )
+    answers = answering.answers(groups)
     home = HomeTab(
         check_permission=use_cases.check_permission,
         show_home=use_cases.show_home,
@@ -85,9 +87,9 @@ def build_listeners(
         clock=ports.clock,
     )
     behind = (inbox, once, boundary, slack.client, slack.replies)
-    actions = ActionListeners(rooms.acts(answers, groups), home, *behind)
-    views = ViewListeners(rooms.pausing, repositories, *behind)
-    group_form = GroupFormListener(rooms.grouping, groups, *behind)
+    actions = ActionListeners(answering.clicks(answers, groups), home, *behind)
+    views = ViewListeners(answering.pausing, repositories, *behind)
+    group_form = GroupFormListener(answering.grouping, groups, *behind)
     commands = CommandListeners(settings.command, answers, *behind)
     app = build_app(
         slack.client, slack.identity, (commands, actions, views, group_form, home), once

@@ -12,7 +12,7 @@ from bot.domain.audit import Origin
 from bot.domain.denials import Right
 from bot.domain.errors import PermissionDenied, UserError
 from bot.messages import actions
-from bot.slack.actions.click import Act
+from bot.slack.actions.click import OnClick
 from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
 from bot.slack.home import HomeTab
@@ -28,7 +28,7 @@ HOME = "home"
 class ActionListeners:
     """One listener for all our elements, told apart by their action id."""
 
-    acts: Mapping[str, Act]
+    clicks: Mapping[str, OnClick]
     home: HomeTab
     inbox: Inbox
     once: Once
@@ -42,11 +42,11 @@ class ActionListeners:
     async def on_action(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
         click = BlockActions.model_validate(body)
-        act = self.acts.get(click.action.action_id)
-        if act is None:
+        on_click = self.clicks.get(click.action.action_id)
+        if on_click is None:
             return
         conversation = self._conversation(click)
-        work = self.once.act(body, self._then_home(act, click, conversation))
+        work = self.once.act(body, self._then_home(on_click, click, conversation))
         self.inbox.hand_over(self.boundary.guard(work, conversation))
 
     def _conversation(self, click: BlockActions) -> Conversation:
@@ -65,9 +65,11 @@ class ActionListeners:
             and not click.container.is_ephemeral,
         )
 
-    async def _then_home(self, act: Act, click: BlockActions, conversation: Conversation) -> None:
+    async def _then_home(
+        self, on_click: OnClick, click: BlockActions, conversation: Conversation
+    ) -> None:
         try:
-            await act(click, conversation)
+            await on_click(click, conversation)
         except PermissionDenied:
             raise
         except UserError:

@@ -10,7 +10,7 @@ from bot.domain.log_pages import LONGEST_LOOKBACK
 from bot.domain.repositories import Repositories
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, branches, choice, event_log, rules, statistics, status, why
-from bot.slack.actions.click import Act
+from bot.slack.actions.click import OnClick
 from bot.slack.answers import Answers
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
@@ -30,7 +30,7 @@ class StatusActions:
     answers: Answers
     repositories: Repositories
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {
             actions.REFRESH: self._refresh,
             actions.SHARE: self._share,
@@ -69,7 +69,7 @@ class StatisticsActions:
     answers: Answers
     repositories: Repositories
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {actions.STATISTICS_SHARE: self._share}
 
     async def _share(self, click: BlockActions, conversation: Conversation) -> None:
@@ -92,7 +92,7 @@ class QuestionActions:
     answers: Answers
     repositories: Repositories
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {
             actions.LOG_OLDER: self._log,
             actions.LOG_NEWER: self._log,
@@ -144,7 +144,7 @@ class CommandActions:
 
     answers: Answers
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {actions.RETRY: self._retry, actions.CHOOSE: self._choose}
 
     async def _retry(self, click: BlockActions, conversation: Conversation) -> None:

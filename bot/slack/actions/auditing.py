@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bot.domain.denials import Right
 from bot.domain.repositories import Repositories
 from bot.messages import actions, audit
-from bot.slack.actions.click import Act
+from bot.slack.actions.click import OnClick
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
 from bot.usecases.check_permission import CheckPermission
@@ -21,7 +21,7 @@ class AuditActions:
     check_permission: CheckPermission
     repositories: Repositories
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {actions.AUDIT_OLDER: self._older, actions.AUDIT_NEWER: self._newer}
 
     async def _older(self, click: BlockActions, conversation: Conversation) -> None:

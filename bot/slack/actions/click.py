@@ -6,10 +6,12 @@ from typing import Protocol
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
 
-Act = Callable[[BlockActions, Conversation], Awaitable[None]]
+OnClick = Callable[[BlockActions, Conversation], Awaitable[None]]
 
 
-class ClickRoom(Protocol):
-    """What the clicks on some of our elements do, by action id."""
+class Actions(Protocol):
+    """A class of what the clicks on some of our elements do."""
 
-    def acts(self) -> Mapping[str, Act]: ...
+    def clicks(self) -> Mapping[str, OnClick]:
+        """By action id (`bot.messages.actions`)."""
+        ...

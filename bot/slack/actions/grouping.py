@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.domain.groups import Groups
 from bot.messages import actions, group_form, timers
-from bot.slack.actions.click import Act
+from bot.slack.actions.click import OnClick
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
@@ -19,7 +19,7 @@ class GroupActions:
     answers: GroupAnswers
     groups: Groups
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {
             actions.PAUSE_GROUP: self._pause,
             actions.AGAIN_PAUSE_GROUP: self._pause,

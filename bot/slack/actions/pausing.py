@@ -8,7 +8,7 @@ from bot.domain.durations import read_lasting
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused
 from bot.domain.repositories import Repositories
 from bot.messages import actions, pause, reminders, status, timers
-from bot.slack.actions.click import Act
+from bot.slack.actions.click import OnClick
 from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.payloads import BlockActions, PauseForm
@@ -30,7 +30,7 @@ class PauseActions:
     repositories: Repositories
     snooze_reminders: SnoozeReminders
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {
             actions.PAUSE: self._pause,
             actions.UNPAUSE: self._unpause,

@@ -7,7 +7,7 @@ from bot.domain.audit import Origin
 from bot.domain.denials import Right
 from bot.domain.message import Message
 from bot.messages import actions
-from bot.slack.actions.click import Act
+from bot.slack.actions.click import OnClick
 from bot.slack.answers.people import AccountAnswers
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
@@ -21,7 +21,7 @@ class NoticeActions:
     answers: AccountAnswers
     check_permission: CheckPermission
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {
             actions.NOTICE: self._switch,
             actions.NOTICE_STOP: self._stop,

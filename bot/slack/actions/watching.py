@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.domain.repositories import Repositories
 from bot.messages import actions, groups, pause, pause_card
-from bot.slack.actions.click import Act
+from bot.slack.actions.click import OnClick
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
 from bot.usecases.watch_resume import Watching, WatchResume
@@ -18,7 +18,7 @@ class WatchActions:
     watch_resume: WatchResume
     repositories: Repositories
 
-    def acts(self) -> Mapping[str, Act]:
+    def clicks(self) -> Mapping[str, OnClick]:
         return {actions.WATCH: self._watch, actions.WATCH_GROUP: self._watch_group}
 
     async def _watch(self, click: BlockActions, conversation: Conversation) -> None:

@@ -23,7 +23,7 @@ from bot.domain.groups import Groups
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import choice
-from bot.slack.answers.room import GeneralAnswer, RepositoryAnswer
+from bot.slack.answers.answer import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission

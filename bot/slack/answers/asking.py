@@ -14,7 +14,7 @@ from bot.domain.commands import (
 )
 from bot.domain.repository import RepositoryName
 from bot.messages import branches, event_log, rules, statistics, status, why
-from bot.slack.answers.room import RepositoryAnswer
+from bot.slack.answers.answer import RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.explain_pull_request import ExplainPullRequest
 from bot.usecases.show_branches import ShowBranches

@@ -7,7 +7,7 @@ from bot.domain.audit import AuditSelection
 from bot.domain.commands import AuditCommand, GeneralCommand
 from bot.messages import audit
 from bot.ports import Clock
-from bot.slack.answers.room import GeneralAnswer
+from bot.slack.answers.answer import GeneralAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.show_audit import ShowAudit
 

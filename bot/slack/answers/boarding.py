@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bot.domain.commands import BoardCommand, RepositoryCommand
 from bot.domain.repository import RepositoryName
 from bot.messages import board
-from bot.slack.answers.room import RepositoryAnswer
+from bot.slack.answers.answer import RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.manage_boards import BoardRequest, ManageBoards, NoPlace, PutUp, ThereAlready
 

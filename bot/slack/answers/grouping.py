@@ -16,8 +16,8 @@ from bot.domain.groups import Group
 from bot.messages import group_form, group_question, group_status, groups
 from bot.messages.text import clean
 from bot.ports import Clock
+from bot.slack.answers.answer import GeneralAnswer
 from bot.slack.answers.pausing import REASON_KEPT
-from bot.slack.answers.room import GeneralAnswer
 from bot.slack.conversation import Conversation
 from bot.slack.modals import show_if_unchanged
 from bot.slack.progress import ProgressLine

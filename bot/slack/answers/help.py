@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.domain.commands import GeneralCommand, HelpCommand
 from bot.messages import help as help_messages
-from bot.slack.answers.room import GeneralAnswer
+from bot.slack.answers.answer import GeneralAnswer
 from bot.slack.conversation import Conversation
 
 

@@ -9,7 +9,7 @@ from bot.domain.pauses import AlreadyPaused, Extended, NotPaused, OtherPause, Pa
 from bot.domain.repository import RepositoryName
 from bot.messages import pause, timers
 from bot.messages.text import clean
-from bot.slack.answers.room import RepositoryAnswer
+from bot.slack.answers.answer import RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.slack.modals import PauseModal
 from bot.usecases.extend_pause import ExtendPause, ExtendRequest

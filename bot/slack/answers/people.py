@@ -7,7 +7,7 @@ from bot.domain.commands import GeneralCommand, LinkCommand, MeCommand
 from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.messages import notices, people
-from bot.slack.answers.room import GeneralAnswer
+from bot.slack.answers.answer import GeneralAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.choose_notices import ChooseNotices, Chosen
 from bot.usecases.link_account import LinkAccount

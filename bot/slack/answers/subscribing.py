@@ -15,7 +15,7 @@ from bot.domain.commands import (
 from bot.domain.repository import RepositoryName
 from bot.domain.wishes import Wish
 from bot.messages import subscriptions
-from bot.slack.answers.room import GeneralAnswer, RepositoryAnswer
+from bot.slack.answers.answer import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.channel_default import ChannelDefault, DefaultRequest
 from bot.usecases.manage_subscriptions import ManageSubscriptions, SubscriptionRequest

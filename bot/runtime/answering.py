@@ -1,4 +1,4 @@
-"""The rooms that answer what is typed, and those that do what a click asks for."""
+"""What answers what is typed, and does what a click asks for, made of the use cases."""
 
 from collections import ChainMap
 from collections.abc import Mapping
@@ -14,12 +14,13 @@ from bot.slack.actions.asking import (
     StatusActions,
 )
 from bot.slack.actions.auditing import AuditActions
-from bot.slack.actions.click import Act, ClickRoom
+from bot.slack.actions.click import Actions, OnClick
 from bot.slack.actions.grouping import GroupActions
 from bot.slack.actions.pausing import PauseActions
 from bot.slack.actions.people import NoticeActions
 from bot.slack.actions.watching import WatchActions
 from bot.slack.answers import Answers
+from bot.slack.answers.answer import GeneralAnswers, RepositoryAnswers
 from bot.slack.answers.asking import QuestionAnswers, StatisticsAnswers, StatusAnswers
 from bot.slack.answers.auditing import AuditAnswers
 from bot.slack.answers.boarding import BoardAnswers
@@ -27,14 +28,13 @@ from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.help import HelpAnswers
 from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.answers.people import AccountAnswers
-from bot.slack.answers.room import GeneralRoom, Room
 from bot.slack.answers.subscribing import SubscriptionAnswers
 from bot.slack.modals import PauseModal
 from bot.usecases import UseCases
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class Answering:
     """Those that typed words, clicks and forms share are made once."""
 
     use_cases: UseCases
@@ -54,7 +54,7 @@ class Rooms:
         bot_name: str,
         clock: Clock,
         repositories: Repositories,
-    ) -> "Rooms":
+    ) -> "Answering":
         modal = PauseModal(use_cases.pause_queue, use_cases.show_status, repositories)
         return cls(
             use_cases,
@@ -85,7 +85,7 @@ class Rooms:
             self.command,
             self.bot_name,
         )
-        rooms: tuple[Room, ...] = (
+        of_repository: tuple[RepositoryAnswers, ...] = (
             StatusAnswers(use.show_status),
             QuestionAnswers(
                 use.explain_pull_request, use.show_event_log, use.show_rules, use.show_branches
@@ -95,7 +95,7 @@ class Rooms:
             subscribing,
             BoardAnswers(use.manage_boards, self.bot_name),
         )
-        general: tuple[GeneralRoom, ...] = (
+        general: tuple[GeneralAnswers, ...] = (
             HelpAnswers(self.command),
             self.accounts,
             subscribing,
@@ -109,14 +109,14 @@ class Rooms:
             manage_boards=use.manage_boards,
             repositories=self.repositories,
             groups=groups,
-            general=dict(ChainMap(*(dict(room.general()) for room in general))),
-            answers=dict(ChainMap(*(dict(room.answers()) for room in rooms))),
+            general=dict(ChainMap(*(dict(one.general()) for one in general))),
+            answers=dict(ChainMap(*(dict(one.answers()) for one in of_repository))),
         )
 
-    def acts(self, answers: Answers, groups: Groups) -> Mapping[str, Act]:
+    def clicks(self, answers: Answers, groups: Groups) -> Mapping[str, OnClick]:
         """What each element of ours does, by its action id."""
         use, repositories = self.use_cases, self.repositories
-        rooms: tuple[ClickRoom, ...] = (
+        actions: tuple[Actions, ...] = (
             StatusActions(use.show_status, answers, repositories),
             QuestionActions(
                 use.explain_pull_request,
@@ -140,4 +140,4 @@ class Rooms:
             WatchActions(use.watch_resume, repositories),
             NoticeActions(self.accounts, use.check_permission),
         )
-        return dict(ChainMap(*(dict(room.acts()) for room in rooms)))
+        return dict(ChainMap(*(dict(one.clicks()) for one in actions)))

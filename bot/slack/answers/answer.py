@@ -1,4 +1,4 @@
-"""What a room of answers is: the answers to some of the commands."""
+"""What answers a command, and what a class of answers to some of the commands is."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
@@ -14,13 +14,13 @@ GeneralAnswer = Callable[[Any, Conversation], Awaitable[None]]
 """Takes the command and the conversation."""
 
 
-class GeneralRoom(Protocol):
+class GeneralAnswers(Protocol):
     """Answers to commands that are about no single repository, by the type of the command."""
 
     def general(self) -> Mapping[type[GeneralCommand], GeneralAnswer]: ...
 
 
-class Room(Protocol):
+class RepositoryAnswers(Protocol):
     """Answers to commands that are about one repository, by the type of the command."""
 
     def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]: ...
