@@ -63,13 +63,13 @@ class AlertChange:
         return not (self.begun or self.ended or self.dropped)
 
 
-def is_over(kind: AlertKind, value: int, threshold: int) -> bool:
-    """Whether an alert is due: the N-th failure in a row is, the N-th pull request is not yet."""
+def is_crossed(kind: AlertKind, value: int, threshold: int) -> bool:
+    """Whether an alert begins: for failures at the threshold, for all else above it."""
     return value >= threshold if kind is AlertKind.FAILURES else value > threshold
 
 
 def is_clear(value: int, threshold: int) -> bool:
-    """Whether it is over: at three quarters, so that what flaps at the threshold is told once."""
+    """Whether an alert ends: at three quarters, so that what flaps is told once."""
     return value <= threshold * 3 // 4
 
 
@@ -94,7 +94,9 @@ def changes(
     begun = tuple(
         _begun(kind, readings[kind], threshold, repository, now)
         for kind, threshold in thresholds.items()
-        if kind in readings and kind not in known and is_over(kind, readings[kind].value, threshold)
+        if kind in readings
+        and kind not in known
+        and is_crossed(kind, readings[kind].value, threshold)
     )
     ended = tuple(
         replace(one, ended_at=now)

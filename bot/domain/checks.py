@@ -54,7 +54,7 @@ class BotStanding:
     ahead: timedelta | None
 
 
-class Door(StrEnum):
+class ChannelState(StrEnum):
     """How a channel stands to the bot.
 
     `MEMBER` is in it. `PUBLIC`: not yet, it joins when it posts. `INVITE`: private, somebody has
@@ -72,7 +72,7 @@ class Door(StrEnum):
 class ChannelStanding:
     """A channel as Slack describes it; `name` is None for one it does not."""
 
-    door: Door
+    state: ChannelState
     name: str | None = None
 
 

@@ -2,7 +2,14 @@
 
 from collections.abc import Collection, Mapping
 
-from bot.domain.checks import Area, BotStanding, ChannelStanding, Door, Finding, InspectionFailed
+from bot.domain.checks import (
+    Area,
+    BotStanding,
+    ChannelStanding,
+    ChannelState,
+    Finding,
+    InspectionFailed,
+)
 from bot.messages.findings import listed, ok, unknown, wrong
 
 
@@ -52,14 +59,17 @@ def token_failed(subject: str, error: InspectionFailed) -> Finding:
     )
 
 
-_OPEN_DOORS: Mapping[Door, str] = {
-    Door.MEMBER: "The bot is in it.",
-    Door.PUBLIC: "It is public; the bot joins when it posts.",
+_OPEN: Mapping[ChannelState, str] = {
+    ChannelState.MEMBER: "The bot is in it.",
+    ChannelState.PUBLIC: "It is public; the bot joins when it posts.",
 }
-_CLOSED_DOORS: Mapping[Door, tuple[str, str]] = {
-    Door.INVITE: ("It is private and the bot is not in it.", "Invite the bot: /invite in it."),
-    Door.ARCHIVED: ("It is archived.", "Unarchive it, or end its subscriptions."),
-    Door.HIDDEN: (
+_CLOSED: Mapping[ChannelState, tuple[str, str]] = {
+    ChannelState.INVITE: (
+        "It is private and the bot is not in it.",
+        "Invite the bot: /invite in it.",
+    ),
+    ChannelState.ARCHIVED: ("It is archived.", "Unarchive it, or end its subscriptions."),
+    ChannelState.HIDDEN: (
         "Slack shows no such channel: deleted, or private without the bot in it.",
         "Invite the bot to it, or end its subscriptions.",
     ),
@@ -68,9 +78,9 @@ _CLOSED_DOORS: Mapping[Door, tuple[str, str]] = {
 
 def channel(channel_id: str, found: ChannelStanding) -> Finding:
     subject = f"{channel_id} #{found.name}" if found.name else channel_id
-    if found.door in _OPEN_DOORS:
-        return ok(Area.CHANNEL, subject, _OPEN_DOORS[found.door])
-    return wrong(Area.CHANNEL, subject, *_CLOSED_DOORS[found.door])
+    if found.state in _OPEN:
+        return ok(Area.CHANNEL, subject, _OPEN[found.state])
+    return wrong(Area.CHANNEL, subject, *_CLOSED[found.state])
 
 
 def channel_failed(channel_id: str, error: InspectionFailed) -> Finding:

@@ -15,7 +15,7 @@ from bot.ports import Clock
 from bot.runtime.adapters import Ports, open_ports, refused
 from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
 from bot.runtime.listening import build_listeners, build_use_cases
-from bot.runtime.watching import Watching
+from bot.runtime.monitoring import Monitoring
 from bot.scheduler import JobScheduler
 from bot.slack.clients import TokenRefused
 from bot.slack.http import HttpServer
@@ -43,10 +43,10 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
     app_token = _given("SLACK_APP_TOKEN", settings.slack_app_token)
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        watching = Watching(settings, clock)
-        await watching.open(stack)
-        ports = await open_ports(settings, stack, clock, watching.metrics)
-        watching.watch(ports)
+        monitoring = Monitoring(settings, clock)
+        await monitoring.open(stack)
+        ports = await open_ports(settings, stack, clock, monitoring.metrics)
+        monitoring.watch(ports)
         jobs = await _prepare_jobs(settings, ports)
         inbox = Inbox()
         once = Once(ports.clock, ports.store, alone=True)
@@ -58,12 +58,12 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
         connection = SocketConnection(
             listening.reception, ports.slack.client, app_token, ports.clock
         )
-        watching.watch_inbox(inbox)
-        watching.watch_polls(jobs.polls)
-        watching.watch_sockets(connection)
+        monitoring.watch_inbox(inbox)
+        monitoring.watch_polls(jobs.polls)
+        monitoring.watch_sockets(connection)
         stack.push_async_callback(connection.close)
         await _listen_and_poll(connection, jobs, stack)
-        _ready(settings, watching, stack)
+        _ready(settings, monitoring, stack)
         yield
 
 
@@ -76,16 +76,16 @@ async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIter
     signing_secret = _given("SLACK_SIGNING_SECRET", settings.slack_signing_secret)
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        watching = Watching(settings, clock)
-        await watching.open(stack)
+        monitoring = Monitoring(settings, clock)
+        await monitoring.open(stack)
         server = HttpServer(signing_secret, SystemClock())
-        await _listen(server, settings, watching)
+        await _listen(server, settings, monitoring)
         # Closed here when the start fails, else below, before what it needs.
         stack.push_async_callback(server.close)
-        ports = await open_ports(settings, stack, clock, watching.metrics)
-        watching.watch(ports)
+        ports = await open_ports(settings, stack, clock, monitoring.metrics)
+        monitoring.watch(ports)
         inbox = Inbox()
-        watching.watch_inbox(inbox)
+        monitoring.watch_inbox(inbox)
         once = Once(ports.clock, ports.store)
         listening = build_listeners(settings, ports, _leave_to_worker, inbox, once)
         scheduler = JobScheduler(ports.measures)
@@ -97,7 +97,7 @@ async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIter
         server.serve(listening.reception)
         scheduler.start()
         stack.callback(scheduler.stop_firing)
-        _ready(settings, watching, stack)
+        _ready(settings, monitoring, stack)
         yield server
 
 
@@ -109,17 +109,17 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
     """
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        watching = Watching(settings, clock)
-        await watching.open(stack)
-        ports = await open_ports(settings, stack, clock, watching.metrics)
-        watching.watch(ports)
+        monitoring = Monitoring(settings, clock)
+        await monitoring.open(stack)
+        ports = await open_ports(settings, stack, clock, monitoring.metrics)
+        monitoring.watch(ports)
         jobs = await _prepare_jobs(settings, ports)
         jobs.time_pauses(build_use_cases(settings, ports, jobs.nudge))
-        watching.watch_polls(jobs.polls)
+        monitoring.watch_polls(jobs.polls)
         stack.push_async_callback(jobs.drain)
         jobs.start()
         stack.callback(jobs.stop_firing)
-        _ready(settings, watching, stack)
+        _ready(settings, monitoring, stack)
         yield
 
 
@@ -144,11 +144,11 @@ async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
     return jobs
 
 
-async def _listen(server: HttpServer, settings: Settings, watching: Watching) -> None:
+async def _listen(server: HttpServer, settings: Settings, monitoring: Monitoring) -> None:
     host, port = settings.http_address
     try:
         # Metrics are not for the world that this port is open to.
-        await server.open(host, port, watching.health.routes())
+        await server.open(host, port, monitoring.health.routes())
     except OSError as error:
         problem = f"{host}:{port} cannot be listened on ({error.strerror})"
         raise ConfigurationError({"MQBOT_HTTP_PORT": problem}) from None
@@ -164,8 +164,8 @@ def _given(variable: str, secret: SecretStr | None) -> SecretStr:
     return secret
 
 
-def _ready(settings: Settings, watching: Watching, stack: AsyncExitStack) -> None:
-    watching.health.begin()
-    stack.callback(watching.health.end)
+def _ready(settings: Settings, monitoring: Monitoring, stack: AsyncExitStack) -> None:
+    monitoring.health.begin()
+    stack.callback(monitoring.health.end)
     stack.enter_context(settled_heap())
     logger.info("ready", extra={"action": "ready", "repositories": len(settings.repositories)})

@@ -16,7 +16,7 @@ from bot.slack.home import HomeTab
 from bot.slack.limits import HEAR_SECONDS, SharedLimits
 from bot.slack.people import SlackPeople
 from bot.slack.poster import SlackPoster
-from bot.slack.readers import Readers
+from bot.slack.recipients import Recipients
 from bot.usecases import UseCases
 from bot.usecases.expire_pauses import ExpirePauses
 from bot.usecases.gate import Gate, looks_at_once, pages_at_once
@@ -60,8 +60,8 @@ def home_job(home: HomeTab) -> Job:
 
 def _poster(ports: Ports) -> SlackPoster:
     slack, identity = ports.slack, ports.slack.identity
-    readers = Readers(SlackPeople(slack.client, ports.clock), identity.home_ids)
-    return SlackPoster(slack.client, slack.channels, identity.bot_id, readers)
+    recipients = Recipients(SlackPeople(slack.client, ports.clock), identity.home_ids)
+    return SlackPoster(slack.client, slack.channels, identity.bot_id, recipients)
 
 
 class Jobs:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Actor, Origin
@@ -21,8 +20,8 @@ from bot.messages import home
 from bot.ports import Clock
 from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
-from bot.slack.failures import FAILURES
-from bot.slack.home_viewers import Looker, RecentViewers
+from bot.slack.failures import FAILURES, read_failure
+from bot.slack.home_viewers import RecentViewer, RecentViewers
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.payloads import HomeOpened
@@ -79,7 +78,7 @@ class HomeTab:
             _log_refusal(actor, denied)
             await conversation.publish_home(home.refused(denied))
             return
-        looker = self.viewers.opened(actor, self.clock.now())
+        recent = self.viewers.opened(actor, self.clock.now())
         try:
             state, viewer = await asyncio.gather(
                 self.show_home.run(self.repositories.names), self._viewer(actor)
@@ -88,7 +87,7 @@ class HomeTab:
             await conversation.publish_home(home.unavailable())
             raise
         await conversation.publish_home(home.home(state, viewer, self.command))
-        looker.saw(self._fingerprint(state, viewer), state.read_at)
+        recent.saw(self._fingerprint(state, viewer), state.read_at)
 
     async def refresh(self) -> None:
         """Draw it again for those who looked lately and would see something else by now.
@@ -99,20 +98,20 @@ class HomeTab:
         if not due:
             return
         state = await self.show_home.run(self.repositories.names)
-        for looker, viewer in await self._admitted(due):
+        for recent, viewer in await self._admitted(due):
             seen = self._fingerprint(state, viewer)
-            if seen != looker.seen:
-                await self._show(looker, home.home(state, viewer, self.command))
-            looker.saw(seen, state.read_at)
+            if seen != recent.seen:
+                await self._show(recent, home.home(state, viewer, self.command))
+            recent.saw(seen, state.read_at)
 
-    async def _admitted(self, due: Sequence[Looker]) -> list[tuple[Looker, Viewer]]:
+    async def _admitted(self, due: Sequence[RecentViewer]) -> list[tuple[RecentViewer, Viewer]]:
         """Those who still may look; the tab of the others is left as it was and not renewed."""
         may = await asyncio.gather(
             *(self.check_permission.may(one.actor, Right.READ) for one in due)
         )
-        for looker, may_read in zip(due, may, strict=True):
+        for recent, may_read in zip(due, may, strict=True):
             if not may_read:
-                self.viewers.forget(looker)
+                self.viewers.forget(recent)
         admitted = [one for one, may_read in zip(due, may, strict=True) if may_read]
         pause = await asyncio.gather(
             *(self.check_permission.may(one.actor, Right.PAUSE) for one in admitted)
@@ -127,15 +126,14 @@ class HomeTab:
         may_pause = await self.check_permission.may(actor, Right.PAUSE)
         return (await self.show_home.viewers({actor.user_id: may_pause}))[actor.user_id]
 
-    async def _show(self, looker: Looker, view: View) -> None:
+    async def _show(self, recent: RecentViewer, view: View) -> None:
         """Somebody who cannot be shown the tab now is shown it the next time."""
         try:
-            await self.client.views_publish(user_id=looker.actor.user_id, view=dict(view.view))
+            await self.client.views_publish(user_id=recent.actor.user_id, view=dict(view.view))
         except FAILURES as error:
-            code = error.response.get("error") if isinstance(error, SlackApiError) else None
             logger.info(
                 "a Home tab was not renewed",
-                extra={"action": "home_not_renewed", "error": code or type(error).__name__},
+                extra={"action": "home_not_renewed", "error": read_failure(error).code},
             )
 
     def _fingerprint(self, state: HomeState, viewer: Viewer) -> str:

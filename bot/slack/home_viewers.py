@@ -18,7 +18,7 @@ https://docs.slack.dev/reference/methods/views.publish
 
 
 @dataclass(slots=True)
-class Looker:
+class RecentViewer:
     """One person: `seen` is what the tab showed them, without the times on it, as of `read_at`."""
 
     actor: Actor
@@ -34,25 +34,25 @@ class Looker:
 class RecentViewers:
     """At most VIEWERS people; those who opened the tab last are kept."""
 
-    lookers: dict[str, Looker] = field(default_factory=dict)
+    people: dict[str, RecentViewer] = field(default_factory=dict)
 
-    def opened(self, actor: Actor, now: datetime) -> Looker:
-        looker = self.lookers.pop(actor.user_id, None) or Looker(actor, now)
-        looker.actor, looker.opened_at = actor, now
-        self.lookers[actor.user_id] = looker
-        while len(self.lookers) > VIEWERS:
-            del self.lookers[next(iter(self.lookers))]
-        return looker
+    def opened(self, actor: Actor, now: datetime) -> RecentViewer:
+        recent = self.people.pop(actor.user_id, None) or RecentViewer(actor, now)
+        recent.actor, recent.opened_at = actor, now
+        self.people[actor.user_id] = recent
+        while len(self.people) > VIEWERS:
+            del self.people[next(iter(self.people))]
+        return recent
 
-    def forget(self, looker: Looker) -> None:
-        self.lookers.pop(looker.actor.user_id, None)
+    def forget(self, recent: RecentViewer) -> None:
+        self.people.pop(recent.actor.user_id, None)
 
-    def due(self, now: datetime) -> Sequence[Looker]:
+    def due(self, now: datetime) -> Sequence[RecentViewer]:
         """Those whose tab may be renewed now; people who looked long ago are forgotten."""
-        for one in [each for each in self.lookers.values() if now - each.opened_at > RECENT]:
+        for one in [each for each in self.people.values() if now - each.opened_at > RECENT]:
             self.forget(one)
         return [
             one
-            for one in self.lookers.values()
+            for one in self.people.values()
             if one.read_at is not None and now - one.read_at >= RENEWED_EVERY
         ]

@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.checks import BotStanding, ChannelStanding, Door, InspectionFailed
+from bot.domain.checks import BotStanding, ChannelStanding, ChannelState, InspectionFailed
 from bot.ports import Clock
 from bot.ports.inspection import SlackInspection
 from bot.slack.failures import CREDENTIAL_CODES, FAILURES, read_failure
@@ -57,10 +57,10 @@ class WebApiInspection(SlackInspection):
         except FAILURES as error:
             failed = _failed(error)
             if failed.code == "channel_not_found":
-                return ChannelStanding(Door.HIDDEN)
+                return ChannelStanding(ChannelState.HIDDEN)
             raise failed from error
         channel: dict[str, Any] = answer.get("channel") or {}
-        return ChannelStanding(_door(channel), channel.get("name"))
+        return ChannelStanding(_state(channel), channel.get("name"))
 
     def _ahead(self, answer: AsyncSlackResponse) -> timedelta | None:
         try:
@@ -70,13 +70,13 @@ class WebApiInspection(SlackInspection):
         return self._clock.now() - _in_utc(theirs)
 
 
-def _door(channel: Mapping[str, Any]) -> Door:
+def _state(channel: Mapping[str, Any]) -> ChannelState:
     if channel.get("is_archived"):
-        return Door.ARCHIVED
+        return ChannelState.ARCHIVED
     if channel.get("is_im") or channel.get("is_member"):
-        return Door.MEMBER
+        return ChannelState.MEMBER
     is_closed = channel.get("is_private") or channel.get("is_mpim")
-    return Door.INVITE if is_closed else Door.PUBLIC
+    return ChannelState.INVITE if is_closed else ChannelState.PUBLIC
 
 
 def _in_utc(moment: datetime) -> datetime:

@@ -15,7 +15,7 @@ from bot.ports import ChannelPoster
 from bot.slack.channels import SlackChannels
 from bot.slack.directs import DirectChannels
 from bot.slack.failures import FAILURES, THREAD_CODES, post_error, read_failure
-from bot.slack.readers import Readers
+from bot.slack.recipients import Recipients
 from bot.slack.shared_channels import fit_for_channel
 from bot.slack.tracing import tracing
 
@@ -39,10 +39,10 @@ class SlackPoster(ChannelPoster):
         client: AsyncWebClient,
         channels: SlackChannels,
         bot_id: str,
-        readers: Readers | None = None,
+        recipients: Recipients | None = None,
     ) -> None:
-        """`readers` decides on direct messages; without it everybody is written to."""
-        self._readers = readers
+        """`recipients` decides on direct messages; without it everybody is written to."""
+        self._recipients = recipients
         self._client = client
         self._channels = channels
         self._directs = DirectChannels(client)
@@ -127,8 +127,8 @@ class SlackPoster(ChannelPoster):
 
     async def _addressed(self, channel_id: str, message: Message) -> tuple[str, Message]:
         """The channel to post to, with what is fit for it."""
-        if self._readers is not None and is_person(channel_id):
-            await self._readers.require(channel_id)
+        if self._recipients is not None and is_person(channel_id):
+            await self._recipients.require(channel_id)
         direct = await self._directs.channel(channel_id)
         if direct != channel_id:
             # Nobody but the person themselves reads the bot's messages to them.

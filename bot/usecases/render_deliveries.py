@@ -10,8 +10,8 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding
 from bot.domain.reminders import pause_of
 from bot.messages import (
+    alerts,
     groups,
-    health,
     pause,
     pause_card,
     reminders,
@@ -167,13 +167,13 @@ async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> d
         if alert is None:
             continue
         if one.subject.kind is SubjectKind.ALERT_OVER:
-            messages[one.delivery_id] = health.over(alert)
+            messages[one.delivery_id] = alerts.over(alert)
             continue
         number = alert.pull_request
         wanted = {number} if number is not None else set()
         seen = await transaction.pull_requests.get(alert.repository, wanted)
         found = seen.get(number) if number is not None else None
-        messages[one.delivery_id] = health.alert(alert, found)
+        messages[one.delivery_id] = alerts.alert(alert, found)
     return messages
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.runtime import watching
+from bot.runtime import monitoring
 from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.waiting import until_true
 from tests.support.watched_bot import WatchedBot
@@ -14,7 +14,7 @@ LIMITED_SECONDS = 10
 
 @pytest.fixture
 async def watched(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WatchedBot]:
-    monkeypatch.setattr(watching, "READ_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(monitoring, "READ_AGAIN_SECONDS", 0.0)
     bot = BotTester(
         sqlite_url,
         channels=f"acme/site={RELEASES}:enter",

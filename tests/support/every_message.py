@@ -89,10 +89,10 @@ from bot.messages import (
     why,
 )
 from bot.messages.pause_card import PauseView
+from tests.support.alert_messages import messages_of_alerts
 from tests.support.board_messages import messages_of_boards
 from tests.support.clock import NOON
 from tests.support.group_messages import messages_of_audit, messages_of_groups
-from tests.support.health_messages import messages_of_health
 from tests.support.make import (
     SITE,
     make_act,
@@ -186,7 +186,7 @@ def every_message(text: str, url: str) -> Rendered:
         **messages_of_groups(text, snapshot),
         **messages_of_boards(text, url, snapshot),
         **messages_of_audit(text),
-        **messages_of_health(text, url),
+        **messages_of_alerts(text, url),
         **_pause_cards(text),
         **_questions(text, url, snapshot),
         **_subscriptions(text),

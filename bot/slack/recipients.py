@@ -1,4 +1,4 @@
-"""Whether a person may still read what they once asked to be told."""
+"""Whether a person may still be sent what they once asked to be told."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from bot.ports import PeopleDirectory
 
 
 @dataclass(frozen=True, slots=True)
-class Readers:
-    """Full members of the home organisation, as for everything else that is read."""
+class Recipients:
+    """Who gets direct messages: full members of the home organisation, as all who read anything."""
 
     people: PeopleDirectory
     home_ids: frozenset[str]

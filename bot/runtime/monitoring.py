@@ -21,7 +21,7 @@ READ_SECONDS = 3.0
 SECOND = timedelta(seconds=1)
 
 
-class Watching:
+class Monitoring:
     """Opened first and closed last, so that a start or an end that hangs is seen."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""Every message about a queue's health, with text from outside where such text can stand."""
+"""Every message of an alert, with text from outside where such text can stand."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 from bot.domain.alerts import Alert, AlertKind
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
-from bot.messages import health
+from bot.messages import alerts
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_pull_request_record
 
@@ -32,11 +32,11 @@ def make_alert(
     return Alert(repository, kind, value, threshold, NOON, about, named, alert_id=alert_id)
 
 
-def messages_of_health(text: str, url: str) -> Mapping[str, Message]:
+def messages_of_alerts(text: str, url: str) -> Mapping[str, Message]:
     seen = make_pull_request_record(title=text, url=url, author=text)
     lasted = Alert(SITE, AlertKind.BATCH, 1, 1, NOON, 42, text, NOON + timedelta(minutes=25))
     return {
-        **{f"alert {kind}": health.alert(make_alert(kind, batch=text), seen) for kind in AlertKind},
-        "alert without a title": health.alert(make_alert()),
-        "alert over": health.over(lasted),
+        **{f"alert {kind}": alerts.alert(make_alert(kind, batch=text), seen) for kind in AlertKind},
+        "alert without a title": alerts.alert(make_alert()),
+        "alert over": alerts.over(lasted),
     }

@@ -1,4 +1,4 @@
-"""What people read about a queue's health, compared with the JSON files in `snapshots/`."""
+"""What people read of alerts, compared with the JSON files in `snapshots/`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -8,9 +8,9 @@ import pytest
 
 from bot.domain.alerts import AlertKind
 from bot.domain.message import Message
-from bot.messages import health
+from bot.messages import alerts
+from tests.support.alert_messages import make_alert
 from tests.support.clock import NOON
-from tests.support.health_messages import make_alert
 from tests.support.make import make_pull_request_record
 from tests.support.snapshots import Snapshots
 
@@ -18,15 +18,15 @@ SEEN = make_pull_request_record(42)
 
 
 def over(kind: AlertKind) -> Message:
-    return health.over(replace(make_alert(kind), ended_at=NOON + timedelta(minutes=25)))
+    return alerts.over(replace(make_alert(kind), ended_at=NOON + timedelta(minutes=25)))
 
 
 MESSAGES: Mapping[str, Callable[[], Message]] = {
-    "head": lambda: health.alert(make_alert(AlertKind.HEAD), SEEN),
-    "head_without_a_title": lambda: health.alert(make_alert(AlertKind.HEAD)),
-    "batch": lambda: health.alert(make_alert(AlertKind.BATCH), SEEN),
-    "depth": lambda: health.alert(make_alert(AlertKind.DEPTH)),
-    "failures": lambda: health.alert(make_alert(AlertKind.FAILURES), SEEN),
+    "head": lambda: alerts.alert(make_alert(AlertKind.HEAD), SEEN),
+    "head_without_a_title": lambda: alerts.alert(make_alert(AlertKind.HEAD)),
+    "batch": lambda: alerts.alert(make_alert(AlertKind.BATCH), SEEN),
+    "depth": lambda: alerts.alert(make_alert(AlertKind.DEPTH)),
+    "failures": lambda: alerts.alert(make_alert(AlertKind.FAILURES), SEEN),
     "head_over": lambda: over(AlertKind.HEAD),
     "batch_over": lambda: over(AlertKind.BATCH),
     "depth_over": lambda: over(AlertKind.DEPTH),
@@ -45,7 +45,7 @@ def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:
 
 @pytest.mark.parametrize("kind", AlertKind)
 def test_the_text_alone_says_what_is_wrong_with_numbers_and_what_to_do(kind: AlertKind) -> None:
-    told = health.alert(make_alert(kind), SEEN)
+    told = alerts.alert(make_alert(kind), SEEN)
     shown, hint, _ = told.blocks
     assert "acme/site" in told.text
     assert "limit" in told.text

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from bot import health
-from bot.runtime import watching
+from bot.runtime import monitoring
 from bot.storage.engine import sqlite_path
 from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.clock import MovedClock
@@ -106,8 +106,8 @@ async def test_a_database_that_is_away_makes_it_not_ready(
     watched: WatchedBot, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "CHECK_SECONDS", 0.2)
-    monkeypatch.setattr(watching, "READ_SECONDS", 0.2)
-    monkeypatch.setattr(watching, "READ_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(monitoring, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(monitoring, "READ_AGAIN_SECONDS", 0.0)
     other = sqlite3.connect(sqlite_path(sqlite_url), isolation_level=None, check_same_thread=False)
     with closing(other):
         # Somebody else writes and does not end.
