@@ -97,7 +97,7 @@ class Settings(DatabaseSettings):
         default=(),
         validation_alias="MQBOT_GROUPS",
         description=(
-            "names for several repositories, paused together: "
+            "names for several repositories, paused and subscribed to together: "
             "`release=acme/site,acme/api;docs=acme/docs`"
         ),
     )

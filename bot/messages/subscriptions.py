@@ -1,16 +1,19 @@
 """What is said about subscriptions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bot.domain.channels import ChannelAccess
+from bot.domain.groups import ALL, Group
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionSource, Topic
 from bot.messages import blocks
-from bot.messages.text import code, cut_markup, escape, quote
+from bot.messages.text import code, cut_markup, escape, plural, quote
 
 NAME_LIMIT = 60
 NAMED = 5
+NAMES = 30
+"""Repositories that are named where many are heard about in the same way."""
 
 
 def subscribed(
@@ -33,13 +36,15 @@ def subscribed(
     return Message(text=f"{said}.", blocks=tuple(shown))
 
 
-def unsubscribed(repository: str, left: Subscription | None) -> Message:
-    if left is None:
+def unsubscribed(repository: str, left: Sequence[Subscription]) -> Message:
+    """To the whole channel: `left` is what it still hears, by command and as configured."""
+    if not left:
         return blocks.sentence(
             f":no_bell: This channel no longer hears about {escape(repository)}."
         )
+    still = "; ".join(f"{heard(one)}{_origin(one)}" for one in left)
     return blocks.sentence(
-        f":bell: This channel now hears only this about {escape(repository)}: {heard(left)}"
+        f":bell: This channel now hears only this about {escape(repository)}: {still}"
     )
 
 
@@ -65,9 +70,9 @@ def was_not_heard(subscription: Subscription) -> Message:
     )
 
 
-def configured_stays(repository: str) -> Message:
+def configured_stays(repositories: Sequence[RepositoryName]) -> Message:
     return blocks.sentence(
-        f"This channel's subscription to {escape(repository)} comes from the bot's configuration "
+        f"This channel's subscription to {_names(repositories)} comes from the bot's configuration "
         "(MQBOT_CHANNELS); whoever runs the bot can change it there."
     )
 
@@ -82,16 +87,92 @@ def subscriptions(
         return blocks.sentence(
             f"This channel hears about nothing yet. Try `{example}`. {meant}".rstrip()
         )
-    lines = [f"• *{escape(one.repository)}*: {heard(one)}{_origin(one)}" for one in found]
     text = "This channel hears about"
-    plain = "; ".join(f"{escape(one.repository)}: {heard(one)}" for one in found)
-    shown = [blocks.section(cut_markup("\n".join([f"*{text}*", *lines]), blocks.SECTION_LIMIT))]
+    shown = [blocks.section("\n".join([f"*{text}*", *_lines(found)]))]
     if meant:
         shown.append(blocks.context(meant))
     return Message(
-        text=cut_markup(f"{text} {plain}. {meant}".rstrip(". "), blocks.FALLBACK_LIMIT),
+        text=cut_markup(f"{text} {_plain(found)}. {meant}".rstrip(". "), blocks.FALLBACK_LIMIT),
         blocks=tuple(shown),
     )
+
+
+def subscribed_together(
+    group: Group,
+    found: Sequence[Subscription],
+    access: ChannelAccess,
+    *,
+    bot_name: str,
+    configured: Sequence[RepositoryName] = (),
+) -> Message:
+    """To the whole channel: from now on it hears about each repository of the group.
+
+    Of those in `configured` the bot's configuration has it hear besides.
+    """
+    text = f"This channel now hears about {_of(group)}"
+    warning = _warning(access, bot_name)
+    besides = f"Besides, as configured: {_names(configured)}" if configured else ""
+    shown = [blocks.section("\n".join([f":bell: {text}:", *_lines(found)]))]
+    shown += [blocks.context(one) for one in (besides, warning) if one]
+    said = ". ".join(filter(None, [f"{text}: {_plain(found)}", besides, warning])).rstrip(". ")
+    return Message(text=cut_markup(f"{said}.", blocks.FALLBACK_LIMIT), blocks=tuple(shown))
+
+
+def already_so_together(group: Group, found: Sequence[Subscription]) -> Message:
+    """To whoever subscribed to what is heard already."""
+    return _listed(f"This channel hears about {_of(group)} so already. Nothing to do.", found)
+
+
+def unsubscribed_together(ended: Sequence[RepositoryName], left: Sequence[Subscription]) -> Message:
+    """To the whole channel: what it hears no more, and what it still hears of the others."""
+    if not left:
+        return blocks.sentence(f":no_bell: This channel no longer hears about {_names(ended)}.")
+    only = "This channel now hears only this"
+    if not ended:
+        return _listed(f":bell: {only}:", left)
+    return _listed(f":no_bell: This channel no longer hears about {_names(ended)}. {only}:", left)
+
+
+def not_heard_together(left: Sequence[Subscription]) -> Message:
+    """To whoever ends what the channel does not hear."""
+    if not left:
+        return blocks.sentence("This channel was subscribed to none of them. Nothing to do.")
+    return _listed("Nothing to end there. This channel hears about:", left)
+
+
+def _listed(text: str, found: Sequence[Subscription]) -> Message:
+    return Message(
+        text=cut_markup(f"{text} {_plain(found)}", blocks.FALLBACK_LIMIT),
+        blocks=(blocks.section("\n".join([text, *_lines(found)])),),
+    )
+
+
+def _of(group: Group) -> str:
+    count = plural(len(group.repositories), "repository", "repositories")
+    return f"all {count}" if group.name == ALL else f"the {count} of {escape(group.mention)}"
+
+
+def _lines(found: Sequence[Subscription]) -> list[str]:
+    return [f"• *{names}*: {words}" for names, words in _together(found)]
+
+
+def _plain(found: Sequence[Subscription]) -> str:
+    return "; ".join(f"{names}: {words}" for names, words in _together(found))
+
+
+def _together(found: Sequence[Subscription]) -> Iterator[tuple[str, str]]:
+    """Of many repositories most are heard about in the same way: that is said once."""
+    names: dict[str, list[RepositoryName]] = {}
+    for one in found:
+        names.setdefault(f"{heard(one)}{_origin(one)}", []).append(one.repository)
+    for words, repositories in names.items():
+        yield _names(repositories), words
+
+
+def _names(repositories: Sequence[RepositoryName]) -> str:
+    left = len(repositories) - NAMES
+    named = ", ".join(escape(one) for one in repositories[:NAMES])
+    return f"{named} and {left} more" if left > 0 else named
 
 
 def heard(subscription: Subscription) -> str:

@@ -40,6 +40,32 @@ async def paused_group(bot: BotTester, typed: str, label: str) -> None:
     await bot.click(question, label)
 
 
+async def test_a_channel_hears_about_a_whole_group_by_one_command(three: BotTester) -> None:
+    await three.type("/mq subscribe @release enter")
+    told = await three.wait_for_post("This channel now hears about the 2 repositories of @release")
+    assert "• *acme/site, acme/api*: enter · in threads" in told
+    listed = await three.ask("/mq subscriptions")
+    assert "• *acme/api, acme/site*: enter · in threads" in listed
+    for name in NAMES[:2]:
+        number = three.enqueue(name)
+        await three.wait_for_post(f"#{number}")
+
+    answer = await three.ask("/mq subscribe @release enter")
+    assert "hears about the 2 repositories of @release so already. Nothing to do." in answer
+    await three.type("/mq unsubscribe @all")
+    await three.wait_for_post("This channel no longer hears about acme/site, acme/api.")
+    answer = await three.ask("/mq unsubscribe @release")
+    assert answer.words == "This channel was subscribed to none of them. Nothing to do."
+
+
+async def test_a_group_that_is_configured_stays_and_is_named(three: BotTester) -> None:
+    answer = await three.ask("/mq unsubscribe @all", channel=RELEASES)
+    assert "This channel's subscription to acme/docs comes from the bot's configuration" in answer
+    await three.type("/mq subscribe @papers merge", channel=RELEASES)
+    told = await three.wait_for_post("the 1 repository of @papers", RELEASES)
+    assert "Besides, as configured: acme/docs" in told
+
+
 async def test_a_group_is_asked_back_then_paused_and_told_in_one_post(three: BotTester) -> None:
     question = await three.ask("/mq pause @release freeze for 4.2")
     assert "*Pause 2 queues of @release?* Reason: freeze for 4.2" in question

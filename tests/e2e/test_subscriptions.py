@@ -65,6 +65,12 @@ async def test_who_subscribes_is_told_what_the_channel_hears_besides(start_bot: 
     await bot.type("/mq subscribe merge", channel=RELEASES)
     told = await bot.wait_for_post("now hears about acme/site: merge", RELEASES)
     assert "Besides, as configured: failure, pause" in told
+    answer = await bot.ask("/mq unsubscribe merge", channel=RELEASES)
+    assert "comes from the bot's configuration" in answer
+    left = (
+        "now hears only this about acme/site: failure, pause · in threads (from the configuration)"
+    )
+    await bot.wait_for_post(left, RELEASES)
 
 
 async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -> None:
@@ -84,7 +90,7 @@ async def test_after_unsubscribing_nothing_more_is_posted(start_bot: StartBot) -
 async def test_an_unknown_topic_is_named_with_those_there_are(bot: BotTester) -> None:
     answer = await bot.ask("/mq subscribe acme/site merges")
     assert "There is no topic “merges”. Topics are enter, checks, merge, failure" in answer
-    assert "Usage: `/mq subscribe [owner/name] [topic …] [branch:GLOB]" in answer
+    assert "Usage: `/mq subscribe [owner/name|@group|@all] [topic …] [branch:GLOB]" in answer
     assert bot.posts() == []
 
 

@@ -37,6 +37,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES, MERGED
+from bot.domain.groups import Group
 from bot.domain.home import Health, HomeState, ReadQueue
 from bot.domain.log_pages import (
     LARGEST_SHOWN,
@@ -394,6 +395,7 @@ def _subscriptions(text: str) -> Rendered:
     }
     return {
         **found,
+        **_subscriptions_together(text, wide),
         "subscribed besides": subscriptions.subscribed(
             subscription, ChannelAccess.INVITE, bot_name=text, configured=wide
         ),
@@ -404,13 +406,31 @@ def _subscriptions(text: str) -> Rendered:
         "no default": subscriptions.default_told(None, "/mq"),
         "samples": subscriptions.samples(LONG_NAME, [("merge", [wide] * 8)] * 3, text),
         "subscriptions with all options": subscriptions.subscriptions([wide] * 12, "/mq", SITE),
-        "unsubscribed": subscriptions.unsubscribed(LONG_NAME, None),
-        "unsubscribed in part": subscriptions.unsubscribed(LONG_NAME, make_subscription()),
+        "unsubscribed": subscriptions.unsubscribed(LONG_NAME, []),
+        "unsubscribed in part": subscriptions.unsubscribed(LONG_NAME, [make_subscription()]),
         "was not heard": subscriptions.was_not_heard(make_subscription(text[:200] or "enter")),
         "was not subscribed": subscriptions.was_not_subscribed(LONG_NAME),
-        "configured": subscriptions.configured_stays(LONG_NAME),
+        "configured": subscriptions.configured_stays([LONG_NAME] * 40),
         "subscriptions": subscriptions.subscriptions([make_subscription()] * 40, "/mq"),
         "no subscriptions": subscriptions.subscriptions([], "/mq"),
+    }
+
+
+def _subscriptions_together(text: str, wide: Subscription) -> Rendered:
+    group = Group("release", (LONG_NAME,) * 60)
+    found = [wide, *[make_subscription()] * 60]
+    return {
+        "subscribed together": subscriptions.subscribed_together(
+            group, found, ChannelAccess.INVITE, bot_name=text, configured=group.repositories
+        ),
+        "already so together": subscriptions.already_so_together(group, found),
+        "unsubscribed together": subscriptions.unsubscribed_together(group.repositories, []),
+        "unsubscribed together in part": subscriptions.unsubscribed_together(
+            group.repositories, found
+        ),
+        "narrowed together": subscriptions.unsubscribed_together([], found),
+        "was not subscribed together": subscriptions.not_heard_together([]),
+        "was not heard together": subscriptions.not_heard_together(found),
     }
 
 

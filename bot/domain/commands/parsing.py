@@ -24,8 +24,10 @@ from bot.domain.commands.subscribing import (
     read_board,
     read_default,
     read_subscribe,
+    read_subscribe_group,
     read_subscriptions,
     read_unsubscribe,
+    read_unsubscribe_group,
 )
 from bot.domain.commands.values import Command, HelpCommand, StatusCommand
 from bot.domain.commands.verbs import VERB_BY_WORD, VERBS
@@ -108,4 +110,6 @@ _GROUP_READERS: dict[str, Callable[[Arguments], Command | None]] = {
     "status": read_group_status,
     "pause": read_pause_group,
     "unpause": read_unpause_group,
+    "subscribe": read_subscribe_group,
+    "unsubscribe": read_unsubscribe_group,
 }

@@ -8,9 +8,12 @@ from bot.domain.commands.values import (
     DefaultCommand,
     SampleCommand,
     SubscribeCommand,
+    SubscribeGroupCommand,
     SubscriptionsCommand,
     UnsubscribeCommand,
+    UnsubscribeGroupCommand,
 )
+from bot.domain.groups import Group
 from bot.domain.wishes import InvalidWish, Wish, read_wish
 
 TEST = "test"
@@ -22,12 +25,29 @@ def read_subscribe(arguments: Arguments) -> Command:
     return SubscribeCommand(repository, _wish(arguments, words))
 
 
+def read_subscribe_group(arguments: Arguments) -> Command | None:
+    """None when the first word is no group."""
+    group, words = _marked_group(arguments)
+    return None if group is None else SubscribeGroupCommand(group, _wish(arguments, words))
+
+
 def read_unsubscribe(arguments: Arguments) -> Command:
     repository, words = arguments.repository()
-    wish = _wish(arguments, words)
-    if wish.style is not None:
-        raise arguments.problem("style: and digest: are for subscribe.")
-    return UnsubscribeCommand(repository, wish)
+    return UnsubscribeCommand(repository, _wish_to_end(arguments, words))
+
+
+def read_unsubscribe_group(arguments: Arguments) -> Command | None:
+    """None when the first word is no group."""
+    group, words = _marked_group(arguments)
+    if group is None:
+        return None
+    return UnsubscribeGroupCommand(group, _wish_to_end(arguments, words))
+
+
+def _marked_group(arguments: Arguments) -> tuple[Group | None, list[str]]:
+    """Without its `@` a group could be a topic: `all` is every topic here."""
+    is_marked = bool(arguments.words) and arguments.words[0].startswith("@")
+    return arguments.group() if is_marked else (None, arguments.words)
 
 
 def read_subscriptions(arguments: Arguments) -> Command:
@@ -57,6 +77,13 @@ def read_board(arguments: Arguments) -> Command:
     if words and not off_last:
         raise arguments.problem(f"I do not understand “{words[0]}” here.")
     return BoardCommand(repository, is_off=off_first or off_last)
+
+
+def _wish_to_end(arguments: Arguments, words: list[str]) -> Wish:
+    wish = _wish(arguments, words)
+    if wish.style is not None:
+        raise arguments.problem("style: and digest: are for subscribe.")
+    return wish
 
 
 def _wish(arguments: Arguments, words: list[str]) -> Wish:

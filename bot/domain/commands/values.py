@@ -107,6 +107,22 @@ class UnsubscribeCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class SubscribeGroupCommand:
+    """Have the channel hear about each repository of the group."""
+
+    group: Group
+    wish: Wish = field(default_factory=Wish)
+
+
+@dataclass(frozen=True, slots=True)
+class UnsubscribeGroupCommand:
+    """An empty wish ends all that the channel hears about the group's repositories."""
+
+    group: Group
+    wish: Wish = field(default_factory=Wish)
+
+
+@dataclass(frozen=True, slots=True)
 class SampleCommand:
     """Who would hear about a sample event of each topic, on the base branch if one is given."""
 
@@ -204,7 +220,9 @@ RepositoryCommand = (
 """Those that are about one repository, which may be left out."""
 
 GeneralCommand = (
-    SubscriptionsCommand
+    SubscribeGroupCommand
+    | UnsubscribeGroupCommand
+    | SubscriptionsCommand
     | DefaultCommand
     | PauseGroupCommand
     | UnpauseGroupCommand

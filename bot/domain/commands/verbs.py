@@ -77,7 +77,7 @@ VERBS = (
     ),
     Verb(
         "subscribe",
-        "subscribe [owner/name] [topic …] [branch:GLOB] [except:LOGIN] "
+        "subscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN] "
         "[style:thread|feed|digest] [digest:09:00 ZONE]",
         "Have this channel hear about the queue",
         (
@@ -85,11 +85,12 @@ VERBS = (
             "subscribe acme/site merge failure branch:release/*",
             "subscribe acme/site all except:renovate style:feed",
             "subscribe acme/site digest:09:00 Europe/Paris",
+            "subscribe @all failure",
         ),
     ),
     Verb(
         "unsubscribe",
-        "unsubscribe [owner/name] [topic …] [branch:GLOB] [except:LOGIN]",
+        "unsubscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]",
         "Stop hearing about it, or about some of it",
         ("unsubscribe", "unsubscribe acme/site enter", "unsubscribe acme/site except:renovate"),
     ),

@@ -1,6 +1,6 @@
 """Answers about what a channel hears."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.commands import (
@@ -9,8 +9,10 @@ from bot.domain.commands import (
     RepositoryCommand,
     SampleCommand,
     SubscribeCommand,
+    SubscribeGroupCommand,
     SubscriptionsCommand,
     UnsubscribeCommand,
+    UnsubscribeGroupCommand,
 )
 from bot.domain.repository import RepositoryName
 from bot.domain.wishes import Wish
@@ -40,7 +42,12 @@ class SubscriptionAnswers:
         }
 
     def general(self) -> Mapping[type[GeneralCommand], GeneralAnswer]:
-        return {SubscriptionsCommand: self._list, DefaultCommand: self._default}
+        return {
+            SubscribeGroupCommand: self._subscribe_together,
+            UnsubscribeGroupCommand: self._unsubscribe_together,
+            SubscriptionsCommand: self._list,
+            DefaultCommand: self._default,
+        }
 
     async def _list(self, _command: SubscriptionsCommand, conversation: Conversation) -> None:
         channel_id = _where(conversation)
@@ -75,8 +82,8 @@ class SubscriptionAnswers:
     async def _subscribe(
         self, command: SubscribeCommand, repository: RepositoryName, conversation: Conversation
     ) -> None:
-        done = await self.manage_subscriptions.subscribe(
-            _request(repository, command.wish, conversation)
+        (done,) = await self.manage_subscriptions.subscribe(
+            _request([repository], command.wish, conversation)
         )
         if not done.changed:
             await conversation.tell_actor(subscriptions.already_so(done.subscription))
@@ -89,25 +96,63 @@ class SubscriptionAnswers:
     async def _unsubscribe(
         self, command: UnsubscribeCommand, repository: RepositoryName, conversation: Conversation
     ) -> None:
-        done = await self.manage_subscriptions.unsubscribe(
-            _request(repository, command.wish, conversation)
+        (done,) = await self.manage_subscriptions.unsubscribe(
+            _request([repository], command.wish, conversation)
         )
         if done.changed:
-            await conversation.tell_channel(subscriptions.unsubscribed(repository, done.left))
+            await conversation.tell_channel(subscriptions.unsubscribed(repository, done.still))
         if done.configured is not None:
-            await conversation.tell_actor(subscriptions.configured_stays(repository))
+            await conversation.tell_actor(subscriptions.configured_stays([repository]))
         elif not done.changed and done.left is not None:
             await conversation.tell_actor(subscriptions.was_not_heard(done.left))
         elif not done.changed:
             await conversation.tell_actor(subscriptions.was_not_subscribed(repository))
 
+    async def _subscribe_together(
+        self, command: SubscribeGroupCommand, conversation: Conversation
+    ) -> None:
+        group = command.group
+        done = await self.manage_subscriptions.subscribe(
+            _request(group.repositories, command.wish, conversation)
+        )
+        found = [one.subscription for one in done]
+        if not any(one.changed for one in done):
+            await conversation.tell_actor(subscriptions.already_so_together(group, found))
+            return
+        message = subscriptions.subscribed_together(
+            group,
+            found,
+            done[0].access,
+            bot_name=self.bot_name,
+            configured=[one.configured.repository for one in done if one.configured is not None],
+        )
+        await conversation.tell_channel(message)
+
+    async def _unsubscribe_together(
+        self, command: UnsubscribeGroupCommand, conversation: Conversation
+    ) -> None:
+        done = await self.manage_subscriptions.unsubscribe(
+            _request(command.group.repositories, command.wish, conversation)
+        )
+        changed = [one for one in done if one.changed]
+        configured = [one.repository for one in done if one.configured is not None]
+        if changed:
+            ended = [one.repository for one in changed if not one.still]
+            still = [left for one in changed for left in one.still]
+            await conversation.tell_channel(subscriptions.unsubscribed_together(ended, still))
+        if configured:
+            await conversation.tell_actor(subscriptions.configured_stays(configured))
+        elif not changed:
+            left = [one.left for one in done if one.left is not None]
+            await conversation.tell_actor(subscriptions.not_heard_together(left))
+
 
 def _request(
-    repository: RepositoryName, wish: Wish, conversation: Conversation
+    repositories: Sequence[RepositoryName], wish: Wish, conversation: Conversation
 ) -> SubscriptionRequest:
     return SubscriptionRequest(
         _where(conversation),
-        repository,
+        repositories,
         wish,
         conversation.actor,
         conversation.origin,

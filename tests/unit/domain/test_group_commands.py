@@ -10,13 +10,18 @@ from bot.domain.commands import (
     GroupStatusCommand,
     PauseCommand,
     PauseGroupCommand,
+    SubscribeCommand,
+    SubscribeGroupCommand,
     UnpauseGroupCommand,
+    UnsubscribeGroupCommand,
     parse_command,
 )
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
 from bot.domain.groups import ALL, Group, Groups, read_groups
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Topic
+from bot.domain.wishes import Wish
 
 SITE, API = RepositoryName("acme/site"), RepositoryName("acme/api")
 KNOWN = Repositories((SITE, API))
@@ -39,6 +44,11 @@ EVERYTHING = Group(ALL, (SITE, API))
         ("unpause @RELEASE", UnpauseGroupCommand(RELEASE)),
         ("resume all", UnpauseGroupCommand(EVERYTHING)),
         ("status @release", GroupStatusCommand(RELEASE)),
+        ("subscribe @release", SubscribeGroupCommand(RELEASE)),
+        ("subscribe @all merge", SubscribeGroupCommand(EVERYTHING, Wish(frozenset({"merge"})))),
+        ("subscribe all", SubscribeCommand(None, Wish(frozenset(Topic)))),
+        ("unsubscribe @RELEASE", UnsubscribeGroupCommand(RELEASE)),
+        ("unsubscribe @all ci", UnsubscribeGroupCommand(EVERYTHING, Wish(frozenset({"ci"})))),
         ("audit", AuditCommand(None, timedelta(days=7))),
         ("audit api since:24h", AuditCommand(API, timedelta(hours=24))),
         ("audit SINCE:2w", AuditCommand(None, timedelta(weeks=2))),
@@ -53,6 +63,8 @@ def test_commands_are_read(typed: str, command: Command) -> None:
     [
         ("unpause @release now", "Unpausing takes no reason: leave “now” out."),
         ("status @release branch:main", "I do not understand “branch:main” here."),
+        ("subscribe release", f"There is no topic “release”. Topics are {', '.join(Topic)}, all."),
+        ("unsubscribe @release style:feed", "style: and digest: are for subscribe."),
         ("audit yesterday", "I do not understand “yesterday” here."),
         ("audit since:soon", "since: a length of time is written 90m, 24h, 7d or 2w."),
     ],
@@ -68,6 +80,8 @@ def test_a_group_or_repository_that_there_is_not_is_never_part_of_a_reason() -> 
         parse_command("pause @bob asked for it", KNOWN, GROUPS)
     with pytest.raises(UnknownGroup):
         parse_command("pause @release freeze", KNOWN)
+    with pytest.raises(UnknownGroup):
+        parse_command("subscribe @releases merge", KNOWN, GROUPS)
     with pytest.raises(RepositoryNotAllowed):
         parse_command("audit acme/shop", KNOWN, GROUPS)
 

@@ -37,6 +37,7 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.event_log import Window
+from bot.domain.groups import ALL, Group
 from bot.domain.home import Health
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message, View
@@ -125,6 +126,7 @@ LONG = make_status(
 REPLACED = make_act(
     actor=BOB, reason="deploying", previous_reason="CI runners are down", previous_paused_at=NOON
 )
+RELEASE = Group("release", (SITE, API))
 WIDE = replace(
     make_subscription("merge", "action.queue.change", branches=frozenset({"main", "release/*"})),
     except_logins=frozenset({"renovate"}),
@@ -430,6 +432,27 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "subscribed-with-all-options": lambda: subscriptions.subscribed(
         WIDE, ChannelAccess.OPEN, bot_name="merge-queue"
     ),
+    "subscribed-together": lambda: subscriptions.subscribed_together(
+        RELEASE,
+        [make_subscription("merge"), make_subscription("merge", "failure", repository=API)],
+        ChannelAccess.INVITE,
+        bot_name="merge-queue",
+        configured=[API],
+    ),
+    "subscribed-together-already-so": lambda: subscriptions.already_so_together(
+        Group(ALL, (SITE, API)), [make_subscription(), make_subscription(repository=API)]
+    ),
+    "unsubscribed-together": lambda: subscriptions.unsubscribed_together([SITE, API], []),
+    "unsubscribed-together-in-part": lambda: subscriptions.unsubscribed_together(
+        [SITE], [make_subscription("merge", repository=API)]
+    ),
+    "narrowed-together": lambda: subscriptions.unsubscribed_together(
+        [], [make_subscription("merge"), make_subscription("merge", repository=API)]
+    ),
+    "was-not-subscribed-together": lambda: subscriptions.not_heard_together([]),
+    "was-not-heard-together": lambda: subscriptions.not_heard_together(
+        [make_subscription("merge")]
+    ),
     "subscribed-already-so": lambda: subscriptions.already_so(WIDE),
     "subscriptions-with-a-default": lambda: subscriptions.subscriptions([WIDE], "/mq", SITE),
     "default-set": lambda: subscriptions.default_set(SITE),
@@ -463,11 +486,11 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "staleness-over": lambda: staleness.read_again(
         Staleness((SITE,) * 7, NOON, ended_at=NOON + timedelta(minutes=12))
     ),
-    "unsubscribed": lambda: subscriptions.unsubscribed(SITE, None),
-    "unsubscribed-in-part": lambda: subscriptions.unsubscribed(SITE, make_subscription("merge")),
+    "unsubscribed": lambda: subscriptions.unsubscribed(SITE, []),
+    "unsubscribed-in-part": lambda: subscriptions.unsubscribed(SITE, [make_subscription("merge")]),
     "was-not-heard": lambda: subscriptions.was_not_heard(make_subscription("merge", "failure")),
     "was-not-subscribed": lambda: subscriptions.was_not_subscribed(SITE),
-    "configured-stays": lambda: subscriptions.configured_stays(SITE),
+    "configured-stays": lambda: subscriptions.configured_stays([SITE]),
     "subscriptions": lambda: subscriptions.subscriptions(
         [make_subscription(), make_subscription("ci", source=SubscriptionSource.CONFIGURATION)],
         "/mq",

@@ -1,14 +1,16 @@
 """Subscribing, unsubscribing and listing."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, AuditSelection, Origin
 from bot.domain.channels import ChannelAccess
-from bot.domain.errors import PermissionDenied
+from bot.domain.errors import CommandSyntaxError, PermissionDenied
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionSource
 from bot.domain.wishes import Wish
-from bot.usecases.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
+from bot.usecases.manage_subscriptions import TOGETHER, ManageSubscriptions, SubscriptionRequest
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import FakeChannels, make_person
@@ -22,7 +24,9 @@ def make_use_case(**others: ChannelAccess) -> ManageSubscriptions:
 def asked(
     wanted: frozenset[str] | None, *, repository: RepositoryName = SITE, actor: Actor = ALICE
 ) -> SubscriptionRequest:
-    return SubscriptionRequest("C1", repository, Wish(wanted or frozenset()), actor, Origin.COMMAND)
+    return SubscriptionRequest(
+        "C1", [repository], Wish(wanted or frozenset()), actor, Origin.COMMAND
+    )
 
 
 async def on_record(use_case: ManageSubscriptions) -> list[AuditRecord]:
@@ -43,7 +47,7 @@ async def configure(use_case: ManageSubscriptions) -> None:
 async def test_a_channel_subscribes_and_it_is_known_who_did() -> None:
     use_case = make_use_case()
 
-    done = await use_case.subscribe(asked(DEFAULT_TOPICS))
+    (done,) = await use_case.subscribe(asked(DEFAULT_TOPICS))
 
     assert done.access is ChannelAccess.OPEN
     assert (done.subscription.created_by, done.subscription.created_at) == ("U0ALICE", NOON)
@@ -55,7 +59,7 @@ async def test_subscribing_again_adds_topics_and_ends_none() -> None:
     use_case = make_use_case()
     await use_case.subscribe(asked(topics("enter")))
 
-    done = await use_case.subscribe(asked(topics("merge"), actor=BOB))
+    (done,) = await use_case.subscribe(asked(topics("merge"), actor=BOB))
 
     assert done.subscription.topics == {"enter", "merge"}
     assert len(await use_case.subscriptions("C1")) == 1
@@ -64,7 +68,7 @@ async def test_subscribing_again_adds_topics_and_ends_none() -> None:
 async def test_a_channel_the_bot_is_not_in_is_subscribed_all_the_same_and_says_so() -> None:
     use_case = make_use_case(C1=ChannelAccess.INVITE)
 
-    done = await use_case.subscribe(asked(DEFAULT_TOPICS))
+    (done,) = await use_case.subscribe(asked(DEFAULT_TOPICS))
 
     assert done.access is ChannelAccess.INVITE
     assert await use_case.subscriptions("C1")
@@ -75,7 +79,7 @@ async def test_unsubscribing_ends_it() -> None:
     await use_case.subscribe(asked(DEFAULT_TOPICS))
     await use_case.subscribe(asked(DEFAULT_TOPICS, repository=API))
 
-    done = await use_case.unsubscribe(asked(None))
+    (done,) = await use_case.unsubscribe(asked(None))
 
     assert (done.changed, done.left, done.configured) == (True, None, None)
     assert [one.repository for one in await use_case.subscriptions("C1")] == [API]
@@ -85,7 +89,7 @@ async def test_unsubscribing_from_a_topic_leaves_the_others() -> None:
     use_case = make_use_case()
     await use_case.subscribe(asked(topics("enter", "merge")))
 
-    done = await use_case.unsubscribe(asked(topics("enter", "ci")))
+    (done,) = await use_case.unsubscribe(asked(topics("enter", "ci")))
 
     assert done.changed
     assert done.left is not None
@@ -97,7 +101,7 @@ async def test_unsubscribing_from_the_last_topic_ends_it() -> None:
     use_case = make_use_case()
     await use_case.subscribe(asked(topics("enter")))
 
-    done = await use_case.unsubscribe(asked(topics("enter")))
+    (done,) = await use_case.unsubscribe(asked(topics("enter")))
 
     assert (done.changed, done.left) == (True, None)
     assert await use_case.subscriptions("C1") == []
@@ -105,10 +109,11 @@ async def test_unsubscribing_from_the_last_topic_ends_it() -> None:
 
 async def test_unsubscribing_from_what_was_not_heard_changes_nothing() -> None:
     use_case = make_use_case()
-    assert not (await use_case.unsubscribe(asked(None))).changed
+    (done,) = await use_case.unsubscribe(asked(None))
+    assert not done.changed
     await use_case.subscribe(asked(topics("enter")))
 
-    done = await use_case.unsubscribe(asked(topics("merge")))
+    (done,) = await use_case.unsubscribe(asked(topics("merge")))
 
     assert not done.changed
     assert done.left is not None
@@ -118,7 +123,7 @@ async def test_what_is_configured_stays_and_is_named() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
-    done = await use_case.unsubscribe(asked(None))
+    (done,) = await use_case.unsubscribe(asked(None))
 
     assert not done.changed
     assert done.configured is not None
@@ -131,7 +136,7 @@ async def test_a_command_does_not_touch_what_is_configured() -> None:
     use_case = make_use_case()
     await configure(use_case)
 
-    done = await use_case.subscribe(asked(topics("enter")))
+    (done,) = await use_case.subscribe(asked(topics("enter")))
 
     assert done.subscription.topics == {"enter"}
     assert len(await use_case.subscriptions("C1")) == 2
@@ -156,6 +161,64 @@ async def test_each_decision_is_on_record_with_what_was_heard_before_and_after()
     done, unchanged = ActResult.DONE, ActResult.UNCHANGED
     assert [one.result for one in records] == [done, unchanged, done, done]
     assert {(one.channel_id, one.origin) for one in records} == {("C1", Origin.COMMAND)}
+
+
+async def test_many_repositories_are_subscribed_to_alike_and_added_to_what_each_has() -> None:
+    use_case = make_use_case()
+    await use_case.subscribe(asked(topics("enter")))
+    both = replace(asked(topics("merge")), repositories=[SITE, API])
+
+    done = await use_case.subscribe(both)
+    again = await use_case.subscribe(both)
+
+    assert [(one.subscription.repository, one.subscription.topics) for one in done] == [
+        (SITE, topics("enter", "merge")),
+        (API, topics("merge")),
+    ]
+    assert [one.changed for one in [*done, *again]] == [True, True, False, False]
+    heard = {one.repository: one for one in await use_case.subscriptions("C1")}
+    assert heard == {one.subscription.repository: one.subscription for one in done}
+    assert len(await on_record(use_case)) == 5
+
+
+async def test_more_repositories_than_one_transaction_takes_are_all_done() -> None:
+    use_case = make_use_case()
+    names = [RepositoryName(f"acme/r{number}") for number in range(2 * TOGETHER + 1)]
+    all_of_them = replace(asked(topics("merge")), repositories=names)
+
+    assert [one.subscription.repository for one in await use_case.subscribe(all_of_them)] == names
+    assert len(await use_case.subscriptions("C1")) == len(names)
+    assert [one.repository for one in await use_case.unsubscribe(all_of_them)] == names
+    assert await use_case.subscriptions("C1") == []
+
+
+async def test_of_many_each_ends_what_it_heard_and_tells_what_stays() -> None:
+    use_case = make_use_case()
+    await configure(use_case)
+    await use_case.subscribe(asked(topics("merge")))
+    await use_case.subscribe(asked(topics("merge", "enter"), repository=API))
+
+    site, api = await use_case.unsubscribe(
+        replace(asked(topics("merge")), repositories=[SITE, API])
+    )
+
+    assert (site.changed, api.changed) == (True, True)
+    assert [one.source for one in site.still] == [SubscriptionSource.CONFIGURATION]
+    assert [one.topics for one in api.still] == [{"enter"}]
+
+
+async def test_what_cannot_be_left_out_names_the_repository_and_changes_none() -> None:
+    use_case = make_use_case()
+    on_main = replace(asked(None), wish=Wish(branches=frozenset({"main"})))
+    await use_case.subscribe(on_main)
+    await use_case.subscribe(asked(None, repository=API))
+
+    with pytest.raises(CommandSyntaxError) as raised:
+        await use_case.unsubscribe(replace(on_main, repositories=[SITE, API]))
+
+    said = "acme/api: This channel hears about all branches, not main by name."
+    assert raised.value.problem == said
+    assert len(await use_case.subscriptions("C1")) == 2
 
 
 async def test_a_refusal_is_on_record_and_changes_nothing() -> None:
