@@ -76,6 +76,11 @@ class Extended:
     told: Told
 
 
+@dataclass(frozen=True, slots=True)
+class LiftsLater:
+    """Nothing was changed: the pause has another end by now than the timer that asks."""
+
+
 PauseOutcome = Paused | AlreadyPaused
 UnpauseOutcome = Unpaused | NotPaused | OtherPause
 ExtendOutcome = Extended | NotPaused | OtherPause

@@ -8,7 +8,7 @@ from bot.domain.audit import Action, Actor, Origin
 from bot.domain.errors import QueueBusy
 from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
 from bot.domain.groups import Group
-from bot.domain.pauses import NotPaused, OtherPause, Unpaused
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
 from bot.domain.snapshots import same_moment
@@ -92,6 +92,9 @@ class LiftGroup:
                 await self._let_go(act, timer)
                 who = known.actor.name if known.actor is not None else None
                 return RepositoryResult(timer.repository, GroupOutcome.REPLACED, who)
+            case LiftsLater():
+                detail = "somebody gave it another end meanwhile"
+                return RepositoryResult(timer.repository, GroupOutcome.FAILED, detail=detail)
             case Postponed(error=error):
                 why = str(error) if isinstance(error, QueueBusy) else answer_of(error)
                 detail = f"{why}; it is tried again"

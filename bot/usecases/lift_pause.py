@@ -10,7 +10,7 @@ from bot.domain.backoff import retry_delay
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.group_acts import GroupAct
-from bot.domain.pauses import NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer, TimerState
 from bot.ports import Clock, Lease, Store, Transaction
@@ -41,7 +41,7 @@ class LiftPause:
 
     async def run(
         self, timer: Timer, lease: Lease, part_of: GroupAct | None = None
-    ) -> UnpauseOutcome | Postponed:
+    ) -> UnpauseOutcome | LiftsLater | Postponed:
         """Raises StoreError, LeaseLost among them."""
         request = UnpauseRequest(
             timer.repository,
@@ -53,10 +53,12 @@ class LiftPause:
             lifts_at=timer.lifts_at,
         )
         try:
-            outcome = await self.unpause_queue.run(request)
+            outcome = await self.unpause_queue.on_time(request, timer)
         except (MergeQueueError, QueueBusy) as error:
             await self._later(timer, lease, error)
             return Postponed(error)
+        if isinstance(outcome, LiftsLater):
+            return outcome
         async with self.store.begin() as transaction:
             await transaction.leases.require(lease, self.clock.now())
             match outcome:

@@ -6,10 +6,11 @@ from datetime import datetime
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, about
 from bot.domain.group_acts import GroupAct
-from bot.domain.pauses import NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import heard
 from bot.domain.snapshots import KnownPause
+from bot.domain.timers import Timer
 from bot.ports import MergeQueue
 from bot.usecases.acts import ActLog
 from bot.usecases.known_pause import know_pause
@@ -41,11 +42,22 @@ class UnpauseQueue:
 
     async def run(self, request: UnpauseRequest) -> UnpauseOutcome:
         """Raises PermissionDenied, QueueBusy or MergeQueueError; the audit says so."""
-        if request.origin is not Origin.TIMER:
-            # Whoever set the timer was allowed to when they did; no request of Slack says so.
-            await self.acts.permit(self._act(request, None))
+        await self.acts.permit(self._act(request, None))
         with about(request.repository):
             async with self.acts.turn(self._act(request, None)):
+                return await self._in_turn(request)
+
+    async def on_time(self, request: UnpauseRequest, timer: Timer) -> UnpauseOutcome | LiftsLater:
+        """As `run`, for a timer, whose end somebody may change while it waits for its turn.
+
+        Whoever set it was allowed to when they did; no request of Slack says so.
+        """
+        with about(request.repository):
+            async with self.acts.turn(self._act(request, None)):
+                async with self.acts.store.begin() as transaction:
+                    now_set = await transaction.timers.of(timer.repository, timer.paused_at)
+                if now_set is None or now_set.lifts_at != timer.lifts_at:
+                    return LiftsLater()
                 return await self._in_turn(request)
 
     async def _in_turn(self, request: UnpauseRequest) -> UnpauseOutcome:

@@ -1,18 +1,25 @@
 """Pauses that lift themselves are lifted once, however many processes look at the timers."""
 
 import asyncio
+from dataclasses import dataclass, field
 from datetime import timedelta
+
+import pytest
+from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, AuditSelection, Origin
 from bot.domain.durations import For
 from bot.domain.group_acts import EVERY_ACT
 from bot.domain.groups import Group
+from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
+from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Store
 from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.expire_pauses import LEASE, ExpirePauses
+from bot.usecases.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.group_work import GroupRequest, GroupWork, Progress
 from bot.usecases.lift_group import LiftGroup
 from bot.usecases.lift_pause import LiftPause
@@ -42,6 +49,7 @@ class Process:
         check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
         acts = ActLog(store, clock, FakeChannels(), check, nobody)
         self.pausing = PauseQueue(service, acts)
+        self.extending = ExtendPause(service, acts)
         work = GroupWork(acts)
         self.groups = PauseGroup(self.pausing, work)
         lift = LiftPause(UnpauseQueue(service, acts), store, clock, lambda: 0.5)
@@ -52,6 +60,35 @@ class Process:
             repository, "deploying", ALICE, Origin.COMMAND, "C1", lasting=For(HALF_HOUR)
         )
         await self.pausing.run(request)
+
+
+@dataclass
+class HeldService(FakeMergeQueue):
+    """Keeps whoever asks for a pause waiting, while `is_held`."""
+
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    answers: asyncio.Event = field(default_factory=asyncio.Event)
+    is_held: bool = False
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        if self.is_held:
+            self.asked.set()
+            await self.answers.wait()
+        return await super().current_pause(repository)
+
+
+class HeardClock(MovedClock):
+    """Tells when somebody waits, as for a turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited = asyncio.Event()
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        self.waited.set()
+        await super().sleep(seconds)
 
 
 async def lifted(store: Store) -> list[RepositoryName]:
@@ -123,3 +160,40 @@ async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: 
     assert (act.action, act.origin, act.actor.name) == (Action.UNPAUSE, Origin.TIMER, ALICE.name)
     assert act.has_changed
     assert act.left_to_try == ()
+
+
+@pytest.mark.parametrize("together", [False, True])
+async def test_a_pause_that_is_being_extended_when_its_time_comes_is_not_lifted(
+    store: Store,
+    together: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Whoever extends has their turn first, and is told of the later end."""
+    clock = HeardClock()
+    service = HeldService((SITE, API))
+    one, other = (Process(name, store, service, clock) for name in ("one", "other"))
+    if together:
+        request = GroupRequest(
+            Group("release", (SITE, API)), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
+        )
+        await one.groups.run(request, unheard)
+    else:
+        await one.pause(SITE)
+    clock.advance(HALF_HOUR.total_seconds() - 1)
+    service.is_held = True
+    extending = asyncio.create_task(
+        one.extending.run(ExtendRequest(SITE, For(HALF_HOUR), ALICE, Origin.BUTTON, "C1"))
+    )
+    await service.asked.wait()
+    service.is_held = False
+    clock.advance(2)
+    expiring = asyncio.create_task(other.expiry.run())
+    await clock.waited.wait()
+    service.answers.set()
+    assert isinstance(await extending, Extended)
+    await expiring
+
+    assert SITE in service.pauses
+    assert await lifted(store) == ([API] if together else [])
+    clock.advance(HALF_HOUR.total_seconds() + 1)
+    await other.expiry.run()
+    assert SITE in await lifted(store)
