@@ -237,7 +237,7 @@ def _mark(done: GroupAct) -> str:
 
 
 def _cut_short(done: GroupAct) -> str:
-    return "" if done.ended_at is not None else "cut short by a restart of the bot"
+    return "cut short by a restart of the bot" if done.is_told_by_records else ""
 
 
 def summary(done: GroupAct) -> list[str]:

@@ -103,9 +103,10 @@ def _grown(record: PauseRecord) -> str:
     return now if start is None or start == record.queued_now else f"{now}, {start:,} when paused"
 
 
-def snoozed(repository: RepositoryName, next_at: datetime) -> Message:
-    """To the person who pressed *Snooze*."""
-    text = f":zzz: No reminder of {escape(repository)} before"
+def snoozed(repository: RepositoryName, next_at: datetime, group: str | None = None) -> Message:
+    """To the person who pressed *Snooze*; `group` when it speaks for all that it has paused."""
+    what = escape(repository) if group is None else groups.name_of(group)
+    text = f":zzz: No reminder of {what} before"
     return Message(
         text=f"{text} {utc_time(next_at)}.",
         blocks=(blocks.section(f"{text} {local_time(next_at)}."),),

@@ -30,6 +30,10 @@ class GroupActs(Protocol):
         """The last of these that was begun."""
         ...
 
+    async def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
+        """Those that have no end and were begun before, the oldest first."""
+        ...
+
     async def hold(self, held: HeldPause) -> None:
         """Insert, or replace the one of the same group and repository."""
         ...

@@ -18,6 +18,7 @@ from bot.slack.people import SlackPeople
 from bot.slack.poster import SlackPoster
 from bot.slack.recipients import Recipients
 from bot.usecases import UseCases
+from bot.usecases.end_cut_short import EndCutShort
 from bot.usecases.expire_pauses import ExpirePauses
 from bot.usecases.gate import Gate, looks_at_once, pages_at_once
 from bot.usecases.lift_group import LiftGroup
@@ -46,6 +47,7 @@ CHANNELS_SECONDS = 1800.0
 HOME_SECONDS = 10.0
 EXPIRY_SECONDS = 1.0
 REMINDER_SECONDS = 5.0
+CUT_SHORT_SECONDS = 15.0
 
 
 def limits_job(limits: SharedLimits) -> Job:
@@ -202,6 +204,8 @@ class Jobs:
         """Lift pauses whose time has come, and remind of those that go on. Before `start`."""
         remind = use_cases.remind_of_pauses
         self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind.run))
+        cut_short = EndCutShort(self._ports.store, self._ports.clock, self.nudge)
+        self._scheduler.every(CUT_SHORT_SECONDS, Job("end what was cut short", cut_short.run))
         lift_pause = LiftPause(
             use_cases.unpause_queue,
             self._ports.store,

@@ -89,6 +89,15 @@ class SqlGroupActs(GroupActs):
         return None if row is None else _act(row)
 
     @override
+    async def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
+        rows = await self._statements.run(
+            select(group_acts)
+            .where(group_acts.c.ended_at.is_(None), group_acts.c.at < begun_before)
+            .order_by(group_acts.c.group_act_id)
+        )
+        return [_act(row) for row in rows.mappings()]
+
+    @override
     async def hold(self, held: HeldPause) -> None:
         insert_or_update = self._statements.insert(group_pauses)
         changed = {

@@ -78,12 +78,12 @@ async def load_group_acts(
         return {}
     found = await transaction.group_acts.get(wanted)
     return {
-        group_act_id: act if act.ended_at is not None else await _as_known(transaction, act)
+        group_act_id: await as_known(transaction, act) if act.is_told_by_records else act
         for group_act_id, act in found.items()
     }
 
 
-async def _as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
+async def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
     """Its results from the audit: what is not on record as done may have been done or not."""
     done: list[RepositoryResult] = []
     for repository in act.repositories:

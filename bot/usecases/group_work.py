@@ -122,6 +122,9 @@ class GroupWork:
             hearing = await _hearing_several(transaction, repositories)
             if action is not Action.PAUSE:
                 hearing |= await _told_of_pausing(transaction, request.group)
+            if request.again is not None:
+                begun = await transaction.group_acts.get([request.again])
+                hearing |= begun[request.again].told_together
             act = GroupAct(
                 group=request.group.name,
                 action=action,

@@ -23,6 +23,15 @@ from bot.usecases.tell_urgently import tell_urgently
 
 
 @dataclass(frozen=True, slots=True)
+class Snoozed:
+    """No reminder before `next_at`: of that repository, or of all that is paused for `group`."""
+
+    next_at: datetime
+    repository: RepositoryName
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RemindOfPauses:
     """Two processes at once remind once: a reminder's delivery is unique."""
 
@@ -54,8 +63,8 @@ class RemindOfPauses:
         if reminded:
             self.nudge()
 
-    async def snooze(self, snooze: AuditRecord, paused_at: datetime) -> datetime | None:
-        """When the next reminder comes, with the act on record; None when that pause is over."""
+    async def snooze(self, snooze: AuditRecord, paused_at: datetime) -> Snoozed | None:
+        """What was put off, with the act on record; None when that pause is over."""
         now = self.clock.now()
         async with self.store.begin() as transaction:
             pause = await find_pause(transaction, snooze.repository, paused_at)
@@ -72,7 +81,8 @@ class RemindOfPauses:
             await _save_for(transaction, plan, left)
             until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
             await transaction.audit.add(replace(snooze, result=ActResult.DONE, detail=until))
-        return plan.next_at
+        group = act.group if act is not None and len(left) > 1 else None
+        return Snoozed(plan.next_at, left[0].repository, group)
 
     def _first(self, pause: PauseRecord) -> ReminderPlan:
         return first_plan(pause.pause_id, pause.paused_at, self.first_gap)

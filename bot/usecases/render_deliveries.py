@@ -105,7 +105,7 @@ async def _group_messages(
 ) -> dict[str, Message]:
     acts = await load_group_acts(transaction, _ids(deliveries))
     return {
-        one.delivery_id: groups.act(acts[one.subject.subject_id])
+        one.delivery_id: groups.answer(acts[one.subject.subject_id], posted_here=False)
         for one in deliveries
         if one.subject.subject_id in acts
     }

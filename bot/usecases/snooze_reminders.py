@@ -10,7 +10,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.usecases.acts import ActLog
 from bot.usecases.known_pause import know_pause
-from bot.usecases.remind_of_pauses import RemindOfPauses
+from bot.usecases.remind_of_pauses import RemindOfPauses, Snoozed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class SnoozeReminders:
     remind: RemindOfPauses
     acts: ActLog
 
-    async def run(self, request: SnoozeRequest) -> datetime | NotPaused | OtherPause:
-        """When the next reminder comes; when that pause is over, what is true now.
+    async def run(self, request: SnoozeRequest) -> Snoozed | NotPaused | OtherPause:
+        """What was put off; when that pause is over, what is true now.
 
         Raises PermissionDenied, and MergeQueueError when that cannot be told.
         """
@@ -48,11 +48,10 @@ class SnoozeReminders:
             paused_at=request.paused_at,
         )
         await self.acts.permit(act)
-        next_at = None
         if request.paused_at is not None:
-            next_at = await self.remind.snooze(act, request.paused_at)
-        if next_at is not None:
-            return next_at
+            put_off = await self.remind.snooze(act, request.paused_at)
+            if put_off is not None:
+                return put_off
         await self.acts.leave(act, "that pause is over")
         with about(request.repository):
             current = await self.merge_queue.current_pause(request.repository)

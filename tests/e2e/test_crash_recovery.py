@@ -38,6 +38,7 @@ async def _crash(bot: ProcessTester, seconds: int = 60) -> None:
     with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
         database.execute("UPDATE leases SET expires_at = expires_at - ?", earlier)
         _age_audit(database, earlier)
+        database.execute("UPDATE group_acts SET at = at - ?", earlier)
         database.execute("UPDATE slack_limits SET closed_until = closed_until - ?", earlier)
         database.execute("UPDATE destinations SET claimable_at = claimable_at - ?", earlier)
         database.execute(
@@ -164,3 +165,33 @@ async def test_killed_when_slack_had_taken_a_card_it_edits_that_one(
     await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
     await bot.wait_for_post("Queue unpaused")
     assert len(bot.posts()) == 2
+
+
+GROUP = {
+    "repositories": {"acme/site": "quiet", "acme/api": "quiet"},
+    "environment": {"MQBOT_GROUPS": "release=acme/site,acme/api"},
+}
+
+
+async def test_killed_before_the_first_queue_of_a_group_was_paused_the_person_hears_so_and_can_act(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process(**GROUP)
+    question = await bot.ask("/mq pause @release freeze")
+    killed = bot.kill_when_service_has_answered("GET", "/merge-queue/pause")
+    await bot.click(question, "Pause 2 queues")
+    await until(killed.is_set, "the process killed before it paused anything")
+    await bot.wait_for_change(question, "Pausing @release: 0 of 2")
+    await _crash(bot, seconds=240)
+
+    await bot.start_bot()
+
+    told = await bot.wait_for_direct_message("@release: 0 of 2 queues paused")
+    assert "*2 not done as far as I know:* acme/site, acme/api" in told
+    assert "cut short by a restart of the bot" in told
+    await bot.click(told, "Try the rest again")
+    post = await bot.wait_for_post("@release: 2 of 2 queues paused")
+    assert "*2 paused:* acme/site, acme/api" in post
+    assert bot.pause_reason("acme/api") == "freeze (by alice via Slack)"
+    await bot.wait_for_direct_message("@release: 2 of 2 queues paused")
+    await bot.wait_for_reply("@release: 2 of 2 queues paused", channel=told.channel)

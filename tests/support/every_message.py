@@ -293,6 +293,7 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
             Staleness((LONG_NAME,) * 9, NOON, ended_at=NOON + timedelta(hours=1))
         ),
         "snoozed": reminders.snoozed(LONG_NAME, NOON),
+        "group snoozed": reminders.snoozed(LONG_NAME, NOON, "release"),
         "extend modal": timers.extend_modal(LONG_NAME, "value", "C0MERGEQ"),
         "extend modal at work": timers.working_modal(),
         "reason modal of one": pause.reason_modal(

@@ -14,7 +14,7 @@ from bot.domain.audit import (
     AuditSelection,
     Origin,
 )
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import CUT_SHORT, GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseRecord, Who
@@ -84,6 +84,13 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         ),
         "group cut short": groups.act(
             make_group_act(*_of_pause(text), actor=actor, asked=reason, ended=False)
+        ),
+        "group cut short and ended": groups.answer(
+            replace(
+                make_group_act(*_of_pause(text), actor=actor, asked=reason),
+                ended_at=NOON + CUT_SHORT,
+            ),
+            posted_here=False,
         ),
         "group since then": groups.since_then("release", unpaused),
         "group unknown since then": groups.since_then("release", None),

@@ -57,6 +57,11 @@ class InMemoryGroupActs(GroupActs):
         return self._acts[max(ids)] if ids else None
 
     @override
+    async def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
+        acts = [act for _, act in sorted(self._acts.items())]
+        return [act for act in acts if act.ended_at is None and act.at < begun_before]
+
+    @override
     async def hold(self, held: HeldPause) -> None:
         self._held[held.group, held.repository] = as_stored(held)
 

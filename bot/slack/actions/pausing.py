@@ -15,6 +15,7 @@ from bot.slack.payloads import BlockActions, PauseForm
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.extend_pause import ExtendRequest
 from bot.usecases.pause_queue import PauseRequest
+from bot.usecases.remind_of_pauses import Snoozed
 from bot.usecases.show_status import ShowStatus
 from bot.usecases.snooze_reminders import SnoozeReminders, SnoozeRequest
 from bot.usecases.unpause_queue import UnpauseRequest
@@ -119,8 +120,8 @@ class PauseActions:
                 await conversation.tell_actor(pause.not_paused(target.repository))
             case OtherPause(known=known):
                 await conversation.tell_actor(pause.other_pause(target.repository, known))
-            case next_at:
-                await conversation.tell_actor(reminders.snoozed(target.repository, next_at))
+            case Snoozed(next_at, repository, group):
+                await conversation.tell_actor(reminders.snoozed(repository, next_at, group))
 
     async def _dismiss(self, _click: BlockActions, conversation: Conversation) -> None:
         await self.check_permission.require(conversation.actor, Right.READ)

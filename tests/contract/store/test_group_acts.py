@@ -71,6 +71,23 @@ async def test_the_latest_act_of_a_group_is_the_last_that_was_begun(store: Store
         assert await acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
 
 
+async def test_acts_without_an_end_are_found_by_when_they_were_begun(store: Store) -> None:
+    async with store.begin() as transaction:
+        acts = transaction.group_acts
+        ended = await acts.add(ACT)
+        await acts.end(ended, RESULTS, after(3))
+        first = await acts.add(replace(ACT, at=after(2)))
+        second = await acts.add(replace(ACT, at=after(1)))
+        await acts.add(replace(ACT, at=after(60)))
+    async with store.begin() as transaction:
+        found = await transaction.group_acts.unended(after(60))
+        assert await transaction.group_acts.unended(after(1)) == []
+    assert found == [
+        replace(ACT, group_act_id=first, at=after(2)),
+        replace(ACT, group_act_id=second, at=after(1)),
+    ]
+
+
 async def test_one_at_a_time_gets_an_act_that_is_locked(store: Store) -> None:
     """Each finds what the one before it has written."""
     async with store.begin() as transaction:

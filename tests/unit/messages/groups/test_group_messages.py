@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection, Origin
-from bot.domain.group_acts import GroupOutcome, RepositoryResult
+from bot.domain.group_acts import CUT_SHORT, GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
@@ -87,6 +87,14 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_cut_short": lambda: groups.act(
         make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.NOT_TRIED), ended=False)
     ),
+    "group_cut_short_and_ended": lambda: groups.answer(
+        replace(
+            make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.NOT_TRIED)),
+            ended_at=NOON + CUT_SHORT,
+        ),
+        posted_here=False,
+    ),
+    "group_snoozed": lambda: reminders.snoozed(SITE, NOON, "release"),
     "group_since_then": lambda: groups.since_then("release", UNPAUSED),
     "group_since_then_unknown": lambda: groups.since_then("release", None),
     "group_card": lambda: groups.card(make_group_act(*RESULTS), [SITE]),
