@@ -77,10 +77,10 @@ def _(error: CommandSyntaxError, command: str, _repository: str) -> str:
 
 @_say.register
 def _(error: RepositoryNotAllowed, _command: str, _repository: str) -> str:
-    return not_allowed(error)
+    return _not_allowed(error)
 
 
-def not_allowed(error: RepositoryNotAllowed) -> str:
+def _not_allowed(error: RepositoryNotAllowed) -> str:
     return f"I do not look after {code(error.repository, 150)}. {_known(error.configured)}"
 
 
@@ -91,10 +91,10 @@ def _(error: RepositoryNotChosen, _command: str, _repository: str) -> str:
 
 @_say.register
 def _(error: UnknownGroup, _command: str, _repository: str) -> str:
-    return unknown_group(error)
+    return _unknown_group(error)
 
 
-def unknown_group(error: UnknownGroup) -> str:
+def _unknown_group(error: UnknownGroup) -> str:
     mentions = [one if one == ALL else f"@{one}" for one in error.known]
     nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
     left = len(mentions) - LISTED
@@ -126,7 +126,7 @@ def _(error: PermissionDenied, _command: str, _repository: str) -> str:
 
 @_say.register
 def _(error: InvalidReason, _command: str, _repository: str) -> str:
-    return invalid_reason(error)
+    return _invalid_reason(error)
 
 
 _DURATIONS = {
@@ -148,20 +148,26 @@ _DURATIONS = {
 
 @_say.register
 def _(error: InvalidDuration, _command: str, _repository: str) -> str:
-    return invalid_duration(error)
-
-
-def invalid_duration(error: InvalidDuration) -> str:
-    """Names what was written, and the mend."""
     return f"{code(error.shown, 60)}: {_DURATIONS[DurationProblem(error.problem)]}"
 
 
-def plain_duration(error: InvalidDuration) -> str:
-    """The same beside a field of a form, where Slack shows plain text."""
-    return _DURATIONS[DurationProblem(error.problem)]
+def beside_field(
+    error: InvalidReason | InvalidDuration | RepositoryNotAllowed | UnknownGroup,
+) -> str:
+    """Why a form is refused, shown beside a field of it."""
+    match error:
+        case InvalidReason():
+            return _invalid_reason(error)
+        case InvalidDuration():
+            # What was written stands in the field.
+            return _DURATIONS[DurationProblem(error.problem)]
+        case RepositoryNotAllowed():
+            return _not_allowed(error)
+        case UnknownGroup():
+            return _unknown_group(error)
 
 
-def invalid_reason(error: InvalidReason) -> str:
+def _invalid_reason(error: InvalidReason) -> str:
     if error.problem is ReasonProblem.BLANK:
         return "A reason needs at least one character that can be seen."
     return f"A reason has at most {error.limit} characters; yours has {error.length}."

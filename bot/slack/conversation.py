@@ -12,7 +12,6 @@ from bot.domain.audit import Actor, Origin
 from bot.domain.message import Message, View
 from bot.messages import pause
 from bot.slack.failures import FAILURES, are_blocks_refused, blocks_refused, read_failure
-from bot.slack.payloads import ViewSubmission
 from bot.slack.plainer import plainer_and_plainer
 from bot.slack.replies import Replies
 
@@ -132,24 +131,6 @@ class Conversation:
             blocks=[dict(block) for block in message.blocks] or None,
             unfurl_links=False,
         )
-
-
-def submitted(
-    submission: ViewSubmission,
-    channel_id: str | None,
-    client: AsyncWebClient,
-    replies: Replies,
-) -> Conversation:
-    """With whoever submitted a form, which they had opened in that channel, if in any."""
-    return Conversation(
-        client=client,
-        replies=replies,
-        actor=submission.user.actor,
-        origin=Origin.MODAL,
-        trigger_id=submission.trigger_id,
-        channel_id=channel_id,
-        view_id=submission.view.id,
-    )
 
 
 @dataclass(frozen=True, slots=True)

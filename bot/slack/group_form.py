@@ -14,12 +14,12 @@ from bot.domain.group_acts import read_asked
 from bot.domain.groups import Groups
 from bot.domain.pauses import check_reason
 from bot.messages import actions, group_form
-from bot.messages.errors import invalid_reason, plain_duration, unknown_group
 from bot.messages.text import clean
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.pausing import REASON_KEPT
-from bot.slack.conversation import Conversation, submitted
+from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
+from bot.slack.forms import refuse, submitted
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.payloads import ExtendForm, GroupForm, ViewSubmission
@@ -55,14 +55,8 @@ class GroupFormListener:
         try:
             group = self.groups.named(form.group)
             check_reason(read_asked(asked).reason)
-        except UnknownGroup as error:
-            await _refuse(ack, actions.REASON_BLOCK, unknown_group(error))
-            return
-        except InvalidReason as error:
-            await _refuse(ack, actions.REASON_BLOCK, invalid_reason(error))
-            return
-        except InvalidDuration as error:
-            await _refuse(ack, actions.REASON_BLOCK, plain_duration(error))
+        except (UnknownGroup, InvalidReason, InvalidDuration) as error:
+            await refuse(ack, actions.REASON_BLOCK, error)
             return
         begun = group_form.begun(group, Action.PAUSE, form.channel)
         await ack(response_action="update", view=dict(begun.view))
@@ -78,11 +72,8 @@ class GroupFormListener:
         try:
             group = self.groups.named(form.target)
             read_whole(asked)
-        except UnknownGroup as error:
-            await _refuse(ack, actions.LASTING_BLOCK, unknown_group(error))
-            return
-        except InvalidDuration as error:
-            await _refuse(ack, actions.LASTING_BLOCK, plain_duration(error))
+        except (UnknownGroup, InvalidDuration) as error:
+            await refuse(ack, actions.LASTING_BLOCK, error)
             return
         begun = group_form.begun(group, Action.EXTEND, form.channel)
         await ack(response_action="update", view=dict(begun.view))
@@ -95,7 +86,3 @@ class GroupFormListener:
     ) -> None:
         once = self.once.act(body, work)
         self.inbox.hand_over(self.boundary.guard(once, conversation))
-
-
-async def _refuse(ack: AsyncAck, field: str, sentence: str) -> None:
-    await ack(response_action="errors", errors={field: sentence})

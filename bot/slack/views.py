@@ -14,11 +14,11 @@ from bot.domain.pauses import AlreadyPaused, Paused, check_reason
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, pause, timers
-from bot.messages.errors import invalid_reason, not_allowed, plain_duration
 from bot.messages.text import clean
 from bot.slack.answers.pausing import REASON_KEPT, PauseAnswers
-from bot.slack.conversation import Conversation, submitted
+from bot.slack.conversation import Conversation
 from bot.slack.errors import ErrorBoundary
+from bot.slack.forms import refuse, submitted
 from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.payloads import ExtendForm, PauseForm, Shortcut, ViewSubmission
@@ -66,13 +66,8 @@ class ViewListeners:
         try:
             reason = check_reason(clean(typed, REASON_KEPT))
             repository = self.repositories.allowed(form.repository_in(submission.view) or "")
-        except InvalidReason as error:
-            sentence = invalid_reason(error)
-            await ack(response_action="errors", errors={actions.REASON_BLOCK: sentence})
-            return
-        except RepositoryNotAllowed as error:
-            sentence = not_allowed(error)
-            await ack(response_action="errors", errors={actions.REASON_BLOCK: sentence})
+        except (InvalidReason, RepositoryNotAllowed) as error:
+            await refuse(ack, actions.REASON_BLOCK, error)
             return
         await ack(response_action="update", view=dict(pause.working_modal(repository).view))
         conversation = submitted(submission, form.channel, self.client, self.replies)
@@ -89,13 +84,8 @@ class ViewListeners:
         try:
             lasting = read_whole(clean(typed, REASON_KEPT))
             target = actions.read_pause_target(form.target, self.repositories)
-        except InvalidDuration as error:
-            sentence = plain_duration(error)
-            await ack(response_action="errors", errors={actions.LASTING_BLOCK: sentence})
-            return
-        except RepositoryNotAllowed as error:
-            sentence = not_allowed(error)
-            await ack(response_action="errors", errors={actions.LASTING_BLOCK: sentence})
+        except (InvalidDuration, RepositoryNotAllowed) as error:
+            await refuse(ack, actions.LASTING_BLOCK, error)
             return
         await ack(response_action="update", view=dict(timers.working_modal().view))
         conversation = submitted(submission, form.channel, self.client, self.replies)
