@@ -64,7 +64,8 @@ class AuditRecord:
 
     `act_id` is the `record_id` of the STARTED record that this one ends, 0 for a record that
     stands alone. Records are only ever added.
-    `reason` is the person's own text. `stored_reason` is what the service was given. `paused_at`
+    `reason` is the person's own text. `stored_reason` is what the service was given and,
+    once it has answered or when a pause is extended, what it holds. `paused_at`
     is the service's own time of the pause made or lifted. `previous_reason` is the reason that
     was in force before. `answer` is what the service answered: "200", "409 conflict: …"; None when
     it was not asked, or had not answered yet. `heard_before` and `heard_after` are the topics of

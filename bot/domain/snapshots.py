@@ -53,6 +53,10 @@ class KnownPause:
         """Whether this is the pause that began at `paused_at`, and no later one."""
         return paused_at is not None and same_moment(self.pause.paused_at, paused_at)
 
+    def says(self, stored_reason: str | None) -> bool:
+        """Whether its reason is still this one: a service may keep the time of a pause changed."""
+        return stored_reason is not None and self.pause.reason.strip() == stored_reason.strip()
+
     @property
     def reason(self) -> str:
         """The person's own words when we know them, else what the service holds."""

@@ -123,6 +123,7 @@ class ExtendPause:
             channel_id=request.channel_id,
             group=request.part_of.group if request.part_of is not None else None,
             group_act_id=request.part_of.group_act_id if request.part_of is not None else 0,
+            stored_reason=known.pause.reason if known is not None else None,
             paused_at=known.pause.paused_at if known is not None else None,
             previous_reason=known.reason if known is not None else None,
             lifts_at=end,

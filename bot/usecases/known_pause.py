@@ -15,7 +15,7 @@ async def know_pause(
 ) -> KnownPause | None:
     """The service knows no author of a pause.
 
-    Our record of the act with its very time does, else what the event log told of it.
+    Our record of the act with its very time and words does, else what the event log told of it.
     """
     if pause is None:
         return None
@@ -24,7 +24,7 @@ async def know_pause(
         open_pauses = await transaction.pauses.open([repository])
         timers = await transaction.timers.running([repository])
     unknown = KnownPause(pause)
-    same = (act for act in acts if unknown.is_of(act.paused_at))
+    same = (act for act in acts if unknown.is_of(act.paused_at) and unknown.says(act.stored_reason))
     seen = Sighting(pause.paused_at, pause.reason)
     record = same_pause(open_pauses, seen)
     is_it = record is not None and record.stored_reason == pause.reason

@@ -85,10 +85,13 @@ class PauseQueue:
         except MergeQueueError as error:
             await self.acts.fail(started, error)
             raise
-        told = await self.acts.succeed(
-            replace(started, paused_at=pause.paused_at, answer=heard(answers))
+        done = replace(
+            started,
+            stored_reason=pause.reason,
+            paused_at=pause.paused_at,
+            answer=heard(answers),
         )
-        return Paused(told, known)
+        return Paused(await self.acts.succeed(done), known)
 
     def _act(self, request: PauseRequest, reason: str) -> AuditRecord:
         return AuditRecord(

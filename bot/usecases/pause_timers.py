@@ -1,11 +1,15 @@
 """The timers of pauses: set with the end of the act, and found by their pause."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from bot.domain.audit import Action, AuditRecord
 from bot.domain.pause_records import PauseRecord
-from bot.domain.timers import Timer
+from bot.domain.snapshots import same_moment
+from bot.domain.timers import Timer, TimerState
 from bot.ports import Transaction
+
+_LOOKED_AT = 5
 
 
 async def timers_of(
@@ -22,9 +26,28 @@ async def timers_of(
     }
 
 
+async def reason_when_set(transaction: Transaction, timer: Timer) -> str | None:
+    """What the service held when the timer was set; None when that is not on record."""
+    for action in (Action.PAUSE, Action.EXTEND):
+        for act in await transaction.audit.latest(timer.repository, action, _LOOKED_AT):
+            is_its = act.paused_at is not None and same_moment(act.paused_at, timer.paused_at)
+            if is_its and act.lifts_at == timer.lifts_at:
+                return act.stored_reason
+    return None
+
+
 async def set_timer(transaction: Transaction, done: AuditRecord) -> None:
-    """Give the pause that was made its timer, if the person asked for one."""
-    if done.action is not Action.PAUSE or done.lifts_at is None or done.paused_at is None:
+    """Give the pause that was made its timer, if the person asked for one.
+
+    Where the service keeps the time of a pause that is replaced, the timer of the one before would
+    be that of the new one too.
+    """
+    if done.action is not Action.PAUSE or done.paused_at is None:
+        return
+    if done.lifts_at is None:
+        before = await transaction.timers.of(done.repository, done.paused_at)
+        if before is not None and before.state is TimerState.RUNNING:
+            await transaction.timers.save(replace(before, state=TimerState.VOID))
         return
     await transaction.timers.save(
         Timer(

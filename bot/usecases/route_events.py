@@ -319,7 +319,7 @@ class _Routes:
     ) -> None:
         channels = dict.fromkeys(one.channel_id for one in hearing)
         if act is not None:
-            await route_act(self.transaction, record, act, channels, now)
+            await route_act(self.transaction, record, act, channels, now, self.observed)
         else:
             await route_pause(self.transaction, record, channels, now, self.observed)
 

@@ -25,15 +25,19 @@ async def route_act(
     act: AuditRecord,
     channels: Collection[str],
     now: datetime,
+    observed: Pause | None,
 ) -> None:
     """The service's record of an act made through this bot is told as that act.
 
-    The answer to the act has told it already, unless a crash cut it short.
+    The answer to the act has told it already, unless a crash cut it short. `observed` is the pause
+    that was in force when the service was asked after the event was read.
     """
     if act.result is ActResult.DONE:
         ended, paused_at = act, act.paused_at
     else:
-        ended, paused_at = await _end_of(transaction, act, record), None
+        is_it = observed is not None and observed.reason == record.details.get("reason")
+        paused_at = observed.paused_at if observed is not None and is_it else None
+        ended = await _end_of(transaction, act, record, paused_at)
         if ended.channel_id is not None:
             channels = {*channels, ended.channel_id}
     group_act = await group_act_of(transaction, ended)
@@ -42,12 +46,15 @@ async def route_act(
     await announce(transaction, ended, channels, now, paused_at=paused_at, event_id=record.event_id)
 
 
-async def _end_of(transaction: Transaction, act: AuditRecord, record: EventRecord) -> AuditRecord:
+async def _end_of(
+    transaction: Transaction, act: AuditRecord, record: EventRecord, paused_at: datetime | None
+) -> AuditRecord:
+    """A timer knows its pause by the service's own time: that of the event is the second best."""
     is_pause = record.details.get("reason") is not None
     done = replace(
         act,
         result=ActResult.DONE,
-        paused_at=record.received_at if is_pause else None,
+        paused_at=paused_at or record.received_at if is_pause else None,
         detail="known from the event log",
         act_id=act.act_id or act.record_id,
         record_id=0,

@@ -14,6 +14,7 @@ from bot.domain.timers import Timer
 from bot.ports import MergeQueue
 from bot.usecases.acts import ActLog
 from bot.usecases.known_pause import know_pause
+from bot.usecases.pause_timers import reason_when_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class UnpauseRequest:
     """What is asked. `expected` is the time of the pause a button was drawn for, if it was.
 
     `part_of` is the act on a group that this is a part of. `lifts_at` is the time of the timer
-    that asks.
+    that asks, `saying` the reason that the service held when the timer was set.
     """
 
     repository: RepositoryName
@@ -31,6 +32,7 @@ class UnpauseRequest:
     expected: datetime | None = None
     part_of: GroupAct | None = None
     lifts_at: datetime | None = None
+    saying: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,10 @@ class UnpauseQueue:
             async with self.acts.turn(self._act(request, None)):
                 async with self.acts.store.begin() as transaction:
                     now_set = await transaction.timers.of(timer.repository, timer.paused_at)
+                    saying = await reason_when_set(transaction, timer)
                 if now_set is None or now_set.lifts_at != timer.lifts_at:
                     return LiftsLater()
-                return await self._in_turn(request)
+                return await self._in_turn(replace(request, saying=saying))
 
     async def _in_turn(self, request: UnpauseRequest) -> UnpauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)
@@ -68,7 +71,7 @@ class UnpauseQueue:
             await self.merge_queue.status(request.repository)
             await self.acts.leave(self._act(request, None), "not paused")
             return NotPaused()
-        if request.expected is not None and not known.is_of(request.expected):
+        if not _is_meant(request, known):
             await self.acts.leave(self._act(request, known), "another pause is in force")
             return OtherPause(known)
         return await self._unpause(self._act(request, known), known)
@@ -102,3 +105,9 @@ class UnpauseQueue:
             previous_paused_at=known.pause.paused_at if known is not None else None,
             lifts_at=request.lifts_at,
         )
+
+
+def _is_meant(request: UnpauseRequest, known: KnownPause) -> bool:
+    if request.expected is not None and not known.is_of(request.expected):
+        return False
+    return request.saying is None or known.says(request.saying)

@@ -1,0 +1,121 @@
+"""Which pause a timer lifts, where the service tells of pauses in its own ways."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.domain.audit import Action, ActResult, AuditRecord, Origin
+from bot.domain.durations import For
+from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
+from bot.domain.repository import RepositoryName
+from bot.domain.timers import Timer, TimerState
+from bot.usecases.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.known_pause import know_pause
+from bot.usecases.lift_pause import LiftPause, Postponed
+from bot.usecases.pause_queue import PauseRequest
+from tests.support.desk import Desk, World
+from tests.support.make import ALICE, BOB, CHANNEL, SITE
+
+LASTING = For(timedelta(minutes=45))
+
+
+async def pause(desk: Desk) -> None:
+    request = PauseRequest(SITE, "Deploying", ALICE, Origin.COMMAND, CHANNEL, lasting=LASTING)
+    await desk.pausing.run(request)
+    desk.world.clock.advance(60)
+
+
+async def running(desk: Desk) -> list[Timer]:
+    async with desk.acts.store.begin() as transaction:
+        return list(await transaction.timers.running([RepositoryName(SITE)]))
+
+
+async def lift(desk: Desk) -> UnpauseOutcome | LiftsLater | Postponed:
+    (timer,) = await running(desk)
+    desk.world.clock.advance(45 * 60)
+    lifting = LiftPause(desk.unpausing, desk.acts.store, desk.world.clock, lambda: 0.5)
+    now = desk.world.clock.now()
+    async with desk.acts.store.begin() as transaction:
+        leases = await transaction.leases.claim(
+            ["timers"], holder="one", now=now, lifetime=timedelta(minutes=1)
+        )
+    return await lifting.run(timer, leases["timers"])
+
+
+async def test_a_timer_lifts_its_pause() -> None:
+    desk = Desk()
+    await pause(desk)
+
+    assert isinstance(await lift(desk), Unpaused)
+    assert desk.world.service.pauses == {}
+
+
+async def test_a_reason_given_elsewhere_is_not_lifted_though_the_time_of_the_pause_stays() -> None:
+    desk = Desk(World(keeps_time=True))
+    await pause(desk)
+    theirs = desk.world.service.paused_by("carol", "CI is down, do not merge")
+
+    outcome = await lift(desk)
+
+    assert isinstance(outcome, OtherPause)
+    assert (outcome.known.by, outcome.known.reason) == (None, "CI is down, do not merge")
+    assert desk.world.service.pauses[SITE] == theirs
+
+
+async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_lifted() -> None:
+    desk = Desk(World(keeps_time=True))
+    desk.world.service.paused_by("carol", "Night")
+    extending = ExtendPause(desk.world.service, desk.acts)
+    await extending.run(ExtendRequest(SITE, LASTING, ALICE, Origin.BUTTON, CHANNEL))
+    theirs = desk.world.service.paused_by("dave", "CI is down, do not merge")
+
+    assert isinstance(await lift(desk), OtherPause)
+    assert desk.world.service.pauses[SITE] == theirs
+
+
+async def test_who_replaces_a_timed_pause_without_a_time_gets_one_that_stays() -> None:
+    desk = Desk(World(keeps_time=True))
+    await pause(desk)
+    await desk.pause("CI is down", BOB, replacing=desk.world.service.pauses[SITE])
+
+    assert await running(desk) == []
+    async with desk.acts.store.begin() as transaction:
+        timer = await transaction.timers.of(SITE, desk.world.service.pauses[SITE].paused_at)
+    assert timer is not None
+    assert timer.state is TimerState.VOID
+
+
+async def test_the_reason_shown_is_the_one_in_force_and_credited_to_nobody_else() -> None:
+    desk = Desk(World(keeps_time=True))
+    await pause(desk)
+    theirs = desk.world.service.paused_by("carol", "CI is down")
+
+    known = await know_pause(desk.acts.store, SITE, theirs)
+
+    assert known is not None
+    assert (known.by, known.reason) == (None, "CI is down")
+
+
+async def test_a_pause_whose_answer_a_crash_lost_gets_its_timer_all_the_same() -> None:
+    desk = Desk()
+    await desk.turns(2)
+    stored = signed_reason("Deploying", ALICE)
+    act = AuditRecord(
+        at=desk.world.clock.now(),
+        actor=ALICE,
+        action=Action.PAUSE,
+        origin=Origin.COMMAND,
+        repository=SITE,
+        result=ActResult.STARTED,
+        channel_id=CHANNEL,
+        reason="Deploying",
+        stored_reason=stored,
+        lifts_at=desk.world.clock.now() + LASTING.length,
+    )
+    await desk.acts.start(act)
+    made = desk.world.service.paused_by("mqbot", stored)
+    desk.world.clock.advance(40)
+    await desk.turns(15)
+
+    (timer,) = await running(desk)
+    assert replace(timer, paused_at=made.paused_at) == timer
+    assert isinstance(await lift(desk), Unpaused)
