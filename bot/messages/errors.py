@@ -24,7 +24,6 @@ from bot.domain.errors import (
     StoreUnavailable,
     UnknownGroup,
 )
-from bot.domain.groups import ALL
 from bot.domain.message import Message
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
@@ -95,7 +94,7 @@ def _(error: UnknownGroup, _command: str, _repository: str) -> str:
 
 
 def _unknown_group(error: UnknownGroup) -> str:
-    mentions = [one if one == ALL else f"@{one}" for one in error.known]
+    mentions = [f"@{one}" for one in error.known]
     nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
     left = len(mentions) - LISTED
     more = f" and {left} more" if left > 0 else ""

@@ -127,10 +127,10 @@ def unsubscribed_together(ended: Sequence[RepositoryName], left: Sequence[Subscr
     """To the whole channel: what it hears no more, and what it still hears of the others."""
     if not left:
         return blocks.sentence(f":no_bell: This channel no longer hears about {_names(ended)}.")
-    only = "This channel now hears only this"
     if not ended:
-        return _listed(f":bell: {only}:", left)
-    return _listed(f":no_bell: This channel no longer hears about {_names(ended)}. {only}:", left)
+        return _listed(":bell: This channel now hears only this about them:", left)
+    told = f":no_bell: This channel no longer hears about {_names(ended)}. Of the others:"
+    return _listed(told, left)
 
 
 def not_heard_together(left: Sequence[Subscription]) -> Message:

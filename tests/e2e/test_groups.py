@@ -198,7 +198,7 @@ async def test_an_unknown_group_is_refused_with_the_nearest_name(three: BotTeste
     answer = await three.ask("/mq pause @relaese freeze")
     assert answer.words == (
         ":warning: There is no group `@relaese`. Did you mean `@release`? "
-        "I know @release, @papers, all."
+        "I know @release, @papers, @all."
     )
 
 
