@@ -129,7 +129,7 @@ def unsubscribed_together(ended: Sequence[RepositoryName], left: Sequence[Subscr
         return blocks.sentence(f":no_bell: This channel no longer hears about {_names(ended)}.")
     if not ended:
         return _listed(":bell: This channel now hears only this about them:", left)
-    told = f":no_bell: This channel no longer hears about {_names(ended)}. Of the others:"
+    told = f":no_bell: This channel no longer hears about {_names(ended)}. Of others it hears:"
     return _listed(told, left)
 
 

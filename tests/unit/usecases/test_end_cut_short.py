@@ -1,7 +1,7 @@
 """Acts on groups whose process died: they come to an end, and whoever acted hears of it."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.audit import Action, Origin
@@ -22,8 +22,6 @@ CARD = (CHANNEL, SubjectKind.CARD)
 class Dying(ActingOnGroups):
     """The process dies when it has acted on some of the three queues."""
 
-    nudges: int = field(default=0)
-
     async def cut_short(self, *, done: int, origin: Origin = Origin.COMMAND) -> GroupAct:
         work = self.pausing_group.work
         request = GroupRequest(self.group, ALICE, origin, CHANNEL, "freeze")
@@ -36,10 +34,6 @@ class Dying(ActingOnGroups):
     async def look(self, after: timedelta = CALLED_OFF + timedelta(seconds=1)) -> None:
         self.clock.advance(after.total_seconds())
         await EndCutShort(self.store, self.clock, self.nudge).run()
-
-    def nudge(self, after: float = 0.0) -> None:
-        assert not after
-        self.nudges += 1
 
     def told(self) -> list[tuple[str, SubjectKind]]:
         return sorted((one.channel_id, one.subject.kind) for one in self.deliveries())
