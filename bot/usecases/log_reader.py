@@ -57,6 +57,14 @@ class LogReader:
     read_until: datetime | None = None
     heard_from: dict[str, datetime] = field(default_factory=dict)
 
+    @property
+    def known_position(self) -> Position:
+        """Raises ValueError before the first poll has given one."""
+        if self.position is None:
+            msg = "a walk goes on from a position"
+            raise ValueError(msg)
+        return self.position
+
     def begin(self) -> None:
         """A poll begins: what nobody wanted to hear of until now is heard from the last poll on.
 

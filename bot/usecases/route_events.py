@@ -43,8 +43,8 @@ class Unrouted:
     `records`: all of them, oldest first, None where they have to be read. `settling` remembers
     since when leaves that say nothing have been waited for. `sending` takes what may be sent as
     soon as the transaction is committed. `personal`: the topics of which some people want direct
-    messages. `clock_ahead`: how far the service's clock is ahead of ours. `early`: the ids of
-    those that this transaction has stored as routed already, which all are among the first SLICE.
+    messages. `clock_ahead`: how far the service's clock is ahead of ours. `marked`: the ids
+    of those that this transaction has stored as routed already, all among the first SLICE.
     """
 
     records: Sequence[EventRecord] | None = None
@@ -52,7 +52,7 @@ class Unrouted:
     sending: Sending | None = None
     personal: frozenset[str] = frozenset()
     clock_ahead: timedelta = timedelta()
-    early: Collection[int] = ()
+    marked: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ async def route_events(
     added += sum(record.type in PAUSE_TYPES for record in routed)
     settling.forget([record.event_id for record in routed])
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
-    await _mark(transaction, repository, routed, left, before.early)
+    await _mark(transaction, repository, routed, left, before.marked)
     return Routed(added, left, more=bool(behind and routed))
 
 
@@ -173,13 +173,13 @@ async def _mark(
     repository: RepositoryName,
     routed: Sequence[EventRecord],
     left: Sequence[EventRecord] | None,
-    early: Collection[int],
+    marked: Collection[int],
 ) -> None:
-    """All is stored as it has come to be."""
-    late = [record.event_id for record in routed if record.event_id not in early]
-    await transaction.events.mark_routed(repository, late)
-    too_early = [record.event_id for record in left or () if record.event_id in early]
-    await transaction.events.mark_unrouted(repository, too_early)
+    """Store what has come to be routed; of what was `marked` before, what has not."""
+    unmarked = [record.event_id for record in routed if record.event_id not in marked]
+    await transaction.events.mark_routed(repository, unmarked)
+    wrongly = [record.event_id for record in left or () if record.event_id in marked]
+    await transaction.events.mark_unrouted(repository, wrongly)
 
 
 async def _add(
