@@ -124,6 +124,9 @@ class RefreshCards:
                 await self._record(transaction, card, error)
         except LeaseLost:
             logger.warning("lease lost while editing", extra=_fields("lease_lost", card))
+            # Whoever has it may have shown something newer before this was sent.
+            async with self.narrow.begin() as transaction:
+                await transaction.cards.touch(card.name, due_at=self.clock.now())
 
     async def _send(self, card: Card, message: Message) -> PostError | None:
         """People are told, always: when the blocks are refused, the text goes alone."""

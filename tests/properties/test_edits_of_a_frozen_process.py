@@ -1,0 +1,30 @@
+"""An edit that a process sends after it hung is not the last that a card says."""
+
+from tests.support.desk import Desk, World
+from tests.support.disturbances import Disturbance
+from tests.support.make import BOB, CHANNEL
+
+HUNG_SECONDS = 45
+"""Longer than the lease of edits."""
+
+
+async def test_a_card_is_true_after_an_edit_that_was_sent_too_late() -> None:
+    world = World()
+    hung, other = Desk(world, "hung"), Desk(world, "other")
+    await hung.subscribe(CHANNEL)
+    await hung.turns(2)
+    await hung.pause()
+    await hung.turns(3)
+
+    async def meanwhile() -> None:
+        await other.unpause(BOB)
+        await other.turns(HUNG_SECONDS)
+        assert world.shown()[0].startswith("Was paused")
+
+    world.enqueue(1, 2)
+    hung.steps.arm(Disturbance("freeze", 1, meanwhile, place="edit"))
+    await hung.turns(70)
+    assert hung.steps.disturbance is None
+    await other.settles(30)
+
+    assert world.shown()[0].startswith("Was paused")
