@@ -9,7 +9,7 @@ from itertools import groupby
 
 from bot.domain import deliveries as states
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import Delivery, DeliveryState, SubjectKind
+from bot.domain.deliveries import RECHECK_DELAYS, Delivery, DeliveryState, SubjectKind
 from bot.domain.errors import (
     LeaseLost,
     PostError,
@@ -72,6 +72,7 @@ class PostDeliveries:
     """One process posts at a time; a channel stops at its first delivery that is not settled.
 
     `held`: the lease under which this one does, as far as it knows. `size`: of a claim.
+    `under_way`: what is being sent; a clock that leaps may end its claim before its request.
     """
 
     store: Store
@@ -86,6 +87,7 @@ class PostDeliveries:
     held: dict[str, Lease] = field(default_factory=dict)
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
+    under_way: set[str] = field(default_factory=set)
     narrow: NarrowStore = field(init=False)
     outcomes: RecordOutcomes = field(init=False)
 
@@ -201,6 +203,8 @@ class PostDeliveries:
             now = self.clock.now()
             if now >= batch.send_until or self.ending.is_set():
                 return _given_back(delivery, now), None
+            if delivery.delivery_id in self.under_way:
+                return _given_back(delivery, now + RECHECK_DELAYS[0]), None
             if delivery.attempted_at is not None:
                 return await self._look(delivery, batch), None
             message = batch.messages.get(delivery.delivery_id)
@@ -240,6 +244,7 @@ class PostDeliveries:
         self, delivery: Delivery, message: Message, batch: _Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
         sent_at = self.clock.now()
+        self.under_way.add(delivery.delivery_id)
         try:
             message_ts = await self._send(delivery, message, _thread(delivery, batch))
         except PostInDoubt as error:
@@ -250,6 +255,8 @@ class PostDeliveries:
             return self._postponed(delivery, error), None
         except PostRefused as error:
             return self._refused(delivery, error)
+        finally:
+            self.under_way.discard(delivery.delivery_id)
         now = self.clock.now()
         # What waited for a digest was not late.
         if message.since is not None and not delivery.digest:

@@ -1,5 +1,6 @@
 """What a poll stores is posted at once by the process that posts, and by that one only."""
 
+import asyncio
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -8,12 +9,14 @@ from typing_extensions import override
 
 from bot.domain.deliveries import Delivery, DeliveryState
 from bot.domain.errors import BotError, PostInDoubt, PostPostponed
+from bot.domain.message import Message, Thread
 from bot.domain.subscriptions import Style
 from bot.usecases.post_at_once import MOST
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Crash, Disturbance
 from tests.support.make import CHANNEL, SITE
+from tests.support.poster import RecordingPoster
 
 ENTER = "action.queue.enter"
 AFTER_THE_CLAIM = 31
@@ -223,5 +226,42 @@ async def test_an_outcome_that_cannot_be_stored_is_found_out_later() -> None:
     assert len(texts(world)) == 1
     assert [one.state for one in deliveries(world)] == [DeliveryState.SENDING]
     await desk.turns(AFTER_THE_CLAIM + 5)
+    assert len(texts(world)) == 1
+    assert [one.state for one in deliveries(world)] == [DeliveryState.DELIVERED]
+
+
+class HeldPoster(RecordingPoster):
+    """Slack takes its time with the first post."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.answers = asyncio.Event(), asyncio.Event()
+
+    @override
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
+        if not self.asked.is_set():
+            self.asked.set()
+            await self.answers.wait()
+        return await super().post(channel_id, message, delivery_id, thread)
+
+
+async def test_what_is_being_sent_is_not_sent_again_when_the_clock_leaps() -> None:
+    """Its claim has ended by then, as after a night of sleep, and no history shows it yet."""
+    poster = HeldPoster()
+    world = World(poster=poster)
+    desk = await reading(world)
+    world.log(ENTER, 7)
+    polling = asyncio.create_task(desk.poll())
+    await poster.asked.wait()
+    world.clock.advance(AFTER_THE_CLAIM)
+    for _ in range(5):
+        await desk.post()
+        world.clock.advance(1)
+    poster.answers.set()
+    await polling
+    await desk.turns(10)
+
     assert len(texts(world)) == 1
     assert [one.state for one in deliveries(world)] == [DeliveryState.DELIVERED]
