@@ -10,21 +10,26 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import blocks
 from bot.messages.events import headline
-from bot.messages.text import escape, local_time, utc_time
+from bot.messages.text import escape, local_time, plural, utc_time
 
 REPOSITORIES_SHOWN = 10
 
+OTHER = ("other event", "other events")
 WORDS = {
-    EventKind.FAILURE: "left the queue",
-    EventKind.MERGE: "merged",
-    EventKind.ENTER: "queued",
-    EventKind.DEQUEUE: "removed from the queue",
-    EventKind.CHECKS_STARTED: "checks started",
-    EventKind.CHECKS_ENDED: "checks ended",
-    EventKind.CHECKS_NOT_STARTED: "checks could not start",
-    EventKind.BISECTION_STARTED: "bisections started",
-    EventKind.BISECTION_ENDED: "bisections ended",
+    EventKind.FAILURE: ("left the queue",) * 2,
+    EventKind.MERGE: ("merged",) * 2,
+    EventKind.ENTER: ("queued",) * 2,
+    EventKind.DEQUEUE: ("removed from the queue",) * 2,
+    EventKind.CHECKS_STARTED: ("run of checks started", "runs of checks started"),
+    EventKind.CHECKS_ENDED: ("run of checks ended", "runs of checks ended"),
+    EventKind.CHECKS_NOT_STARTED: (
+        "run of checks could not start",
+        "runs of checks could not start",
+    ),
+    EventKind.BISECTION_STARTED: ("bisection started", "bisections started"),
+    EventKind.BISECTION_ENDED: ("bisection ended", "bisections ended"),
 }
+"""After one, and after any other number."""
 
 
 def summary(
@@ -38,19 +43,19 @@ def summary(
 
     `is_digest`: at its own time, not because the channel would fall behind.
     """
-    by_repository: dict[str, Counter[str]] = {}
+    by_repository: dict[str, Counter[tuple[str, str]]] = {}
     for (repository, kind), count in counts.items():
-        by_repository.setdefault(repository, Counter())[_word(kind)] += count
+        by_repository.setdefault(repository, Counter())[_words(kind)] += count
     total = sum(counts.values())
     lines = [f"*{escape(name)}*: {_counted(found)}" for name, found in by_repository.items()]
     left = len(lines) - REPOSITORIES_SHOWN
-    more = [f"and {left} more repositories"] if left > 0 else []
+    more = [f"and {plural(left, 'more repository', 'more repositories')}"] if left > 0 else []
     named = [f"• {headline(record, seen)}" for record, seen in failures]
     mark, word = (":newspaper:", "Digest") if is_digest else (":fast_forward:", "Catching up")
-    head = f"{mark} *{word}:* {total:,} events in one message"
+    head = f"{mark} *{word}:* {plural(total, 'event')} in one message"
     plain = "; ".join(f"{escape(name)}: {_counted(found)}" for name, found in by_repository.items())
     return Message(
-        text=f"{word}: {total:,} events since {utc_time(since)}. {plain}"[:3000],
+        text=f"{word}: {plural(total, 'event')} since {utc_time(since)}. {plain}"[:3000],
         blocks=(
             blocks.section("\n".join([head, *lines[:REPOSITORIES_SHOWN], *more])),
             *([blocks.section("\n".join(named))] if named else []),
@@ -60,10 +65,10 @@ def summary(
     )
 
 
-def _word(kind: str | None) -> str:
-    return WORDS.get(EventKind(kind), "other events") if kind in set(EventKind) else "other events"
+def _words(kind: str | None) -> tuple[str, str]:
+    return WORDS.get(EventKind(kind), OTHER) if kind in set(EventKind) else OTHER
 
 
-def _counted(found: Counter[str]) -> str:
-    order = [*WORDS.values(), "other events"]
-    return ", ".join(f"{found[word]:,} {word}" for word in order if found[word])
+def _counted(found: Counter[tuple[str, str]]) -> str:
+    order = [*WORDS.values(), OTHER]
+    return ", ".join(plural(found[words], *words) for words in order if found[words])

@@ -346,6 +346,9 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         NOON,
         [(make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"), SEEN)],
     ),
+    "summary-of-one-of-each-kind": lambda: summary.summary(
+        {(SITE, kind): 1 for kind in EventKind} | {(API, EventKind.CI): 1}, NOON, []
+    ),
     "pause-paused": lambda: pause.act(make_act()),
     "pause-replaced": lambda: pause.act(REPLACED),
     "pause-unpaused": lambda: pause.act(UNPAUSED),
