@@ -100,6 +100,7 @@ class ScriptedApp:
         self._bolt.view("details")(self._closed_details)
         self._bolt.event("app_home_opened")(self._home)
         self._bolt.options("search")(self._suggest)
+        self._bolt.action("leave_it")(self._leave_it)
         for name in ("search", "resume", "more", "tell", "details", "fill_in", "refresh_home"):
             self._bolt.action(name)(getattr(self, f"_{name}"))
 
@@ -179,6 +180,10 @@ class ScriptedApp:
             text="The queue runs",
             blocks=[section("*The queue runs again*")],
         )
+
+    async def _leave_it(self, ack: Any, respond: Any) -> None:
+        await ack()
+        await respond(text="Left as it is", replace_original=True)
 
     async def _more(self, ack: Any, action: dict[str, Any]) -> None:
         await ack()

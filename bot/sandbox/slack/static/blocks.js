@@ -21,7 +21,7 @@ const RENDERERS = {
   section: renderSection,
   header: (block) => el(
     "div",
-    { class: "block block-header", role: "heading", "aria-level": Math.min(Math.max(Number(block.level) || 3, 2), 6) },
+    { class: "block block-header", role: "heading", "aria-level": Math.min(Math.max(Number(block.level) || 2, 2), 6) },
     renderPlain(block.text?.text, block.text?.emoji !== false),
   ),
   context: renderContext,

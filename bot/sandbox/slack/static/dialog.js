@@ -45,10 +45,19 @@ export function openDialog({ label, className, role = "dialog", content, escaped
   dialog.addEventListener("keydown", (event) => keepTabInside(event, dialog));
   add(dialog, content({ dialog, close, titleId }));
   if (!dialog.querySelector(`#${titleId}`)) dialog.setAttribute("aria-label", label);
+  if (role === "alertdialog") describe(dialog, dialog);
   document.body.append(dialog);
   dialog.showModal();
   focusFirst(dialog);
   return { dialog, close, titleId };
+}
+
+/** Has `node` read with the words of the dialog's body: nobody comes past them on the way to a button. */
+function describe(node, dialog) {
+  const body = dialog.querySelector(".dialog-body");
+  if (!body) return;
+  body.id ||= uniqueId("dialog-body");
+  node.setAttribute("aria-describedby", body.id);
 }
 
 /** What asks to be first, else the first field, else the button that goes on. */
@@ -56,5 +65,6 @@ export function focusFirst(dialog) {
   const first = dialog.querySelector("[data-first]");
   const field = dialog.querySelector(".dialog-body :is(input, textarea, button, [tabindex='0'])");
   const button = [...dialog.querySelectorAll(".dialog-buttons button:not(:disabled)")].at(-1);
+  if (!first && !field && button) describe(button, dialog);
   (first ?? field ?? button ?? focusable(dialog)[0])?.focus();
 }

@@ -10,7 +10,7 @@ import { authorOf } from "./messages.js";
 import { renderMrkdwn } from "./mrkdwn.js";
 import { applyTheme, recallHere, toggleTheme } from "./preferences.js";
 import { openPeople, places, samePlace, startSidebar } from "./sidebar.js";
-import { become, changed, goTo, isAppChannel, loadEarlier, loadMessages, onArrival, openChannel, openThread, state, watch } from "./state.js";
+import { become, changed, goTo, isAppChannel, loadEarlier, loadMessages, onArrival, onReplacement, openChannel, openThread, state, watch } from "./state.js";
 import { startThread } from "./thread.js";
 
 applyTheme();
@@ -99,12 +99,14 @@ watch(["directory", "connection"], () => {
 });
 
 const announcer = document.getElementById("announcer");
-onArrival((channel, message) => {
+function say(channel, message) {
   if (channel !== openChannel() || (message.user === state.user && !message.ephemeral)) return;
   const said = renderMrkdwn(message.text, { directory: state.directory }).textContent;
   announcer.append(el("p", {}, `${authorOf(message, state.directory).name}: ${said}`));
   while (announcer.childElementCount > 20) announcer.firstElementChild.remove();
-});
+}
+onArrival(say);
+onReplacement(say);
 
 document.addEventListener("click", (event) => {
   const mention = event.target.closest(".mention-channel");

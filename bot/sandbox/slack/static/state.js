@@ -231,6 +231,11 @@ const arrivals = new Set();
 /** Calls `listener(channel, message)` for each message that arrives while the page is open. */
 export const onArrival = (listener) => arrivals.add(listener);
 
+const replacements = new Set();
+
+/** Calls `listener(channel, message)` for each message that takes the place of one for this person alone. */
+export const onReplacement = (listener) => replacements.add(listener);
+
 function keep(channel, ts, message) {
   const kept = conversation(channel);
   for (const reading of kept.readings) reading.set(ts, { message, isRoot: false });
@@ -290,6 +295,7 @@ const APPLY = {
   ephemeral_replaced: ({ channel, ts, message }) => {
     if (message && ts && message.ts !== ts) keep(channel, ts, null);
     keep(channel, message?.ts ?? ts, message);
+    if (message) for (const listener of replacements) listener(channel, message);
   },
   message_deleted: ({ channel, ts, root }) => {
     keepRoot(conversation(channel), root);
