@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from bot import logs
+from bot.cli.local_services import PORT, Speed, port_refused
 from bot.cli.manifest import manifest_path
 from bot.cli.process import until_stopped
 from bot.config import load_settings
@@ -29,7 +30,7 @@ GROUPS = "release=acme/site,acme/api"
 @click.command()
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=PORT,
     default=8400,
     show_default=True,
     help="Port of the page on this machine; 0 lets the system choose.",
@@ -37,7 +38,7 @@ GROUPS = "release=acme/site,acme/api"
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides all chance.")
 @click.option(
     "--speed",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Speed(),
     default=24.0,
     show_default=True,
     help="How many times faster than in life checks run and pull requests arrive.",
@@ -61,9 +62,7 @@ def command(port: int, seed: int, speed: float, log_level: str) -> None:
         with kept_to_the_end():
             asyncio.run(run(sandbox))
     except OSError as error:
-        raise click.ClickException(
-            f"port {port} cannot be used ({error.strerror}); try --port 0"
-        ) from None
+        raise click.ClickException(f"{port_refused(port, error)}; try --port 0") from None
 
 
 async def run(sandbox: Sandbox) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from bot.cli.local_services import PORT, Speed, port_refused
 from bot.cli.manifest import manifest_path
 from bot.cli.process import until_stopped
 from bot.domain.errors import InvalidRequest
@@ -12,8 +13,6 @@ from bot.domain.repository import RepositoryName
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.manifest import ManifestUnreadable
 from bot.sandbox.slack.server import SlackSandbox
-
-PORT = click.IntRange(0, 65535)
 
 
 @click.group()
@@ -46,7 +45,7 @@ def _repository(
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides all chance.")
 @click.option(
     "--speed",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Speed(),
     default=1.0,
     show_default=True,
     help="How many times faster than in life.",
@@ -108,7 +107,7 @@ def _serve(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:
     try:
         asyncio.run(_run(sandbox, port))
     except OSError as error:
-        raise click.ClickException(f"port {port} cannot be used ({error.strerror})") from None
+        raise click.ClickException(port_refused(port, error)) from None
 
 
 async def _run(sandbox: MergeQueueSandbox | SlackSandbox, port: int) -> None:

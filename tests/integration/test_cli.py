@@ -158,5 +158,14 @@ async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
         assert await second.ends() == 1
     finally:
         await first.stop()
-    assert f"port {port} cannot be used" in second.complaints
-    assert "Traceback" not in second.complaints
+    assert second.complaints == (
+        f"Error: port {port} cannot be used: Address already in use; try --port 0\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["demo", "sandbox merge-queue"])
+@pytest.mark.parametrize("speed", ["nan", "inf", "1001", "0", "-1"])
+def test_a_speed_that_no_machine_keeps_up_with_is_refused(command: str, speed: str) -> None:
+    result = run(*command.split(), "--port", "0", "--speed", speed)
+    assert result.exit_code == 2
+    assert "'--speed'" in result.output
