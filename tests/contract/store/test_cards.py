@@ -62,6 +62,22 @@ async def test_a_card_is_edited_from_when_its_message_is_there_and_says_less(sto
     assert await due(store, 100) == []
 
 
+async def test_what_becomes_of_a_card_becomes_of_none_beside_it(store: Store) -> None:
+    cards = [await add(store, channel_id=f"C{number}") for number in range(4)]
+    for card in cards:
+        await post(store, card)
+    await touch(store)
+    edited, put_off, lost, left = cards
+    async with store.begin() as transaction:
+        await transaction.cards.showed(edited, 2)
+        await transaction.cards.postpone(put_off, after(9))
+        await transaction.cards.lose(lost)
+        found = await transaction.cards.get(cards)
+
+    assert await due(store) == [left]
+    assert (found[left].shown, found[left].failures, found[left].due_at) == (1, 0, NOW)
+
+
 async def test_what_changes_before_the_first_post_is_there_is_edited(store: Store) -> None:
     card = await add(store)
     await touch(store, 1)

@@ -92,6 +92,7 @@ def test_a_duration_stands_before_the_reason(
         ("30d1m", DurationProblem.TOO_LONG),
         ("99999999h", DurationProblem.TOO_LONG),
         ("9" * 5000 + "h", DurationProblem.TOO_LONG),
+        ("9" * 12 + "h1m", DurationProblem.TOO_LONG),
         ("-5m", DurationProblem.UNREADABLE),
         ("1.5h", DurationProblem.UNREADABLE),
         ("30s", DurationProblem.UNREADABLE),

@@ -131,6 +131,13 @@ def test_a_person_of_the_workspace_is_known_better_than_a_name() -> None:
     assert with_sighting(named, Sighting(at(0), "night")) == named
 
 
+def test_it_is_known_to_be_of_a_group_whichever_source_tells_that() -> None:
+    of_group = Sighting(at(0), "night", group_act_id=4)
+    assert with_sighting(make_pause(), of_group).group_act_id == 4
+    known = with_sighting(with_sighting(make_pause(), of_group), by_event(3))
+    assert known.group_act_id == 4
+
+
 def test_another_reason_has_an_author_of_its_own() -> None:
     changed = with_sighting(make_pause(by=ALICE, event_id=3), Sighting(at(0), "day"))
     assert (changed.reason, changed.stored_reason, changed.previous_reason) == (
@@ -152,6 +159,7 @@ def test_an_act_lifts_a_pause_that_an_event_told_of_at_about_that_time() -> None
     guessed = make_pause(2, is_exact=False)
     assert lifted_by_act([guessed], at(0), at(60)) is guessed
     assert lifted_by_act([guessed], at(-700), at(60)) is None
+    assert lifted_by_act([guessed], None, at(60)) is guessed
     over = make_pause(2, is_exact=False, ended=30)
     assert lifted_by_act([over], at(0), at(60)) is over
     assert lifted_by_act([over], at(0), at(120)) is None

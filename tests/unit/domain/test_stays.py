@@ -7,7 +7,16 @@ from pydantic import JsonValue
 
 from bot.domain.classification import kinds
 from bot.domain.event_records import EventRecord
-from bot.domain.stays import AFTERWARDS, Stay, events_of, gone_on, new_stay, state_of, stay_of
+from bot.domain.stays import (
+    AFTERWARDS,
+    BEFORE_ENTER,
+    Stay,
+    events_of,
+    gone_on,
+    new_stay,
+    state_of,
+    stay_of,
+)
 from tests.support.clock import NOON
 from tests.support.make import SITE
 
@@ -81,6 +90,7 @@ def test_a_session_told_late_names_the_stay_there_is() -> None:
 def test_what_comes_before_its_enter_waits_for_it() -> None:
     (stay,) = told(event(ASKED, 0), event(ENTER, 3600), event(MERGED, 3700))
     assert stay.entered
+    assert len(told(event(ASKED, 0), event(ENTER, BEFORE_ENTER.total_seconds() + 1))) == 2
     (late,) = told(event(START, 5), event(ENTER, 0), event(MERGED, 9))
     assert late.began_at == NOON
 

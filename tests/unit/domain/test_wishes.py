@@ -57,6 +57,7 @@ def test_a_digest_has_a_time_and_perhaps_a_zone(typed: str, at: time, zone: str 
         ("digest:09:00 style:feed", "digest: is for style:digest"),
         (" ".join(f"branch:b{n}" for n in range(21)), "At most 20 branches"),
         (f"branch:{'*' * 300}", "at most 255 characters"),
+        (f"branch:main,{'*' * 300}", "at most 255 characters"),
         ("colour:red", "There is no topic “colour:red”"),
     ],
 )

@@ -8,12 +8,18 @@ from typing_extensions import override
 
 from bot.domain.audit import Origin
 from bot.domain.cards import Card
-from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.domain.errors import (
+    MergeQueueUnavailable,
+    PostInDoubt,
+    PostPostponed,
+    PostRefused,
+    Refusal,
+)
 from bot.domain.pause_records import PauseEnding, Who
 from bot.usecases.refresh_cards import AT_ONCE, RefreshCards
 from bot.usecases.watch_resume import Watching
 from tests.support.desk import Desk, World
-from tests.support.make import ALICE, BOB, CHANNEL, SITE
+from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_status
 from tests.support.store import InMemoryStore, InMemoryTransaction
 
 OTHER = "C0OTHER"
@@ -214,6 +220,29 @@ async def test_an_unchanged_pause_costs_looks_and_nothing_else() -> None:
 
     assert len(desk.world.poster.calls) == before
     assert len(desk.world.service.called("current_pause")) <= asked + 7
+
+
+async def test_who_joined_and_left_again_has_joined() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    desk.world.clock.advance(1)
+    desk.world.enqueue(41)
+    await desk.turns(70)
+    desk.world.service.statuses[SITE] = make_status()
+    desk.world.enqueue(42)
+    await desk.turns(70)
+    assert [len(one.joined) for one in desk.world.pauses()] == [2]
+
+
+async def test_a_paused_queue_that_cannot_be_read_is_asked_no_more_often_than_another() -> None:
+    desk = await begun()
+    await desk.pause()
+    for _ in range(60):
+        desk.world.service.fail_next(MergeQueueUnavailable("down"), method="status")
+    asked = len(desk.world.service.called("status"))
+    await desk.turns(60)
+    assert 1 <= len(desk.world.service.called("status")) - asked <= 7
 
 
 async def test_who_asked_is_told_once_whoever_lifts_it() -> None:

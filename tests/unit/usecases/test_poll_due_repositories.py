@@ -411,3 +411,13 @@ async def test_a_log_whose_reading_has_a_defect_is_not_taken_for_read() -> None:
     assert machine.use_case.read() == {}
     await machine.tick(INTERVAL)
     assert machine.use_case.read() == {SITE: machine.clock.now()}
+
+
+async def test_a_log_that_was_never_read_is_unread_since_it_was_taken_on() -> None:
+    machine = Machine(repositories=(SITE,))
+    taken_on = machine.clock.now()
+    for _ in range(10):
+        machine.merge_queue.fail_next(MergeQueueUnavailable("down"))
+        await machine.tick(INTERVAL)
+
+    assert machine.use_case.unread_since() == {SITE: taken_on + timedelta(seconds=INTERVAL)}

@@ -187,6 +187,14 @@ async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -
     assert first.id != second.id
 
 
+async def test_a_batch_of_one_has_a_thread_as_any_merge_has() -> None:
+    bot = await Reading().start("health")
+    await bot.add(make_subscription("merge", channel_id="C2", style=Style.THREAD))
+    merges(bot, 41)
+    await bot.poll()
+    assert [kind for kind, _ in bot.told("C2")] == ["card"]
+
+
 async def test_a_leave_without_a_code_is_judged_by_what_came_before_it() -> None:
     bot = await Reading().start("failure")
     await bot.subscribe("dequeue", channel_id="C2")
