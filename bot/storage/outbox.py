@@ -1,16 +1,13 @@
 """Deliveries: added in order, claimed from the head of each channel, settled once."""
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, bindparam, case, delete, func, select, update
+from sqlalchemy import bindparam, case, delete, func, select, update
 from typing_extensions import override
 
 from bot import ports
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
-from bot.domain.errors import LeaseLost
 from bot.domain.repository import RepositoryName
 from bot.ports import Added, Folded, OutboxSummary, ParkedChannel
 from bot.storage.added_rows import (
@@ -23,7 +20,7 @@ from bot.storage.added_rows import (
     digests_in_order,
     numbers,
 )
-from bot.storage.column_types import UtcTime
+from bot.storage.claims import Claims
 from bot.storage.delivery_rows import (
     FIELDS,
     RECORD_ATTEMPTED,
@@ -36,24 +33,24 @@ from bot.storage.delivery_rows import (
     lines_of,
     outcome_values,
 )
-from bot.storage.destinations import DIGEST, URGENT, Destination, Destinations
+from bot.storage.destinations import DIGEST, URGENT, Destinations
 from bot.storage.events import PRUNE_SLICE
-from bot.storage.prepared import Prepared, PreparedInsert, PreparedList
+from bot.storage.prepared import PreparedInsert, PreparedList
 from bot.storage.statements import Statements
 from bot.storage.summaries import Summaries
 from bot.storage.tables import deliveries, destinations
 
 
 class SqlOutbox(ports.Outbox):
-    """Deliveries as rows, with one row a channel that says where its outbox starts.
+    """Deliveries as rows, with one row a line that says where it starts.
 
-    A claim costs by what it takes, whatever waits behind and whatever was settled before. Each
-    claim counts an attempt, so the number of attempts tells one claim from the next.
+    Each claim counts an attempt, so the number of attempts tells one claim from the next.
     """
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
         self._destinations = Destinations(statements)
+        self._claims = Claims(statements, self._destinations)
         self._summaries = Summaries(statements, self._destinations)
         self._open: set[str] = set()
         """Lines that this transaction has locked, of channels that are not parked."""
@@ -108,56 +105,13 @@ class SqlOutbox(ports.Outbox):
     async def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
     ) -> Sequence[Delivery]:
-        if claimed_until <= now:
-            raise ValueError("a claim ends after it begins")
-        heads = await self._destinations.lock_claimable(now, channels)
-        due = await self._due_runs(sorted(heads, key=lambda head: head.line), now, per_channel)
-        await self._claim(due, now, claimed_until)
-        await self._destinations.save([replace(h, claimable_at=claimed_until) for h in heads])
-        return [
-            replace(
-                delivery,
-                state=DeliveryState.SENDING,
-                attempts=delivery.attempts + 1,
-                due_at=claimed_until,
-            )
-            for delivery in due
-        ]
-
-    async def _claim(self, due: Sequence[Delivery], now: datetime, claimed_until: datetime) -> None:
-        """The time of the attempt for the first of each line: the others are not sent yet."""
-        firsts = _first_of_each_line(due)
-        others = [each.delivery_id for each in due if each.delivery_id not in firsts]
-        await self._statements.rows_in(_CLAIM_FIRST, sorted(firsts), now=now, until=claimed_until)
-        await self._statements.rows_in(_CLAIM, others, until=claimed_until)
-
-    async def _due_runs(
-        self, heads: Sequence[Destination], now: datetime, per_channel: int
-    ) -> list[Delivery]:
-        by_line: dict[str, list[Delivery]] = defaultdict(list)
-        rows = await self._statements.rows_in(
-            _DUE_RUNS, [head.line for head in heads], per_channel=per_channel
+        return await self._claims.claim(
+            now=now, claimed_until=claimed_until, channels=channels, per_channel=per_channel
         )
-        for row in rows:
-            by_line[row.line].append(delivery_of(row))
-        runs: list[Delivery] = []
-        for head in heads:
-            limit = per_channel if head.parked_at is None else 1
-            for delivery in by_line[head.line][:limit]:
-                if delivery.due_at > now:
-                    break
-                runs.append(delivery)
-        return runs
 
     @override
     async def attempt(self, delivery: Delivery, now: datetime) -> None:
-        if delivery.attempted_at is not None:
-            return
-        attempted = await self._statements.changed(
-            _ATTEMPT, of_delivery=delivery.delivery_id, of_attempt=delivery.attempts, now=now
-        )
-        if attempted != 1:
-            raise LeaseLost(delivery.delivery_id)
+        await self._claims.attempt(delivery, now)
 
     @override
     async def record(self, deliveries: Sequence[Delivery]) -> None:
@@ -306,11 +260,6 @@ class SqlOutbox(ports.Outbox):
         return deleted.rowcount
 
 
-def _first_of_each_line(due: Sequence[Delivery]) -> frozenset[str]:
-    firsts = {line_with(each): each for each in reversed(due)}
-    return frozenset(each.delivery_id for each in firsts.values())
-
-
 _UNLESS_PARKED = case((destinations.c.parked_at.is_(None), deliveries.c.created_at))
 
 _LATER = {"message_ts", "error"}
@@ -340,56 +289,6 @@ _ADDED = PreparedList(
     ),
 )
 
-
-def _claiming(attempted_at: ColumnElement[datetime | None]) -> PreparedList:
-    return PreparedList(
-        "delivery",
-        deliveries.c.delivery_id.type,
-        lambda _, delivery_ids: (
-            update(deliveries)
-            .where(deliveries.c.delivery_id.in_(delivery_ids))
-            .values(
-                state=DeliveryState.SENDING,
-                attempts=deliveries.c.attempts + 1,
-                attempted_at=attempted_at,
-                due_at=bindparam("until"),
-            )
-        ),
-    )
-
-
-_CLAIM = _claiming(deliveries.c.attempted_at)
-_CLAIM_FIRST = _claiming(
-    func.coalesce(deliveries.c.attempted_at, bindparam("now", type_=UtcTime()))
-)
-
-_DUE_RUNS = PreparedList(
-    "line",
-    destinations.c.line.type,
-    lambda _, lines: (
-        select(*FIELDS)
-        .join_from(destinations, deliveries)
-        .where(
-            destinations.c.line.in_(lines),
-            deliveries.c.sequence >= destinations.c.head_sequence,
-            deliveries.c.sequence < destinations.c.head_sequence + bindparam("per_channel"),
-            deliveries.c.settled_at.is_(None),
-        )
-        .order_by(deliveries.c.line, deliveries.c.sequence)
-    ),
-)
-
-_ATTEMPT = Prepared(
-    lambda _: (
-        update(deliveries)
-        .where(
-            deliveries.c.delivery_id == bindparam("of_delivery"),
-            deliveries.c.attempts == bindparam("of_attempt"),
-            deliveries.c.state == DeliveryState.SENDING,
-        )
-        .values(attempted_at=bindparam("now"))
-    )
-)
 
 _STORED = PreparedList(
     "delivery",

@@ -34,7 +34,8 @@ destinations = Table(
 )
 """One row a line: where it starts and when its first delivery can be claimed.
 
-A channel has two lines, named by `delivery_rows.line_of`: the ordinary and the urgent one.
+A channel has up to three lines, named by `delivery_rows.line_of`: the ordinary one, the urgent
+one, and the one that waits for its digest.
 `head_sequence` is the first delivery that is not settled, or the next to be added.
 `claimable_at` is None when everything is settled; else the head's due time, or the time of the
 next try where that is later and the channel is parked. Whoever changes deliveries of a line
