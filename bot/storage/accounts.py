@@ -20,11 +20,8 @@ class SqlAccounts(ports.Accounts):
 
     @override
     async def link(self, user_id: str, login: str, at: datetime) -> None:
-        values = {"login": login, "linked_at": at}
-        insert = self._statements.insert(accounts).values(user_id=user_id, **values)
-        await self._statements.run(
-            insert.on_conflict_do_update(index_elements=[accounts.c.user_id], set_=values)
-        )
+        row = {"user_id": user_id, "login": login, "linked_at": at}
+        await self._statements.put(accounts, ("user_id",), [row])
 
     @override
     async def unlink(self, user_id: str) -> bool:

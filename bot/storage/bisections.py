@@ -10,8 +10,7 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.bisections import Bisection
 from bot.domain.repository import RepositoryName
-from bot.storage.events import PRUNE_SLICE
-from bot.storage.statements import ResultRow, Statements, slices
+from bot.storage.statements import PRUNE_SLICE, ResultRow, Statements, slices
 from bot.storage.tables import bisections
 
 _KEY = ("repository", "key")
@@ -25,18 +24,8 @@ class SqlBisections(ports.Bisections):
 
     @override
     async def save(self, changed: Sequence[Bisection]) -> None:
-        if not changed:
-            return
-        insert = self._statements.insert(bisections)
-        values = {
-            column.name: insert.excluded[column.name]
-            for column in bisections.columns
-            if column.name not in _KEY
-        }
-        await self._statements.run(
-            insert.on_conflict_do_update(index_elements=_KEY, set_=values),
-            [asdict(one) for one in changed],
-        )
+        if changed:
+            await self._statements.put(bisections, _KEY, [asdict(one) for one in changed])
 
     @override
     async def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:

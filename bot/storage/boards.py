@@ -96,17 +96,14 @@ class SqlBoards(Boards):
 
     @override
     async def save_sight(self, sight: Sight) -> None:
-        values = {
+        row = {
+            "repository": sight.repository,
             "picture": _PICTURES.dump_python(sight.picture, mode="json"),
             "read_at": sight.read_at,
             "outage": sight.outage,
             "out_since": sight.out_since,
         }
-        await self._statements.run(
-            self._statements.insert(board_sights)
-            .values(repository=sight.repository, **values)
-            .on_conflict_do_update(index_elements=["repository"], set_=values)
-        )
+        await self._statements.put(board_sights, ("repository",), [row])
 
     @override
     async def sights(

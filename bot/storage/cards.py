@@ -21,9 +21,8 @@ from bot.domain.cards import Card, CardKind, CardName
 from bot.domain.deliveries import DeliveryState, SubjectKind
 from bot.ports.kept_true import Cards
 from bot.storage.column_types import UtcTime
-from bot.storage.events import PRUNE_SLICE
 from bot.storage.prepared import Prepared, PreparedList
-from bot.storage.statements import ResultRow, Statements
+from bot.storage.statements import PRUNE_SLICE, ResultRow, Statements
 from bot.storage.tables import TO_EDIT, UNPOSTED, cards, deliveries
 
 

@@ -17,12 +17,8 @@ class SqlChannelDefaults(ports.ChannelDefaults):
 
     @override
     async def set(self, channel_id: str, repository: RepositoryName) -> None:
-        insert = self._statements.insert(channel_defaults)
-        await self._statements.run(
-            insert.values(channel_id=channel_id, repository=repository).on_conflict_do_update(
-                index_elements=["channel_id"], set_={"repository": repository}
-            )
-        )
+        row = {"channel_id": channel_id, "repository": repository}
+        await self._statements.put(channel_defaults, ("channel_id",), [row])
 
     @override
     async def forget(self, channel_id: str) -> None:

@@ -15,11 +15,8 @@ from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.storage.column_types import MICROSECOND
 from bot.storage.prepared import Prepared, PreparedInsert, PreparedList
-from bot.storage.statements import ResultRow, Statements
+from bot.storage.statements import PRUNE_SLICE, ResultRow, Statements
 from bot.storage.tables import deliveries, events, positions
-
-PRUNE_SLICE = 1000
-"""How many rows one call deletes at most: a transaction that others wait for stays short."""
 
 REREAD_MARGIN = timedelta(days=1)
 """Events no older than this before their repository's watermark are never deleted.

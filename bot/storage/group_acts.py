@@ -13,8 +13,7 @@ from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
 from bot.domain.repository import RepositoryName
 from bot.ports.groups import GroupActs
-from bot.storage.events import PRUNE_SLICE
-from bot.storage.statements import Statements, slices
+from bot.storage.statements import PRUNE_SLICE, Statements, slices
 from bot.storage.tables import cards, deliveries, group_acts, group_pauses, pauses
 
 _KEY = ("group", "repository")
@@ -99,16 +98,7 @@ class SqlGroupActs(GroupActs):
 
     @override
     async def hold(self, held: HeldPause) -> None:
-        insert_or_update = self._statements.insert(group_pauses)
-        changed = {
-            column.name: insert_or_update.excluded[column.name]
-            for column in group_pauses.columns
-            if column.name not in _KEY
-        }
-        await self._statements.run(
-            insert_or_update.on_conflict_do_update(index_elements=_KEY, set_=changed),
-            [asdict(held)],
-        )
+        await self._statements.put(group_pauses, _KEY, [asdict(held)])
 
     @override
     async def let_go(self, group: str, repository: RepositoryName) -> None:

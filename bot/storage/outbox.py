@@ -34,9 +34,8 @@ from bot.storage.delivery_rows import (
     outcome_values,
 )
 from bot.storage.destinations import DIGEST, URGENT, Destinations
-from bot.storage.events import PRUNE_SLICE
 from bot.storage.prepared import PreparedInsert, PreparedList
-from bot.storage.statements import Statements
+from bot.storage.statements import PRUNE_SLICE, Statements
 from bot.storage.summaries import Summaries
 from bot.storage.tables import deliveries, destinations
 

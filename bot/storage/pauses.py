@@ -5,20 +5,16 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import String, bindparam, cast, delete, exists, insert, or_, select, text, update
+from sqlalchemy import String, bindparam, cast, delete, exists, insert, or_, select, update
 from typing_extensions import override
 
 from bot.domain.cards import CardKind
 from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.ports.kept_true import Pauses
-from bot.storage.events import PRUNE_SLICE
 from bot.storage.prepared import Prepared, PreparedList
-from bot.storage.statements import Statements, slices
+from bot.storage.statements import PRUNE_SLICE, Statements, slices
 from bot.storage.tables import cards, pauses, resume_watchers
-
-LOCK_SPACE = 5_727_431
-"""Tells our advisory locks of PostgreSQL from those of others on the same database."""
 
 
 class SqlPauses(Pauses):
@@ -29,13 +25,8 @@ class SqlPauses(Pauses):
 
     @override
     async def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
-        if not self._statements.is_sqlite:
-            # Rows that are not there yet cannot be locked, and a pause may be told by several.
-            await self._statements.run(
-                text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))").bindparams(
-                    space=LOCK_SPACE, name=str(repository)
-                )
-            )
+        # A pause that has no row yet may be told of by several at once.
+        await self._statements.hold(repository)
         rows = await self._statements.run(
             select(pauses)
             .where(

@@ -10,9 +10,8 @@ from typing_extensions import override
 from bot import ports
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.repository import RepositoryName
-from bot.storage.events import PRUNE_SLICE
 from bot.storage.prepared import Insertion, Prepared, PreparedList
-from bot.storage.statements import Statements
+from bot.storage.statements import PRUNE_SLICE, Statements
 from bot.storage.tables import pull_requests
 
 

@@ -75,12 +75,8 @@ class SqlQueueHealth(QueueHealth):
 
     @override
     async def save_streak(self, repository: RepositoryName, streak: FailureStreak) -> None:
-        values = asdict(streak)
-        await self._statements.run(
-            self._statements.insert(failure_streaks)
-            .values(repository=repository, **values)
-            .on_conflict_do_update(index_elements=[failure_streaks.c.repository], set_=values)
-        )
+        row = {"repository": repository, **asdict(streak)}
+        await self._statements.put(failure_streaks, ("repository",), [row])
 
     @override
     async def forget(self, repositories: Collection[RepositoryName], at: datetime) -> None:

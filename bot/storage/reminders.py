@@ -30,14 +30,7 @@ class SqlReminders(Reminders):
 
     @override
     async def save(self, plan: ReminderPlan) -> None:
-        values = asdict(plan)
-        insert = self._statements.insert(pause_reminders).values(**values)
-        await self._statements.run(
-            insert.on_conflict_do_update(
-                index_elements=["pause_id"],
-                set_={"next_at": plan.next_at, "sent": plan.sent},
-            )
-        )
+        await self._statements.put(pause_reminders, ("pause_id",), [asdict(plan)])
 
     @override
     async def delete_ended(self) -> int:

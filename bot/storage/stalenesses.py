@@ -3,32 +3,25 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import RowMapping, delete, func, insert, select, text, update
+from sqlalchemy import RowMapping, delete, func, insert, select, update
 from typing_extensions import override
 
 from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
-from bot.storage.pauses import LOCK_SPACE
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import stalenesses
 
 
 class SqlStalenesses(ports.Stalenesses):
-    """A row for logs that became stale together.
-
-    SQLite has one writer; on PostgreSQL a lock makes one, since a row that is not there yet cannot
-    be locked.
-    """
+    """A row for logs that became stale together."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
     @override
     async def hold(self) -> None:
-        if not self._statements.is_sqlite:
-            lock = text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))")
-            await self._statements.run(lock.bindparams(space=LOCK_SPACE, name=stalenesses.name))
+        await self._statements.hold(stalenesses.name)
 
     @override
     async def add(self, begun: Staleness) -> int:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from sqlalchemy import CursorResult, Executable, Row, Table
+from sqlalchemy import CursorResult, Executable, Row, Table, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -28,8 +28,17 @@ if TYPE_CHECKING:
 SLICE = 500
 """How many values one statement names; far below both databases' limit of 32,766."""
 
+PRUNE_SLICE = 1000
+"""How many rows one pruning statement deletes at most: a transaction that others wait for is short.
+"""
+
 MOST_HERE = 500
 """Of more changes at once than that the connection's thread takes care."""
+
+LOCK_SPACE = 5_727_431
+"""Tells our advisory locks of PostgreSQL from those of others on the same database."""
+
+_HOLD = text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))")
 
 _T = TypeVar("_T")
 
@@ -55,6 +64,26 @@ class Statements:
         """Execute; with `parameters`, once for each of them."""
         with as_store_errors():
             return await self._to_its_end(self._connection.execute(statement, parameters))
+
+    async def hold(self, name: str) -> None:
+        """Until this transaction ends no other that asks for the same name goes on.
+
+        For what has no row yet that could be locked. SQLite has one writer anyway.
+        """
+        if not self.is_sqlite:
+            await self.run(_HOLD.bindparams(space=LOCK_SPACE, name=str(name)))
+
+    async def put(
+        self, table: Table, key: Sequence[str], rows: Sequence[Mapping[str, object]]
+    ) -> None:
+        """Insert rows, or replace those with the same key; each gives all columns of the table."""
+        insert = self.insert(table)
+        changed = {
+            column.name: insert.excluded[column.name]
+            for column in table.columns
+            if column.name not in key
+        }
+        await self.run(insert.on_conflict_do_update(index_elements=key, set_=changed), rows)
 
     def insert(self, table: Table) -> "Insert":
         """An INSERT that can say what to do with a row that exists."""

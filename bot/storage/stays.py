@@ -12,9 +12,8 @@ from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.stays import Stay
 from bot.storage.column_types import is_storable
-from bot.storage.events import PRUNE_SLICE
 from bot.storage.prepared import Insertion, Prepared, PreparedList
-from bot.storage.statements import Statements
+from bot.storage.statements import PRUNE_SLICE, Statements
 from bot.storage.tables import stays
 
 _KEY = ("repository", "key")

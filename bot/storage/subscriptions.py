@@ -28,16 +28,7 @@ class SqlSubscriptions(ports.Subscriptions):
         await self._put([subscription])
 
     async def _put(self, some: Sequence[Subscription]) -> None:
-        insert = self._statements.insert(subscriptions)
-        changed = {
-            column.name: insert.excluded[column.name]
-            for column in subscriptions.columns
-            if column.name not in _KEY
-        }
-        await self._statements.run(
-            insert.on_conflict_do_update(index_elements=_KEY, set_=changed),
-            [_values(subscription) for subscription in some],
-        )
+        await self._statements.put(subscriptions, _KEY, [_values(one) for one in some])
 
     @override
     async def delete(self, channel_id: str, repository: RepositoryName) -> bool:

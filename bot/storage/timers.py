@@ -11,9 +11,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import SAME_PAUSE
 from bot.domain.timers import Timer, TimerState
 from bot.ports.timers import Timers
-from bot.storage.events import PRUNE_SLICE
 from bot.storage.prepared import Prepared
-from bot.storage.statements import Statements, slices
+from bot.storage.statements import PRUNE_SLICE, Statements, slices
 from bot.storage.tables import pause_timers
 
 
@@ -25,15 +24,7 @@ class SqlTimers(Timers):
 
     @override
     async def save(self, timer: Timer) -> None:
-        values = asdict(timer)
-        insert = self._statements.insert(pause_timers).values(**values)
-        keys = ["repository", "paused_at"]
-        await self._statements.run(
-            insert.on_conflict_do_update(
-                index_elements=keys,
-                set_={name: value for name, value in values.items() if name not in keys},
-            )
-        )
+        await self._statements.put(pause_timers, ("repository", "paused_at"), [asdict(timer)])
 
     @override
     async def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
