@@ -14,7 +14,7 @@ from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.surroundings import is_aborted, is_put_back
 from bot.messages import blocks
-from bot.messages.freezes import freeze_period
+from bot.messages.freezes import freeze_period, has_begun
 from bot.messages.leaving import NOTHING, leaving
 from bot.messages.other_events import other_event
 from bot.messages.text import code, duration, escape, link, mention, plural, quote
@@ -210,6 +210,8 @@ def _unpause(record: EventRecord) -> Post:
 def _freeze(record: EventRecord) -> Post:
     words = {"create": "planned", "update": "changed", "delete": "removed"}
     word = words.get(record.type.rpartition(".")[2], "changed")
+    if word == "planned" and has_begun(record.details, record.received_at):
+        word = "in force"
     verdict = " — ".join(filter(None, (_reason(record), freeze_period(record.details))))
     return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=_by(record))
 

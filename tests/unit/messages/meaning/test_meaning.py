@@ -212,6 +212,19 @@ def test_only_what_was_tested_alone_is_said_to_have_broken_a_batch(
             "release week — from 2026-07-21 08:00 Europe/Paris, no end given, by Ana",
         ),
         ({"end": "2026-07-22T18:30:00"}, "release week — until 2026-07-22 18:30 Europe/Paris"),
+        (
+            # As the local service sends it: by another clock than that of the freeze's zone.
+            {"start": "2026-07-21T06:00:00Z", "end": "2026-07-22T16:30:00+00:00"},
+            "release week — from 2026-07-21 08:00 until 2026-07-22 18:30 Europe/Paris, by Ana",
+        ),
+        (
+            {"start": "2026-07-21T06:00:00Z", "timezone": "UTC"},
+            "release week — from 2026-07-21 06:00 UTC, no end given, by Ana",
+        ),
+        (
+            {"start": "2026-07-21T06:00:00Z", "timezone": "Mars/Olympus"},
+            "release week — from 2026-07-21 06:00 UTC, no end given, by Ana",
+        ),
         ({"start": "next <week>"}, "release week — from next &lt;week&gt; Europe/Paris"),
         ({}, "release week, by Ana"),
     ],
@@ -230,6 +243,25 @@ def test_a_freeze_is_told_with_its_time(
     record = sample_record(event_type, "full", **{attributes: freeze})
 
     assert said in events.event(record, None).text
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ("2026-07-20T10:00:00Z", "in force"),
+        ("2026-07-20T09:00:00", "in force"),
+        ("2026-07-21T10:00:00Z", "planned"),
+        ("soon", "planned"),
+    ],
+)
+def test_a_freeze_that_holds_merges_back_already_is_not_called_planned(
+    start: str, said: str
+) -> None:
+    freeze = {"reason": "release week", "timezone": "Europe/Paris", "start": start}
+    record = sample_record("scheduled_freeze.create", "full", scheduled_freeze_attributes=freeze)
+    record = replace(record, received_at=NOON)
+
+    assert events.event(record, None).text.startswith(f"Scheduled freeze {said}: release week")
 
 
 def test_all_failing_checks_are_counted_however_many_there_are() -> None:
