@@ -7,7 +7,8 @@ from enum import StrEnum
 
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Snapshot
+from bot.domain.snapshots import KnownPause, Snapshot
+from bot.domain.timers import Timer
 
 SHOWN_BATCHES = 5
 SHOWN_IN_BATCH = 5
@@ -53,12 +54,16 @@ class Outage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PausedFor:
-    """The pause in force. `by` is None when nobody knows; `lifts_at` is the end of a timed one."""
+    """The pause in force. `by` is None when nobody knows; `lifts_at` is the end of a timed one.
+
+    `is_overdue`: that end was tried, and could not be.
+    """
 
     reason: str
     paused_at: datetime
     by: str | None = None
     lifts_at: datetime | None = None
+    is_overdue: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +123,12 @@ class Sight:
         return replace(self, read_at=other.read_at) == other
 
 
-def seen(before: Sight | None, snapshot: Snapshot, lifts_at: datetime | None) -> Sight:
-    """What is known after an answer; estimates that moved a little are told as before."""
-    picture = _picture(snapshot, lifts_at)
+def seen(before: Sight | None, snapshot: Snapshot, timer: Timer | None) -> Sight:
+    """What is known after an answer; estimates that moved a little are told as before.
+
+    `timer` is that of the pause in force, if it lifts itself.
+    """
+    picture = _picture(snapshot, timer)
     if before is not None:
         picture = _settled(before.picture, picture, snapshot)
     return Sight(snapshot.repository, _rounded(picture), snapshot.read_at)
@@ -137,14 +145,12 @@ def unseen(before: Sight, outage: Outage, since: datetime, read_at: datetime | N
     return replace(before, read_at=last, outage=outage, out_since=since)
 
 
-def _picture(snapshot: Snapshot, lifts_at: datetime | None) -> Picture:
+def _picture(snapshot: Snapshot, timer: Timer | None) -> Picture:
     batches, waiting = snapshot.status.batches, snapshot.status.waiting_pull_requests
     known = snapshot.pause
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
     return Picture(
-        pause=PausedFor(known.reason, known.pause.paused_at, known.by, lifts_at)
-        if known is not None
-        else None,
+        pause=_paused_for(known, timer) if known is not None else None,
         batches=tuple(_batch(batch) for batch in batches[:SHOWN_BATCHES]),
         batch_count=len(batches),
         in_batches=len(snapshot.queued_in_batches()),
@@ -153,6 +159,13 @@ def _picture(snapshot: Snapshot, lifts_at: datetime | None) -> Picture:
         behind=tuple(one.number for one in behind),
         waiting=len(waiting),
     )
+
+
+def _paused_for(known: KnownPause, timer: Timer | None) -> PausedFor:
+    told = PausedFor(known.reason, known.pause.paused_at, known.by)
+    if timer is None:
+        return told
+    return replace(told, lifts_at=timer.lifts_at, is_overdue=timer.is_overdue)
 
 
 def _batch(batch: Batch) -> ShownBatch:

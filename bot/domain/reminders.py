@@ -7,6 +7,9 @@ LONGEST_GAP = timedelta(hours=24)
 LIFTS_SOON = timedelta(minutes=5)
 """Nobody is reminded of a pause that lifts itself within this."""
 
+OVERDUE = timedelta(minutes=5)
+"""People are reminded of a pause that should have lifted itself so long ago, and could not."""
+
 NUMBERS = 1000
 """More reminders than a pause of years takes; a reminder's id has room for so many."""
 
@@ -43,6 +46,14 @@ def sent_at(plan: ReminderPlan, now: datetime, first_gap: timedelta) -> Reminder
 def snoozed(plan: ReminderPlan, now: datetime, first_gap: timedelta) -> ReminderPlan:
     """One more gap, of the length that would have come next."""
     return replace(plan, next_at=max(plan.next_at, now) + _gap(plan.sent, first_gap))
+
+
+def hurried(plan: ReminderPlan, now: datetime) -> ReminderPlan:
+    """The next comes soon, and in the channels: whoever counts on the end is not the pauser alone.
+
+    Also where it was put off: whoever did that counted on the end, too.
+    """
+    return replace(plan, next_at=min(plan.next_at, now + OVERDUE), sent=max(plan.sent, 1))
 
 
 def _gap(sent: int, first_gap: timedelta) -> timedelta:

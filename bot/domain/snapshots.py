@@ -32,13 +32,14 @@ class KnownPause:
     """A pause in force and, when it was made through this bot, the act that made it.
 
     `credited` is the name that the event log gives for one made elsewhere. `lifts_at` is when it
-    lifts itself, if it does.
+    lifts itself, if it does, `is_overdue` whether that was tried and could not be.
     """
 
     pause: Pause
     act: AuditRecord | None = None
     credited: str | None = None
     lifts_at: datetime | None = None
+    is_overdue: bool = False
 
     @property
     def actor(self) -> Actor | None:

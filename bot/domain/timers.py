@@ -39,6 +39,11 @@ class Timer:
     state: TimerState = TimerState.RUNNING
     failures: int = 0
 
+    @property
+    def is_overdue(self) -> bool:
+        """Whether its time came, and lifting the pause was tried and did not succeed."""
+        return self.state is TimerState.RUNNING and self.failures > 0
+
 
 def extended(timer_lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
     """The new end: later than the one there is, or from now on when there is none."""

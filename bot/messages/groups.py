@@ -72,11 +72,14 @@ def act(done: GroupAct) -> Message:
 
 
 def card(
-    paused: GroupAct, left: Sequence[RepositoryName], ends: Sequence[datetime] = ()
+    paused: GroupAct,
+    left: Sequence[RepositoryName],
+    ends: Sequence[datetime] = (),
+    overdue: int = 0,
 ) -> Message:
     """The post about a group that was paused; `left` of what it paused is paused still.
 
-    `ends` are the times at which some of these lift themselves.
+    `ends` are the times at which some of these lift themselves; `overdue` of them should have.
     """
     if not left:
         return _told(paused, [], "none of them is paused any more")
@@ -89,27 +92,36 @@ def card(
         extend_menu(paused.group),
         *_again_button(paused),
     ]
-    return _told(paused, controls, state, Ends(tuple(ends), len(left)))
+    return _told(paused, controls, state, Ends(tuple(ends), len(left), overdue))
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """When some of so many paused queues lift themselves."""
+    """When some of so many paused queues lift themselves; `overdue` of them should have."""
 
     ends: tuple[datetime, ...] = ()
     paused: int = 0
+    overdue: int = 0
 
     def said(self, time: Callable[[datetime], str] = local_time) -> str:
         """Empty where none does."""
         if not self.ends:
             return ""
         first, last = min(self.ends), max(self.ends)
+        if self.overdue:
+            return self._overdue(time(first))
         if self.paused == 1:
             return f"lifts itself {time(first)}"
         if len(self.ends) < self.paused:
             return f"{len(self.ends):,} of them lift themselves, the first {time(first)}"
         until = "" if last - first < TOGETHER else f" to {time(last)}"
         return f"they lift themselves {time(first)}{until}"
+
+    def _overdue(self, since: str) -> str:
+        if self.paused == 1:
+            return f"was to lift itself {since} {timers.TRIED_AGAIN}"
+        which = "they" if self.overdue == self.paused else f"{self.overdue:,} of them"
+        return f"{which} were to lift themselves {since} {timers.TRIED_AGAIN}"
 
 
 NO_ENDS = Ends()

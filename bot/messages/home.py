@@ -124,7 +124,7 @@ def _timers(timers: Sequence[Timer]) -> list[Block]:
     if not timers:
         return []
     lines = [
-        f"• {escape(one.repository)} {lifts(one.lifts_at)}, set by "
+        f"• {escape(one.repository)} {lifts(one.lifts_at, is_overdue=one.is_overdue)}, set by "
         f"{quote(one.set_by_name, NAME_LIMIT)}"
         for one in timers[:TIMERS_SHOWN]
     ]

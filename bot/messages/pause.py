@@ -147,13 +147,19 @@ def _by(known: KnownPause) -> str:
 
 
 def _ends(known: KnownPause) -> str:
-    return f", {timers.lifts_text(known.lifts_at)}" if known.lifts_at is not None else ""
+    return (
+        f", {timers.lifts_text(known.lifts_at, is_overdue=known.is_overdue)}"
+        if known.lifts_at is not None
+        else ""
+    )
 
 
 def _times(known: KnownPause) -> tuple[str, str]:
     return (
         f"since {local_time(known.pause.paused_at)}",
-        timers.lifts(known.lifts_at) if known.lifts_at is not None else "",
+        timers.lifts(known.lifts_at, is_overdue=known.is_overdue)
+        if known.lifts_at is not None
+        else "",
     )
 
 

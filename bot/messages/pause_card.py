@@ -16,10 +16,14 @@ NAME_LIMIT = 60
 
 @dataclass(frozen=True, slots=True)
 class PauseView:
-    """What a pause's card shows; `lifts_at` is when the pause lifts itself, if it does."""
+    """What a pause's card shows; `lifts_at` is when the pause lifts itself, if it does.
+
+    `is_overdue`: that was tried, and could not be.
+    """
 
     record: PauseRecord
     lifts_at: datetime | None = None
+    is_overdue: bool = False
 
 
 def card(view: PauseView) -> Message:
@@ -33,7 +37,11 @@ def _in_force(view: PauseView) -> Message:
     reason = quote(record.reason, REASON_LIMIT)
     by = _by("by", record.by)
     since = f"since {utc_time(record.paused_at)}"
-    lifts = f", {timers.lifts_text(view.lifts_at)}" if view.lifts_at is not None else ""
+    lifts = (
+        f", {timers.lifts_text(view.lifts_at, is_overdue=view.is_overdue)}"
+        if view.lifts_at is not None
+        else ""
+    )
     queued = _queued(record)
     told = f"{by} {since}" if by else since
     was = quote(record.previous_reason or "", REASON_LIMIT)
@@ -45,7 +53,9 @@ def _in_force(view: PauseView) -> Message:
             blocks.context(
                 by,
                 f"since {local_time(record.paused_at)}",
-                timers.lifts(view.lifts_at) if view.lifts_at is not None else "",
+                timers.lifts(view.lifts_at, is_overdue=view.is_overdue)
+                if view.lifts_at is not None
+                else "",
                 queued,
                 f"before: {was}" if was else "",
             ),
@@ -125,7 +135,7 @@ def ended(record: PauseRecord, lifts_at: datetime | None = None) -> Message:
     if record.ending is PauseEnding.TIMER:
         by = _by("by the timer of", record.ended_by) or "by its timer"
         late = timers.late_by(record.ended_at, lifts_at)
-    told = " ".join(part for part in (by, lasted, late) if part)
+    told = ", ".join(part for part in (f"{by} {lasted}".strip(), late) if part)
     return Message(
         text=f"Queue unpaused: {repository}" + (f", {told}" if told else ""),
         blocks=(

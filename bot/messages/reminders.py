@@ -15,7 +15,13 @@ from bot.messages.text import duration, escape, local_time, plural, quote, utc_t
 NAME_LIMIT = 60
 
 
-def reminder(record: PauseRecord, now: datetime, lifts_at: datetime | None = None) -> Message:
+def reminder(
+    record: PauseRecord,
+    now: datetime,
+    lifts_at: datetime | None = None,
+    *,
+    is_overdue: bool = False,
+) -> Message:
     """How long, by whom, why, and how the queue has grown."""
     repository = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
@@ -33,7 +39,7 @@ def reminder(record: PauseRecord, now: datetime, lifts_at: datetime | None = Non
             blocks.context(
                 f"paused{by} since {local_time(record.paused_at)}",
                 grown,
-                timers.lifts(lifts_at) if lifts_at is not None else "",
+                timers.lifts(lifts_at, is_overdue=is_overdue) if lifts_at is not None else "",
             ),
             blocks.actions(
                 [
@@ -51,8 +57,12 @@ def of_group(
     left: Sequence[PauseRecord],
     now: datetime,
     ends: Sequence[datetime] = (),
+    overdue: int = 0,
 ) -> Message:
-    """One for all that was paused together; `left` is in force still and lifts itself at `ends`."""
+    """One for all that was paused together; `left` is in force still and lifts itself at `ends`.
+
+    `overdue` of them should have lifted themselves.
+    """
     group = groups.name_of(act.group)
     reason = quote(act.wanted.reason, REASON_LIMIT)
     by = f" by {quote(act.actor.name, NAME_LIMIT)}"
@@ -71,7 +81,7 @@ def of_group(
             blocks.context(
                 f"paused{by} since {local_time(act.at)}",
                 grown,
-                groups.Ends(tuple(ends), len(left)).said(),
+                groups.Ends(tuple(ends), len(left), overdue).said(),
             ),
             blocks.context(groups.names([one.repository for one in left])),
             blocks.actions(

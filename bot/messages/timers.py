@@ -19,14 +19,21 @@ LENGTHS = ("15m", "30m", "1h", "2h", "4h", "1d")
 NO_END = "until somebody resumes it"
 
 
-def lifts(at: datetime) -> str:
-    """The fact on a pause's line of facts."""
-    return f"lifts itself {local_time(at)}"
+TRIED_AGAIN = "and could not, tried again every minute"
 
 
-def lifts_text(at: datetime) -> str:
+def lifts(at: datetime, *, is_overdue: bool = False) -> str:
+    """The fact on a pause's line of facts; `is_overdue` when it should have, and was tried."""
+    return _lifts(local_time(at), is_overdue=is_overdue)
+
+
+def lifts_text(at: datetime, *, is_overdue: bool = False) -> str:
     """The same in plain text."""
-    return f"lifts itself {utc_time(at)}"
+    return _lifts(utc_time(at), is_overdue=is_overdue)
+
+
+def _lifts(at: str, *, is_overdue: bool) -> str:
+    return f"was to lift itself {at} {TRIED_AGAIN}" if is_overdue else f"lifts itself {at}"
 
 
 def act(record: AuditRecord) -> Message:

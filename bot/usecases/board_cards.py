@@ -7,6 +7,7 @@ from bot.domain.boards import Board, Sight, seen
 from bot.domain.cards import Card, CardKind, CardName
 from bot.domain.message import Message
 from bot.domain.snapshots import Snapshot
+from bot.domain.timers import Timer
 from bot.messages import board as messages
 from bot.ports import Transaction
 from bot.usecases.open_card import open_cards
@@ -47,7 +48,7 @@ async def tell_boards(
     A pause and the end of an outage are told at once, all else from `later` on.
     """
     before = (await transaction.boards.sights([snapshot.repository])).get(snapshot.repository)
-    after = seen(before, snapshot, await _lifts_at(transaction, snapshot))
+    after = seen(before, snapshot, await _timer_of(transaction, snapshot))
     if before is not None and before.says_the_same(after):
         return False
     await transaction.boards.save_sight(after)
@@ -59,12 +60,12 @@ async def tell_boards(
     return True
 
 
-async def _lifts_at(transaction: Transaction, snapshot: Snapshot) -> datetime | None:
+async def _timer_of(transaction: Transaction, snapshot: Snapshot) -> Timer | None:
     pause = snapshot.pause
     if pause is None:
         return None
     timers = await transaction.timers.running([snapshot.repository])
-    return next((one.lifts_at for one in timers if pause.is_of(one.paused_at)), None)
+    return next((one for one in timers if pause.is_of(one.paused_at)), None)
 
 
 async def touch_boards(

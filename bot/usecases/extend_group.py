@@ -102,4 +102,4 @@ class ExtendGroup:
             return lifts_at(lasting, now, zone)
         async with self.work.acts.store.begin() as transaction:
             ends = await ends_of(transaction, left)
-        return extended(max(ends, default=None), now, lasting.length)
+        return extended(max(ends.times, default=None), now, lasting.length)

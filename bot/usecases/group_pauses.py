@@ -1,6 +1,7 @@
 """The pauses made for groups that are in force still, and when they lift themselves."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.group_acts import GroupAct, HeldPause
@@ -38,6 +39,15 @@ def _is_held(record: PauseRecord, held: HeldPause) -> bool:
     return held.is_in_force(Pause(reason=record.stored_reason, paused_at=record.paused_at))
 
 
-async def ends_of(transaction: Transaction, pauses: Collection[PauseRecord]) -> list[datetime]:
-    """When those of the pauses lift themselves that do."""
-    return [timer.lifts_at for timer in (await timers_of(transaction, pauses)).values()]
+@dataclass(frozen=True, slots=True)
+class TimedEnds:
+    """When those of some pauses lift themselves that do; `overdue` of them should have."""
+
+    times: Sequence[datetime]
+    overdue: int
+
+
+async def ends_of(transaction: Transaction, pauses: Collection[PauseRecord]) -> TimedEnds:
+    timers = (await timers_of(transaction, pauses)).values()
+    overdue = sum(timer.is_overdue for timer in timers)
+    return TimedEnds([timer.lifts_at for timer in timers], overdue)

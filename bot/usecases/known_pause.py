@@ -29,10 +29,11 @@ async def know_pause(
     record = same_pause(open_pauses, seen)
     is_it = record is not None and record.stored_reason == pause.reason
     credited = record.by if record is not None and is_it else None
-    ends = (timer.lifts_at for timer in timers if unknown.is_of(timer.paused_at))
+    timer = next((one for one in timers if unknown.is_of(one.paused_at)), None)
     return KnownPause(
         pause,
         next(same, None),
         credited.name if credited is not None else None,
-        next(ends, None),
+        timer.lifts_at if timer is not None else None,
+        timer is not None and timer.is_overdue,
     )

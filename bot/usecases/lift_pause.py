@@ -14,6 +14,7 @@ from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, Unpau
 from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer, TimerState
 from bot.ports import Clock, Lease, Store, Transaction
+from bot.usecases.overdue_pauses import tell_overdue
 from bot.usecases.tell_urgently import tell_urgently
 from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
 
@@ -78,7 +79,12 @@ class LiftPause:
         later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
         async with self.store.begin() as transaction:
             await transaction.leases.require(lease, now)
+            stored = await transaction.timers.of(timer.repository, timer.paused_at)
+            if stored is not None and stored.lifts_at != timer.lifts_at:
+                return  # Somebody gave the pause another end meanwhile.
             await transaction.timers.save(later)
+            if not timer.failures:
+                await tell_overdue(transaction, later, now)
         logger.warning(
             "a timed pause could not be lifted yet",
             extra={

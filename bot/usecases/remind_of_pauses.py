@@ -48,13 +48,12 @@ class RemindOfPauses:
         now = self.clock.now()
         async with self.store.begin() as transaction:
             in_force = await transaction.pauses.open(self.repositories)
-            old = [one for one in in_force if one.paused_at + self.first_gap <= now]
-            if not old:
+            if not in_force:
                 return
-            plans = await transaction.reminders.of([one.pause_id for one in old])
-            timers = await timers_of(transaction, old)
+            plans = await transaction.reminders.of([one.pause_id for one in in_force])
+            timers = await timers_of(transaction, in_force)
             reminded = 0
-            for pause, *others in _together(old):
+            for pause, *others in _together(in_force):
                 plan = plans.get(pause.pause_id) or self._first(pause)
                 if plan.next_at <= now and not _lifts_soon(timers.get(pause.pause_id), now):
                     await self._remind(transaction, pause, plan, now)
@@ -127,4 +126,6 @@ async def _save_for(
 
 
 def _lifts_soon(timer: Timer | None, now: datetime) -> bool:
-    return timer is not None and timer.lifts_at - now <= LIFTS_SOON
+    if timer is None or timer.is_overdue:
+        return False
+    return timer.lifts_at - now <= LIFTS_SOON

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.cards import Card, CardKind
 from bot.domain.message import Message
+from bot.domain.pause_records import PauseRecord
+from bot.domain.timers import Timer
 from bot.messages import groups, pause_card
 from bot.messages.pause_card import PauseView
 from bot.ports import Transaction
@@ -37,14 +39,19 @@ async def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
     pauses = await transaction.pauses.get({int(card.name.key) for card in cards})
     in_force = [one for one in pauses.values() if one.is_open]
     timers = await timers_of(transaction, in_force)
-    ends = {pause_id: timer.lifts_at for pause_id, timer in timers.items()}
     return {
         card.card_id: pause_card.card(
-            PauseView(pauses[int(card.name.key)], ends.get(int(card.name.key)))
+            _view(pauses[int(card.name.key)], timers.get(int(card.name.key)))
         )
         for card in cards
         if int(card.name.key) in pauses
     }
+
+
+def _view(pause: PauseRecord, timer: Timer | None) -> PauseView:
+    if timer is None:
+        return PauseView(pause)
+    return PauseView(pause, timer.lifts_at, timer.is_overdue)
 
 
 async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
@@ -55,5 +62,6 @@ async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
         if act is not None:
             left = await still_paused(transaction, act)
             ends = await ends_of(transaction, left)
-            messages[card.card_id] = groups.card(act, [one.repository for one in left], ends)
+            names = [one.repository for one in left]
+            messages[card.card_id] = groups.card(act, names, ends.times, ends.overdue)
     return messages

@@ -187,13 +187,15 @@ async def _reminders(
         record = pauses.get(pause_of(one.subject.subject_id))
         if record is not None and record.is_open:
             timer = await transaction.timers.of(record.repository, record.paused_at)
-            lifts_at = timer.lifts_at if timer is not None and timer.lifts_at > now else None
+            is_overdue = timer is not None and timer.is_overdue
+            is_to_come = timer is not None and (timer.lifts_at > now or is_overdue)
+            lifts_at = timer.lifts_at if timer is not None and is_to_come else None
             act = await pausing_act(transaction, record)
             left = await still_paused(transaction, act) if act is not None else []
             ends = await ends_of(transaction, left)
             messages[one.delivery_id] = (
-                reminders.of_group(act, left, now, ends)
+                reminders.of_group(act, left, now, ends.times, ends.overdue)
                 if act is not None and len(left) > 1
-                else reminders.reminder(record, now, lifts_at)
+                else reminders.reminder(record, now, lifts_at, is_overdue=is_overdue)
             )
     return messages

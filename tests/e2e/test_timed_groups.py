@@ -81,6 +81,24 @@ async def test_what_a_timer_could_not_lift_it_lifts_later(three: BotTester) -> N
     assert reasons(three) == [None, None, None]
 
 
+async def test_a_group_that_cannot_be_lifted_says_so(three: BotTester) -> None:
+    await paused(three)
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    three.break_service("error", path="/merge-queue/pause", method="DELETE", status=503)
+
+    await three.pass_time(30 * 60 + 1)
+
+    await three.wait_for_change(post, "they were to lift themselves")
+    await three.pass_time(301)
+    told = await three.wait_for_post("2 queues of @release")
+    assert "they were to lift themselves" in told
+    assert "and could not, tried again every minute" in told
+    three.mend_service()
+    await three.pass_time(61)
+    await three.wait_for_change(post, "None of them is paused any more")
+    await three.wait_for_post("2 of 2 queues unpaused")
+
+
 async def test_a_group_is_extended_at_once_and_lifts_itself_together(three: BotTester) -> None:
     await paused(three)
     post = await three.wait_for_post("@release: 2 of 2 queues paused")

@@ -74,6 +74,39 @@ async def test_a_service_that_does_not_answer_is_tried_again(bot: BotTester) -> 
     await bot.wait_for_post("Queue unpaused")
 
 
+async def test_a_pause_that_cannot_be_lifted_says_so_and_people_are_reminded_of_it(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(environment={"MQBOT_REMINDER_MINUTES": "600"})
+    await bot.type("/mq pause 15m deploying 4.2")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.type("/mq board")
+    board = await bot.wait_for_post("is paused")
+    bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=403)
+
+    await bot.pass_time(15 * 60 + 1)
+
+    overdue = await bot.wait_for_change(card, "and could not, tried again every minute")
+    assert "lifts itself" not in overdue
+    assert "was to lift itself" in overdue
+    await bot.wait_for_change(board, "was to lift itself")
+    assert "was to lift itself" in await bot.ask("/mq status", by=BOB)
+    assert "was to lift itself" in await bot.ask("/mq pause night", by=BOB)
+    assert len(bot.posts()) == 2
+
+    await bot.pass_time(301)
+
+    reminder = await bot.wait_for_post("Still paused after 20 min")
+    assert "was to lift itself" in reminder
+    await bot.choose(reminder, "15 min more", menu="Extend…", by=BOB)
+    await bot.wait_for_post("now lifts itself")
+    await bot.wait_for_change(card, "lifts itself")
+    bot.mend_service()
+    await bot.pass_time(15 * 60 + 1)
+    await bot.wait_for_post("Queue unpaused")
+    assert len(bot.posts()) == 5
+
+
 async def test_whoever_looks_at_a_timed_pause_is_told_its_end(bot: BotTester) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     await bot.wait_for_post("Queue paused")

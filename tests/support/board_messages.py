@@ -9,13 +9,14 @@ from bot.domain.message import Message, View
 from bot.domain.snapshots import Snapshot
 from bot.messages import board
 from tests.support.clock import NOON
+from tests.support.make import make_timer
 
 
 def messages_of_boards(text: str, url: str, snapshot: Snapshot) -> Mapping[str, Message | View]:
     """By a name of its own each."""
     name = snapshot.repository
     known = Board("C0MERGEQ", name, text, NOON, board_id=7)
-    sight = seen(None, snapshot, NOON)
+    sight = seen(None, snapshot, make_timer(failures=1))
     found: dict[str, Message | View] = {
         f"board while {outage}": board.board(known, unseen(sight, outage, NOON, None))
         for outage in Outage

@@ -96,6 +96,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group unknown since then": groups.since_then("release", None),
         "group status": group_status.status(many, read),
         "group card": groups.card(paused, [*MANY[:60]], [NOON + timedelta(hours=2)] * 60),
+        "group card overdue": groups.card(paused, [*MANY[:60]], [NOON] * 60, 60),
         "group card that is over": groups.card(paused, []),
         "group lifted by its timers": groups.act(
             replace(unpaused, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))

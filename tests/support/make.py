@@ -225,9 +225,14 @@ def make_viewer(login: str | None = None, *, may_pause: bool = True) -> Viewer:
     return Viewer(may_pause, make_person(login))
 
 
-def make_timer(name: str = "alice", repository: RepositoryName = SITE) -> Timer:
-    lifts_at = NOON + timedelta(minutes=45)
-    return Timer(repository, NOON, lifts_at, lifts_at, "U0ALICE", name)
+def make_timer(
+    name: str = "alice",
+    repository: RepositoryName = SITE,
+    *,
+    lifts_at: datetime = NOON + timedelta(minutes=45),
+    failures: int = 0,
+) -> Timer:
+    return Timer(repository, NOON, lifts_at, lifts_at, "U0ALICE", name, failures=failures)
 
 
 def make_subscription(

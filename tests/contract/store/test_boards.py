@@ -1,7 +1,6 @@
 """Boards, one kept in a channel of a repository, and what they say."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 from bot.domain.boards import Board, Outage, Sight, seen, unseen
 from bot.ports import Store
@@ -11,6 +10,7 @@ from tests.support.make import (
     make_queued,
     make_snapshot,
     make_status,
+    make_timer,
 )
 from tests.support.stored import NOW, SHOP, SITE, after
 
@@ -27,7 +27,7 @@ def sight() -> Sight:
         repository=SITE,
         pause=make_known_pause("CI is down"),
     )
-    return seen(None, snapshot, NOW + timedelta(hours=1))
+    return seen(None, snapshot, make_timer(failures=1))
 
 
 async def test_a_channel_has_one_board_of_a_repository(store: Store) -> None:

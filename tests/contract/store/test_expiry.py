@@ -1,7 +1,8 @@
 """Pauses that lift themselves are lifted once, however many processes look at the timers."""
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
@@ -9,13 +10,14 @@ from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, AuditSelection, Origin
 from bot.domain.durations import For
+from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.group_acts import EVERY_ACT
 from bot.domain.groups import Group
 from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import Store
+from bot.ports import Hear, Store
 from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.expire_pauses import LEASE, ExpirePauses
@@ -197,3 +199,44 @@ async def test_a_pause_that_is_being_extended_when_its_time_comes_is_not_lifted(
     clock.advance(HALF_HOUR.total_seconds() + 1)
     await other.expiry.run()
     assert SITE in await lifted(store)
+
+
+@dataclass
+class FailingService(FakeMergeQueue):
+    """Does not unpause; `meanwhile` happens before it says so."""
+
+    meanwhile: Callable[[], Awaitable[None]] | None = None
+
+    @override
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        raise MergeQueueUnavailable("503")
+
+
+async def test_an_end_that_was_given_while_the_service_failed_to_unpause_is_kept(
+    store: Store,
+) -> None:
+    clock = MovedClock()
+    service = FailingService((SITE,))
+    process = Process("one", store, service, clock)
+    await process.pause(SITE)
+    clock.advance(HALF_HOUR.total_seconds() + 1)
+    (paused_at,) = [one.paused_at for one in service.pauses.values()]
+    later = clock.now() + HALF_HOUR
+
+    async def extended() -> None:
+        async with store.begin() as transaction:
+            timer = await transaction.timers.of(SITE, paused_at)
+            assert timer is not None
+            await transaction.timers.save(replace(timer, lifts_at=later, due_at=later))
+
+    service.meanwhile = extended
+    await process.expiry.run()
+
+    async with store.begin() as transaction:
+        timer = await transaction.timers.of(SITE, paused_at)
+        assert timer is not None
+        assert abs(timer.lifts_at - later) < timedelta(seconds=1)
+        assert timer.due_at == timer.lifts_at
+        assert not timer.is_overdue

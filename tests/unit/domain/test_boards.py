@@ -24,6 +24,7 @@ from tests.support.make import (
     make_queued,
     make_snapshot,
     make_status,
+    make_timer,
 )
 
 MINUTE = timedelta(minutes=1)
@@ -84,7 +85,9 @@ def test_who_paused_is_a_change_when_it_becomes_known_and_so_is_when_it_lifts() 
     known = replace(queue(), pause=make_known_pause())
     assert is_change(unknown, known)
     sight = seen(None, known, None)
-    assert not sight.says_the_same(seen(sight, known, NOON))
+    timed = seen(sight, known, make_timer())
+    assert not sight.says_the_same(timed)
+    assert not timed.says_the_same(seen(timed, known, make_timer(failures=1)))
 
 
 def test_estimates_that_move_a_little_are_told_as_before() -> None:

@@ -2,7 +2,15 @@
 
 from datetime import timedelta
 
-from bot.domain.reminders import LONGEST_GAP, first_plan, pause_of, sent_at, snoozed
+from bot.domain.reminders import (
+    LONGEST_GAP,
+    OVERDUE,
+    first_plan,
+    hurried,
+    pause_of,
+    sent_at,
+    snoozed,
+)
 from tests.support.clock import NOON
 
 FIRST = timedelta(minutes=30)
@@ -45,3 +53,11 @@ def test_a_pause_of_years_overflows_nothing() -> None:
         plan = sent_at(plan, plan.next_at, FIRST)
     assert plan.next_at < NOON + 1500 * LONGEST_GAP
     assert pause_of(plan.reminder_id) == 7
+
+
+def test_a_pause_that_could_not_be_lifted_is_told_soon_and_in_the_channels() -> None:
+    plan = first_plan(7, NOON, FIRST)
+    told = hurried(plan, NOON)
+    assert (told.next_at, told.sent) == (NOON + OVERDUE, 1)
+    # What comes sooner comes then.
+    assert hurried(plan, NOON + FIRST - OVERDUE / 2).next_at == plan.next_at

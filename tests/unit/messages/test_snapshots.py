@@ -376,6 +376,9 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "pause-card-changed": lambda: pause_card.card(
         PauseView(replace(CARD, previous_reason="night"))
     ),
+    "pause-card-overdue": lambda: pause_card.card(
+        PauseView(CARD, lifts_at=NOON + timedelta(minutes=45), is_overdue=True)
+    ),
     "pause-card-lifted": lambda: pause_card.card(PauseView(LIFTED)),
     "pause-card-lifted-by-nobody": lambda: pause_card.card(
         PauseView(replace(LIFTED, ended_by=None, joined=frozenset()))
@@ -472,7 +475,11 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "board-long": lambda: board.board(BOARD, seen(None, make_snapshot(LONG), None)),
     "board-paused": lambda: board.board(
         BOARD,
-        seen(None, make_snapshot(BUSY, pause=make_known_pause()), NOON + timedelta(hours=1)),
+        seen(
+            None,
+            make_snapshot(BUSY, pause=make_known_pause()),
+            make_timer(lifts_at=NOON + timedelta(hours=1)),
+        ),
     ),
     "board-silent": lambda: board.board(
         BOARD, unseen(SIGHT, Outage.SILENT, NOON + timedelta(minutes=2), None)

@@ -101,6 +101,12 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_card_of_two": lambda: groups.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)), [API]
     ),
+    "group_card_overdue": lambda: groups.card(
+        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
+        [SITE, API],
+        [NOON + timedelta(minutes=30)] * 2,
+        overdue=1,
+    ),
     "group_card_that_is_over": lambda: groups.card(make_group_act(*RESULTS), []),
     "group_lifted_by_its_timers": lambda: groups.act(
         replace(UNPAUSED, origin=Origin.TIMER, lifts_at=NOON - timedelta(minutes=25))
