@@ -1,5 +1,6 @@
 """Where the reading of an event log stands, and which window is read next."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -101,6 +102,17 @@ class Position:
     origin: datetime
     watermark: datetime
     walk: Walk | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LastPoll:
+    """When an event log was last read to its end, by our clock, and the types of events asked for.
+
+    Without `types` all were, or nobody knows any more.
+    """
+
+    at: datetime
+    types: Collection[str] = ()
 
 
 def first_position(repository: RepositoryName, at: datetime) -> Position:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from bot.domain.deliveries import Delivery, NewDelivery, Subject
-from bot.domain.event_log import Position
+from bot.domain.event_log import LastPoll, Position
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
 from bot.domain.subscriptions import Subscription
@@ -277,13 +277,13 @@ class Stalenesses(Protocol):
 
 
 class Polls(Protocol):
-    """When each repository's event log was last read to its end."""
+    """When each repository's event log was last read to its end, and for what."""
 
-    async def save(self, polled: Mapping[RepositoryName, datetime]) -> None: ...
+    async def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None: ...
 
     async def latest(
         self, repositories: Sequence[RepositoryName]
-    ) -> Mapping[RepositoryName, datetime]:
+    ) -> Mapping[RepositoryName, LastPoll]:
         """Those that were never read are left out."""
         ...
 

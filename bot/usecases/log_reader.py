@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from bot.domain.classification import PAUSE_TYPES, event_types_for
-from bot.domain.event_log import FIRST_SLICE, Position, ServiceTime
+from bot.domain.event_log import FIRST_SLICE, LastPoll, Position, ServiceTime
 from bot.domain.event_records import EventRecord
 from bot.domain.events import QueueEvent
 from bot.domain.settling import Settling
@@ -34,9 +34,8 @@ class LogReader:
     None while it has not told. `settling`: leaves that are waited for. `due_at`: when the poll was
     due that has not asked anything yet. `asked_at`: when it did. `active_at`: when something new
     was last read, or reading began. `personal`: the topics of which some people want direct
-    messages. `asked`: the event types of the last poll. `read_until`: the service's time up to
-    which whole polls have read, None while it has not told. `heard_from`: since when types are
-    asked for that were not at first.
+    messages. `asked`: the event types of the poll under way. `last`: the last poll that was whole,
+    in another process maybe. `heard_from`: since when types are asked for that were not at first.
     """
 
     position: Position | None
@@ -54,7 +53,7 @@ class LogReader:
     asked_at: datetime | None = None
     personal: frozenset[str] = frozenset()
     asked: Collection[str] = ()
-    read_until: datetime | None = None
+    last: LastPoll | None = None
     heard_from: dict[str, datetime] = field(default_factory=dict)
 
     @property
@@ -70,21 +69,26 @@ class LogReader:
 
         The watermark is as old as the last event that somebody did want to hear of.
         """
-        types = self.types()
-        if self.asked and self.read_until is not None:
-            self.heard_from.update(dict.fromkeys({*types} - {*self.asked}, self.read_until))
+        types, last = self.types(), self.last
+        if last is not None and last.types and last.types is not types:
+            self.heard_from.update(dict.fromkeys({*types}.difference(last.types), last.at))
         self.asked, self.asked_at = types, None
 
     def is_history(self, event: QueueEvent) -> bool:
-        """Whether nobody wanted to hear of it when it happened."""
+        """Whether nobody wanted to hear of it when it happened.
+
+        By whichever clock is behind the other, and not while the service has not told its time.
+        """
         heard_from = self.heard_from.get(event.type)
-        return heard_from is not None and event.received_at < heard_from
+        if heard_from is None or self.clock_ahead is None:
+            return False
+        behind = min(self.clock_ahead, timedelta())
+        return event.received_at < heard_from + behind - STAMPED_APART
 
     def end(self) -> None:
-        """All was read up to when the log was asked, by whichever clock is behind the other."""
-        if self.asked_at is not None and self.clock_ahead is not None:
-            behind = min(self.clock_ahead, timedelta())
-            self.read_until = self.asked_at + behind - STAMPED_APART
+        """All was read up to when the log was asked."""
+        if self.asked_at is not None:
+            self.last = LastPoll(self.asked_at, self.asked)
 
     def types(self) -> Sequence[str]:
         """What has to be asked for: what is subscribed to, and pauses made elsewhere."""

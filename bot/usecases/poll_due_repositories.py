@@ -9,7 +9,7 @@ from zlib import crc32
 
 from bot.domain.backoff import retry_delay
 from bot.domain.errors import BotError, LeaseLost, MergeQueueUnavailable
-from bot.domain.event_log import Position
+from bot.domain.event_log import LastPoll, Position
 from bot.domain.freshness import Freshness, freshness
 from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Rhythm, Ticks
@@ -73,6 +73,11 @@ class _Schedule:
         self.told_at = self.told_at and self.told_at - back
         self.taken_on_at = self.taken_on_at and self.taken_on_at - back
 
+    @property
+    def types_read(self) -> Collection[str]:
+        last = self.reader.last if self.reader is not None else None
+        return last.types if last is not None else ()
+
     def wears_out(self, now: datetime) -> bool:
         """Whether a poll goes on so long that its lease has to be renewed."""
         until = self.leased_until
@@ -87,6 +92,7 @@ class _Prepared:
     positions: Mapping[RepositoryName, Position]
     subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
     all_routed: Collection[RepositoryName]
+    last: Mapping[RepositoryName, LastPoll]
     personal: frozenset[str]
 
 
@@ -141,7 +147,9 @@ class PollDueRepositories:
                 self.schedules[name] = _Schedule(due_at=now + min(self.interval, HELD_ELSEWHERE))
                 continue
             if schedule.token != lease.token or schedule.reader is None:
-                schedule.reader = LogReader(prepared.positions.get(name), ())
+                schedule.reader = LogReader(
+                    prepared.positions.get(name), (), last=prepared.last.get(name)
+                )
                 schedule.reader.unrouted = [] if name in prepared.all_routed else None
                 schedule.token = lease.token
                 schedule.taken_on_at = now
@@ -274,6 +282,7 @@ class PollDueRepositories:
             # What is taken on, and has nothing left to route, needs no transaction of its own.
             new = [name for name in due if self.schedules[name].reader is None]
             all_routed = set(new).difference(await transaction.events.with_unrouted(new))
+            last = await transaction.polls.latest(new) if new else {}
             polled = self._to_tell(due)
             await transaction.polls.save(polled)
             subscriptions = await transaction.subscriptions.of_repositories(due)
@@ -281,15 +290,15 @@ class PollDueRepositories:
             if self.health is not None:
                 ours = [name for name in due if _lease_name(name) in leases]
                 await self.health.forget_unheard(transaction, ours, subscriptions, now)
-        for name, polled_at in polled.items():
-            self.schedules[name].told_at = polled_at
-        return _Prepared(leases, positions, subscriptions, all_routed, personal)
+        for name, one in polled.items():
+            self.schedules[name].told_at = one.at
+        return _Prepared(leases, positions, subscriptions, all_routed, last, personal)
 
-    def _to_tell(self, due: Sequence[RepositoryName]) -> dict[RepositoryName, datetime]:
+    def _to_tell(self, due: Sequence[RepositoryName]) -> dict[RepositoryName, LastPoll]:
         """The times of the last polls that are worth storing: not one write a poll."""
         schedules = {name: self.schedules[name] for name in due}
         return {
-            name: one.polled_at
+            name: LastPoll(one.polled_at, one.types_read)
             for name, one in schedules.items()
             if one.polled_at is not None
             and (one.told_at is None or one.polled_at - one.told_at >= TOLD_EVERY)

@@ -44,7 +44,7 @@ class ShowHome:
         return HomeState(
             queues=shown,
             left_out=len(repositories) - len(shown),
-            polled=polled,
+            polled={name: one.at for name, one in polled.items()},
             subscriptions=subscriptions,
             health=_health(outbox),
             read_at=self.clock.now(),

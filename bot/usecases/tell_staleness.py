@@ -46,7 +46,8 @@ class TellStaleness:
     async def _changes(self, transaction: Transaction, look: Look) -> Sequence[Change]:
         active = await transaction.stalenesses.active()
         if newly_stale(look, active, self.limit):
-            read = await transaction.polls.latest(sorted(look.stale(self.limit)))
+            last = await transaction.polls.latest(sorted(look.stale(self.limit)))
+            read = {name: one.at for name, one in last.items()}
             look = look.corrected(read, await transaction.stalenesses.last_end())
         return changes(look, active, self.limit)
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from bot.domain.backoff import retry_delay
 from bot.domain.deliveries import SubjectKind
+from bot.domain.event_log import LastPoll
 from bot.domain.freshness import stale_after
 from bot.domain.repository import RepositoryName
 from bot.usecases.tell_staleness import TellStaleness
@@ -73,7 +74,7 @@ class Worker:
         log.failures, log.polled_at, log.due = 0, self.clock.now(), second + INTERVAL
         if second % TOLD_EVERY < INTERVAL:
             async with InMemoryStore(self.database).begin() as transaction:
-                await transaction.polls.save({name: log.polled_at})
+                await transaction.polls.save({name: LastPoll(log.polled_at)})
 
     async def _look(self) -> None:
         now = self.clock.now()

@@ -103,7 +103,7 @@ class Reading:
         """As after a crash: nothing is remembered but what is stored."""
         async with self.store.begin() as transaction:
             positions = await transaction.positions.load([SITE])
-        self.reader = LogReader(positions.get(SITE), self.subscriptions)
+        self.reader = LogReader(positions.get(SITE), self.subscriptions, last=self.reader.last)
 
     async def record(self, *acts: AuditRecord) -> None:
         async with self.store.begin() as transaction:

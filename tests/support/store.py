@@ -16,7 +16,7 @@ from bot.domain.boards import Board, Sight
 from bot.domain.cards import Card, CardKind
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.errors import LeaseLost, StoreUnavailable
-from bot.domain.event_log import Position
+from bot.domain.event_log import LastPoll, Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.group_acts import GroupAct, HeldPause
 from bot.domain.notices import Notice
@@ -77,7 +77,7 @@ class Contents:
     board_sights: dict[RepositoryName, Sight] = field(default_factory=dict)
     pauses: dict[int, PauseRecord] = field(default_factory=dict)
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
-    polls: dict[RepositoryName, datetime] = field(default_factory=dict)
+    polls: dict[RepositoryName, LastPoll] = field(default_factory=dict)
     workers: dict[str, datetime] = field(default_factory=dict)
     slack_limits: dict[str, datetime] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)

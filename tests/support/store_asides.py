@@ -7,6 +7,7 @@ from datetime import datetime
 from typing_extensions import override
 
 from bot.domain.bisections import Bisection
+from bot.domain.event_log import LastPoll
 from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
@@ -23,17 +24,18 @@ PRUNE_SLICE = 1000
 
 
 class InMemoryPolls(Polls):
-    def __init__(self, polls: dict[RepositoryName, datetime]) -> None:
+    def __init__(self, polls: dict[RepositoryName, LastPoll]) -> None:
         self._polls = polls
 
     @override
-    async def save(self, polled: Mapping[RepositoryName, datetime]) -> None:
-        self._polls.update(as_stored(dict(polled)))
+    async def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
+        for name, one in polled.items():
+            self._polls[name] = LastPoll(as_stored(one.at), frozenset(one.types))
 
     @override
     async def latest(
         self, repositories: Sequence[RepositoryName]
-    ) -> Mapping[RepositoryName, datetime]:
+    ) -> Mapping[RepositoryName, LastPoll]:
         return {each: self._polls[each] for each in repositories if each in self._polls}
 
 

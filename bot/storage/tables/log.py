@@ -2,7 +2,14 @@
 
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text, false
 
-from bot.storage.column_types import CompactJson, OutsideText, Repository, SortedNumbers, UtcTime
+from bot.storage.column_types import (
+    CompactJson,
+    OutsideText,
+    Repository,
+    SortedNumbers,
+    SortedWords,
+    UtcTime,
+)
 from bot.storage.tables.schema import RowNumber, metadata, partial_index
 
 positions = Table(
@@ -25,6 +32,7 @@ polls = Table(
     metadata,
     Column("repository", Repository, primary_key=True),
     Column("polled_at", UtcTime, nullable=False),
+    Column("types", SortedWords),
 )
 
 events = Table(

@@ -1,24 +1,34 @@
 """Polls and Accounts: when a log was read last, and who has which login."""
 
+from collections.abc import Collection
+
+from bot.domain.event_log import LastPoll
 from bot.domain.repository import RepositoryName
 from bot.ports import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, SHOP, SITE, after
 
 
-async def save(store: Store, polled: dict[RepositoryName, float]) -> None:
+async def save(
+    store: Store, polled: dict[RepositoryName, float], types: Collection[str] = ()
+) -> None:
     async with store.begin() as transaction:
-        await transaction.polls.save({name: after(at) for name, at in polled.items()})
+        await transaction.polls.save(
+            {name: LastPoll(after(at), types) for name, at in polled.items()}
+        )
 
 
 async def test_the_last_poll_of_each_repository_is_known_to_other_processes(
     database: TestDatabase,
 ) -> None:
     await save(database.open_store(), {SITE: 1, SHOP: 2})
-    await save(database.open_store(), {SITE: 5})
+    await save(database.open_store(), {SITE: 5}, ["merge", "enter"])
 
     async with database.open_store().begin() as transaction:
-        assert await transaction.polls.latest([SITE, SHOP]) == {SITE: after(5), SHOP: after(2)}
+        assert await transaction.polls.latest([SITE, SHOP]) == {
+            SITE: LastPoll(after(5), frozenset({"enter", "merge"})),
+            SHOP: LastPoll(after(2), frozenset()),
+        }
 
 
 async def test_a_repository_that_was_never_read_is_left_out(store: Store) -> None:

@@ -15,10 +15,17 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue.connection import GATE
 from bot.ports.measures import UNMEASURED, Measures, Unmeasured
 from bot.scheduler import next_digest
-from bot.usecases.poll_due_repositories import MANY, MOST_A_TICK, PollDueRepositories
+from bot.usecases.log_reader import STAMPED_APART
+from bot.usecases.poll_due_repositories import (
+    MANY,
+    MOST_A_TICK,
+    TOLD_EVERY,
+    PollDueRepositories,
+)
 from bot.usecases.poll_event_log import PAGES_AT_ONCE, PollEventLog
 from tests.support.clock import FakeClock
-from tests.support.make import API, SITE, make_event
+from tests.support.desk import Desk, World
+from tests.support.make import API, CHANNEL, SITE, make_event
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.waiting import until
@@ -421,3 +428,38 @@ async def test_a_log_that_was_never_read_is_unread_since_it_was_taken_on() -> No
         await machine.tick(INTERVAL)
 
     assert machine.use_case.unread_since() == {SITE: taken_on + timedelta(seconds=INTERVAL)}
+
+
+async def test_a_channel_that_comes_with_a_restart_is_not_told_of_the_last_hours() -> None:
+    """As one that is added to the configuration: nobody had asked for what it hears."""
+    world = World()
+    before = Desk(world, "before")
+    await before.subscribe(CHANNEL, topics=("pause",))
+    for number in range(30):
+        world.log("action.queue.enter", number)
+        await before.turns(6, seconds=10)
+    after = Desk(world, "after")
+    world.clock.advance(60)
+    await after.subscribe("C0NEW", topics=("enter", "pause"))
+    world.log("action.queue.enter", 100)
+    await after.turns(30)
+
+    told = world.shown("C0NEW")
+    assert told[-1].startswith("Queued #100")
+    # From the time that was stored last on, by clocks that may be apart.
+    assert len(told) <= 2 + (STAMPED_APART + TOLD_EVERY) / timedelta(minutes=1)
+
+
+async def test_what_was_not_read_before_a_restart_is_told_to_who_had_asked_for_it() -> None:
+    world = World()
+    before = Desk(world, "before")
+    await before.subscribe(CHANNEL, topics=("enter",))
+    await before.turns(20)
+    for number in range(20):
+        world.clock.advance(60)
+        world.log("action.queue.enter", number)
+    after = Desk(world, "after")
+    await after.subscribe("C0NEW", topics=("enter", "merge"))
+    await after.turns(60)
+
+    assert len(world.shown(CHANNEL)) == len(world.shown("C0NEW")) == 20

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.deliveries import SubjectKind
+from bot.domain.event_log import LastPoll
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.usecases.tell_staleness import TellStaleness
@@ -209,7 +210,7 @@ async def test_a_process_that_hung_while_others_read_its_logs_announces_nothing(
     hung = await one_that_polls(SITE)
     hung.clock.advance(600)
     async with hung.store.begin() as transaction:
-        await transaction.polls.save({SITE: hung.clock.now()})
+        await transaction.polls.save({SITE: LastPoll(hung.clock.now())})
     await hung.look()
     assert hung.told() == []
     assert hung.database.contents.stalenesses == {}
