@@ -89,7 +89,7 @@ def _show(found: Sequence[Finding], secrets: Iterable[str], *, json_wanted: bool
 async def _without_settings(
     environ: Mapping[str, str], error: ConfigurationError
 ) -> Sequence[Finding]:
-    found = [checks.setting_wrong(name, problem) for name, problem in error.problems.items()]
+    found = _wrong(error)
     try:
         url = load_database_url(environ)
     except ConfigurationError:
@@ -116,7 +116,8 @@ async def _everything(settings: Settings) -> Sequence[Finding]:
         guarded(Area.MERGE_QUEUE, "service", partial(_merge_queue, settings), TOTAL_SECONDS),
         guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), TOTAL_SECONDS),
     )
-    return [configuration, *database, *deliveries, *service, *slack]
+    # A proxy that cannot be used stands in the way of both.
+    return list(dict.fromkeys([configuration, *database, *deliveries, *service, *slack]))
 
 
 TOTAL_SECONDS = 90.0
@@ -157,18 +158,26 @@ async def _merge_queue(settings: Settings) -> Iterable[Finding]:
             deprecated_pause_endpoints=settings.deprecated_pause,
         )
     except ConfigurationError as error:
-        return [checks.setting_wrong(name, problem) for name, problem in error.problems.items()]
+        return _wrong(error)
     async with client:
         return await CheckMergeQueue(client, settings.repositories).run()
 
 
 async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
-    async with open_session(proxy_towards(settings.slack_api_url)) as session:
+    try:
+        proxy = proxy_towards(settings.slack_api_url)
+    except ConfigurationError as error:
+        return _wrong(error)
+    async with open_session(proxy) as session:
         client = web_client(
             session, token=settings.slack_bot_token, base_url=settings.slack_api_url
         )
         inspection = WebApiInspection(client, settings.slack_app_token, SystemClock())
         return await CheckSlack(inspection, _wanted_scopes()).run(channels)
+
+
+def _wrong(error: ConfigurationError) -> list[Finding]:
+    return [checks.setting_wrong(name, problem) for name, problem in error.problems.items()]
 
 
 def _wanted_scopes() -> frozenset[str]:

@@ -27,7 +27,7 @@ class MergeQueueClient(Endpoints, AbstractAsyncContextManager["MergeQueueClient"
     `requests_at_once` are in flight. With `deprecated_pause_endpoints` pauses go over endpoints 9
     to 12, for a service that lacks 2 to 4. `trust`: whose certificates are believed, the usual
     ones by default. Raises ValueError when the address or the credential cannot be one, and
-    ConfigurationError when a proxy that the environment names cannot be used.
+    ConfigurationError when a proxy or certificates that the environment names cannot be used.
     """
 
     def __init__(  # noqa: PLR0913  # told by name, and callers give three or four

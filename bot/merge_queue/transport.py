@@ -17,6 +17,7 @@ from typing_extensions import override
 from yarl import URL
 
 from bot.domain.errors import ConfigurationError
+from bot.domain.proxies import proxy_at
 
 _LONGEST_FIELD = 64 * 1024
 """Bytes of a header field: a Link carries a cursor and the address with all its filters."""
@@ -47,7 +48,7 @@ def transport_to(
     the seconds until there is one, and of one silence. A proxy and certificates named by the
     environment are wanted towards the world, but a service on this machine is not behind the
     proxy. `trust` stands for the certificates when it is given. Raises ConfigurationError when the
-    environment names a proxy that cannot be used.
+    environment names a proxy or certificates that cannot be used.
     """
     is_here = _is_loopback(address)
     context = trust or _tls_context(trust_env=not is_here)
@@ -158,8 +159,15 @@ def _told(error: aiohttp.ClientError) -> str:
 
 @cache
 def _tls_context(*, trust_env: bool) -> ssl.SSLContext:
-    """Reading the certificates costs 40 ms of CPU: once is enough for a process."""
-    return httpx.create_ssl_context(trust_env=trust_env)
+    """Reading the certificates costs 40 ms of CPU: once is enough for a process.
+
+    Raises ConfigurationError when those that the environment names cannot be read.
+    """
+    try:
+        return httpx.create_ssl_context(trust_env=trust_env)
+    except OSError as error:
+        problem = f"names no file of certificates that can be read ({error.strerror})"
+        raise ConfigurationError({"SSL_CERT_FILE": problem}) from None
 
 
 def _proxy_towards(address: httpx.URL) -> str | None:
@@ -172,14 +180,7 @@ def _proxy_towards(address: httpx.URL) -> str | None:
     proxies = getproxies()
     for_what = address.scheme if proxies.get(address.scheme) else "all"
     proxy = proxies.get(for_what)
-    if not proxy:
-        return None
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if not proxy.lower().startswith(("http://", "https://")):
-        # Not named: an address of a proxy may hold a password.
-        problem = "names a proxy that is not http:// or https://; NO_PROXY takes hosts out of it"
-        raise ConfigurationError({f"{for_what.upper()}_PROXY": problem})
-    return proxy
+    return proxy_at(proxy, f"{for_what.upper()}_PROXY") if proxy else None
 
 
 def _is_loopback(address: httpx.URL) -> bool:

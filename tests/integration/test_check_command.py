@@ -227,6 +227,26 @@ async def test_a_proxy_that_cannot_be_used_is_said_and_the_rest_is_checked(
     assert "hunter2" not in json.dumps(report.findings)
 
 
+async def test_a_proxy_that_is_none_is_no_defect_of_the_check(installation: Installation) -> None:
+    report = await installation.check(
+        "--json",
+        MQBOT_API_URL="https://queue.example/v1",
+        SLACK_API_URL="https://slack.example/api/",
+        HTTPS_PROXY="http://proxy.example:port:3128",
+    )
+    assert report.code == 1
+    assert "NO_PROXY" in report.of("configuration", "HTTPS_PROXY")["sentence"]
+    assert not [one for one in report.findings if "itself failed" in one["sentence"]]
+
+
+async def test_certificates_that_cannot_be_read_are_said(installation: Installation) -> None:
+    report = await installation.check(
+        "--json", MQBOT_API_URL="https://queue.example/v1", SSL_CERT_FILE="/no/such/file.pem"
+    )
+    assert report.code == 1
+    assert "No such file" in report.of("configuration", "SSL_CERT_FILE")["sentence"]
+
+
 def _put_at_revision(revision: str, installation: Installation) -> None:
     path = installation.database_url.removeprefix("sqlite:///")
     with closing(sqlite3.connect(path)) as connection, connection:

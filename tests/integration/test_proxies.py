@@ -9,7 +9,10 @@ from aiohttp import web
 from aiohttp.web_request import BaseRequest
 from pydantic import SecretStr
 
+from bot.clock import SystemClock
+from bot.domain.errors import ConfigurationError
 from bot.domain.message import Message
+from bot.merge_queue.client import MergeQueueClient
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.clients import open_session, web_client
 from bot.slack.open_socket import dial
@@ -78,6 +81,7 @@ async def test_a_slack_on_this_machine_is_behind_no_proxy(monkeypatch: pytest.Mo
         ({"HTTP_PROXY": NOBODY}, NOBODY),
         ({"HTTPS_PROXY": NOBODY, "HTTP_PROXY": "http://127.0.0.1:7"}, NOBODY),
         ({"HTTPS_PROXY": ""}, None),
+        ({"HTTPS_PROXY": "proxy.example:3128"}, "http://proxy.example:3128"),
         ({"HTTPS_PROXY": NOBODY, "NO_PROXY": "slack.com"}, None),
         ({"HTTPS_PROXY": NOBODY, "NO_PROXY": "other.example"}, NOBODY),
     ],
@@ -88,3 +92,16 @@ def test_the_environment_names_it(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert proxy_towards("https://slack.com/api/") == proxy
+
+
+@pytest.mark.parametrize("address", ["socks5://proxy.example:1080", "http://a:b:c", "http://"])
+async def test_a_proxy_that_cannot_be_used_is_a_wrong_setting_on_either_way(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    with pytest.raises(ConfigurationError, match="HTTPS_PROXY: names no proxy"):
+        proxy_towards("https://slack.com/api/")
+    with pytest.raises(ConfigurationError, match="HTTPS_PROXY: names no proxy"):
+        MergeQueueClient(
+            base_url="https://queue.example/v1", token=SecretStr("t"), clock=SystemClock()
+        )

@@ -1,0 +1,30 @@
+"""Which addresses of a proxy can be used."""
+
+from urllib.parse import urlsplit
+
+from bot.domain.errors import ConfigurationError
+
+_PROBLEM = (
+    "names no proxy of the form http://host:port or https://host:port;"
+    " NO_PROXY takes hosts out of it"
+)
+
+
+def proxy_at(address: str, variable: str) -> str:
+    """The address as our clients take it; without a scheme it is one of http://, as for curl.
+
+    Raises ConfigurationError, which names `variable` and not the address: that may hold a password.
+    """
+    address = address if "://" in address else f"http://{address}"
+    if not _is_for_http(address):
+        raise ConfigurationError({variable: _PROBLEM})
+    return address
+
+
+def _is_for_http(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        # A port that is no number is refused when it is read.
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
