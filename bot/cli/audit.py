@@ -2,17 +2,15 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import click
 
-from bot.cli.process import CONFIGURATION_EXIT, complain
+from bot.cli.process import with_database
 from bot.clock import SystemClock
-from bot.config import load_database_url
 from bot.domain.audit import AuditRecord, AuditSelection
-from bot.domain.errors import ConfigurationError, InvalidRequest, StoreUnavailable
+from bot.domain.errors import ConfigurationError, InvalidRequest
 from bot.domain.lookback import InvalidLookback, read_lookback
 from bot.domain.repository import RepositoryName
 from bot.messages.text import clean
@@ -35,15 +33,8 @@ def command(*, json_wanted: bool, lookback: str | None, repository: str | None) 
     """
     selection = _selection(lookback, repository)
     form = as_json if json_wanted else as_line
-    try:
-        url = load_database_url(os.environ)
+    with with_database() as url:
         asyncio.run(_print(url, selection, form, with_heading=not json_wanted))
-    except ConfigurationError as error:
-        complain(error)
-        raise SystemExit(CONFIGURATION_EXIT) from None
-    except (StoreUnavailable, ValueError) as error:
-        complain(ConfigurationError({"DATABASE_URL": f"cannot be used: {error}"}))
-        raise SystemExit(CONFIGURATION_EXIT) from None
 
 
 def _selection(lookback: str | None, repository: str | None) -> AuditSelection:
@@ -70,7 +61,7 @@ async def _print(
     with_heading: bool,
 ) -> None:
     if not await migrate.is_current(url):
-        raise StoreUnavailable("it does not have this version's schema; run `mqbot migrate`")
+        raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
     store = SqlStore(create_engine(url))
     try:
         if with_heading:

@@ -10,13 +10,15 @@ from urllib.parse import unquote, urlsplit
 import click
 from pydantic import SecretStr
 
-from bot.config import Settings, load_settings
-from bot.domain.errors import ConfigurationError
+from bot.config import Settings, load_database_url, load_settings
+from bot.domain.errors import ConfigurationError, StoreUnavailable, StoreUnusable
 from bot.logs import redact
 
 CONFIGURATION_EXIT = 2
+"""A setting, an argument or the database is of no use to this program: trying again is no help."""
+
 UNAVAILABLE_EXIT = 1
-"""Nothing is wrong with the settings: whoever watches the process may start it again."""
+"""Something did not work now: whoever watches the process may start it again."""
 
 
 def complain(error: ConfigurationError) -> None:
@@ -26,13 +28,32 @@ def complain(error: ConfigurationError) -> None:
 
 
 @contextmanager
-def complaining() -> Iterator[None]:
-    """What cannot be used is named, and ends the process with CONFIGURATION_EXIT."""
+def complaining(about: str = "DATABASE_URL") -> Iterator[None]:
+    """What cannot be used is named, and ends the process with CONFIGURATION_EXIT.
+
+    What went wrong with the database is said `about` its setting, or about the command; one that
+    may be back later ends the process with UNAVAILABLE_EXIT.
+    """
     try:
         yield
     except ConfigurationError as error:
         complain(error)
         raise SystemExit(CONFIGURATION_EXIT) from None
+    except StoreUnavailable as error:
+        cause = error.cause if about != "DATABASE_URL" else f"cannot be used: {error.cause}"
+        complain(ConfigurationError({about: cause}))
+        is_for_good = isinstance(error, StoreUnusable)
+        raise SystemExit(CONFIGURATION_EXIT if is_for_good else UNAVAILABLE_EXIT) from None
+
+
+@contextmanager
+def with_database(about: str = "DATABASE_URL") -> Iterator[str]:
+    """The address of the database, for a command that needs nothing else; complains likewise."""
+    with complaining(about):
+        try:
+            yield load_database_url(os.environ)
+        except ValueError as error:
+            raise ConfigurationError({"DATABASE_URL": str(error)}) from None
 
 
 def settings_with(*required: str) -> Settings:

@@ -1,15 +1,13 @@
 """`mqbot restore`: a database goes back to what it was, and is looked after before it posts."""
 
 import asyncio
-import os
 from pathlib import Path
 
 import click
 
-from bot.cli.process import CONFIGURATION_EXIT, complain
+from bot.cli.process import with_database
 from bot.clock import SystemClock
-from bot.config import load_database_url
-from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.domain.errors import ConfigurationError
 from bot.storage import backup
 
 
@@ -21,14 +19,8 @@ def command(file: Path | None) -> None:
     What was not settled in the copy is looked for in Slack before it is posted. After pg_restore
     on PostgreSQL run it without FILE, which does that part alone.
     """
-    try:
-        kept = _restore(load_database_url(os.environ), file)
-    except ConfigurationError as error:
-        complain(error)
-        raise SystemExit(CONFIGURATION_EXIT) from None
-    except (StoreUnavailable, ValueError) as error:
-        complain(ConfigurationError({"restore": str(error)}))
-        raise SystemExit(1) from None
+    with with_database("restore") as url:
+        kept = _restore(url, file)
     click.echo("the database is ready; what was not settled is looked for before it is posted")
     if kept is not None:
         click.echo(f"the database that was there is kept as {kept}")

@@ -5,15 +5,9 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from bot import logs
-from bot.cli.process import (
-    UNAVAILABLE_EXIT,
-    complain,
-    complaining,
-    secrets_of,
-    until_stopped,
-)
+from bot.cli.process import complaining, secrets_of, until_stopped
 from bot.config import Settings
-from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.domain.errors import ConfigurationError
 from bot.garbage import kept_to_the_end
 from bot.slack import tracing
 from bot.storage import migrate
@@ -25,16 +19,12 @@ def serve(build: Build, settings: Settings) -> None:
     """Run until SIGINT or SIGTERM.
 
     What cannot be used is named on standard error and ends the process with CONFIGURATION_EXIT, a
-    database that does not answer with UNAVAILABLE_EXIT.
+    database that may be back later with UNAVAILABLE_EXIT.
     """
     secrets = secrets_of(settings)
     logs.configure(settings.log_level, settings.log_format, secrets, tracing.fields)
-    try:
-        with complaining(), kept_to_the_end():
-            asyncio.run(_run(build, settings))
-    except StoreUnavailable as error:
-        complain(ConfigurationError({"DATABASE_URL": f"cannot be used: {error.cause}"}))
-        raise SystemExit(UNAVAILABLE_EXIT) from None
+    with complaining(), kept_to_the_end():
+        asyncio.run(_run(build, settings))
 
 
 async def _run(build: Build, settings: Settings) -> None:
@@ -55,8 +45,3 @@ async def _ready_database(url: str) -> None:
             raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
     except ValueError as error:
         raise ConfigurationError({"DATABASE_URL": str(error)}) from None
-    except StoreUnavailable as error:
-        if not url.startswith("sqlite:"):
-            raise
-        # No server that may come back: a file that is none of ours, or of a newer version.
-        raise ConfigurationError({"DATABASE_URL": f"cannot be used: {error.cause}"}) from None

@@ -27,6 +27,7 @@ BotError
 ├── SlackRefused                 Slack did not take a reply, a form or a tab
 └── StoreError
     ├── StoreUnavailable         the database cannot be read or written now
+    │   └── StoreUnusable        nor later: it is none of ours, or a newer version's
     └── LeaseLost                another process holds what we were about to change
 
 Sentences for people are made from these in `bot.messages.errors`, nowhere else.
@@ -299,6 +300,10 @@ class StoreUnavailable(StoreError):
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
         self.cause = cause
+
+
+class StoreUnusable(StoreUnavailable):
+    """Trying again does not help: no database of ours, or one that a newer version has changed."""
 
 
 class LeaseLost(StoreError):

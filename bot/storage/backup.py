@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, func, inspect, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.domain.deliveries import DeliveryState
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.ports import Clock
 from bot.storage import migrate
 from bot.storage.column_types import EPOCH
@@ -22,7 +22,7 @@ from bot.storage.engine import APPLICATION, create_engine, sqlite_path
 from bot.storage.failures import as_store_errors
 from bot.storage.presence import Presence
 from bot.storage.tables import deliveries, leases, metadata
-from bot.storage.versions import head_revision
+from bot.storage.versions import refuse_newer
 
 WAIT_SECONDS = 60.0
 ENDING_SECONDS = 3.0
@@ -38,11 +38,12 @@ _SIDES = ("", "-wal", "-shm")
 def back_up(url: str, file: Path) -> None:
     """Write one consistent copy to `file`, whole or not at all; whoever writes goes on meanwhile.
 
-    Raises StoreUnavailable, and ValueError for an address that is not SQLite's.
+    Raises StoreUnavailable, StoreUnusable when there is nothing to copy, and ValueError for an
+    address that is not SQLite's.
     """
     source = sqlite_path(url)
     if not source.exists():
-        raise StoreUnavailable(f"there is no database {source}")
+        raise StoreUnusable(f"there is no database {source}")
     beside = file.with_name(f".{file.name}.part")
     with as_store_errors():
         try:
@@ -56,13 +57,14 @@ def back_up(url: str, file: Path) -> None:
 def restore(url: str, file: Path) -> Path | None:
     """Put the copy in the place of the database, at this program's schema.
 
-    Returns where the database that was there is kept, if there was one. Raises StoreUnavailable
-    when `file` is no such copy or a process has the database in use; then nothing has changed.
+    Returns where the database that was there is kept, if there was one. Raises StoreUnusable when
+    `file` is no such copy, StoreUnavailable while a process has the database in use; then nothing
+    has changed.
     Not to be called from a running event loop.
     """
     target = sqlite_path(url)
     if not file.is_file():
-        raise StoreUnavailable(f"there is no file {file}")
+        raise StoreUnusable(f"there is no file {file}")
     with as_store_errors():
         target.parent.mkdir(parents=True, exist_ok=True)
     presence = Presence(target)
@@ -77,8 +79,8 @@ def restore(url: str, file: Path) -> Path | None:
 async def make_ready(url: str, clock: Clock) -> None:
     """What pg_restore has put back, under whichever program, is looked after before it posts.
 
-    Raises StoreUnavailable, also while a process has the database in use and for a copy that a
-    newer program made; then nothing has changed.
+    Raises StoreUnavailable, also while a process has the database in use, and StoreUnusable for a
+    copy that a newer program made; then nothing has changed.
     """
     await _refuse_in_use(url, clock)
     await _drop_what_came_later(url)
@@ -105,7 +107,7 @@ def _put(file: Path, target: Path) -> Path | None:
 
 async def _prepare(file: Path, url: str) -> None:
     if await migrate.current_revision(url) is None:
-        raise StoreUnavailable(f"{file} is no database of mqbot")
+        raise StoreUnusable(f"{file} is no database of mqbot")
     await migrate.upgrade(url)
     await _distrust(url)
 
@@ -144,9 +146,8 @@ async def _drop_what_came_later(url: str) -> None:
     """pg_restore leaves what the copy does not have, and the next migration stumbles on it."""
     revision = await migrate.current_revision(url)
     if revision is None:
-        raise StoreUnavailable("there is no database of mqbot")
-    if revision > head_revision():
-        raise StoreUnavailable(f"the copy is at revision {revision}, made by a newer version")
+        raise StoreUnusable("there is no database of mqbot")
+    refuse_newer(revision)
     known = await _tables_at(revision)
     later = [table for table in metadata.sorted_tables if table.name not in known]
     engine = create_engine(url)
@@ -213,7 +214,7 @@ def _copy(source: Path, copy: Path) -> None:
         writing.execute("PRAGMA journal_mode=DELETE")
         found = writing.execute("PRAGMA quick_check").fetchone()
     if found != ("ok",):
-        raise StoreUnavailable(f"{source} is damaged: {found[0]}")
+        raise StoreUnusable(f"{source} is damaged: {found[0]}")
     with copy.open("rb") as written:
         os.fsync(written.fileno())
 

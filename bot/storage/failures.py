@@ -12,7 +12,7 @@ from sqlalchemy.exc import (
     StatementError,
 )
 
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import StoreUnavailable, StoreUnusable
 
 _OUTSIDE: tuple[type[Exception], ...] = (
     SQLAlchemyError,
@@ -21,6 +21,10 @@ _OUTSIDE: tuple[type[Exception], ...] = (
     TimeoutError,
 )
 """Drivers let errors of the operating system through when they connect and when they read."""
+
+
+_NEVER_OURS = {"SQLITE_NOTADB", "SQLITE_CANTOPEN"}
+"""No database, or a path at which we may have none."""
 
 
 def _is_outside(error: Exception) -> bool:
@@ -54,6 +58,7 @@ _AS_STORE_ERRORS = _AsStoreErrors()
 def as_store_errors() -> _AsStoreErrors:
     """Raise StoreUnavailable for whatever the database or the way to it did.
 
+    It is StoreUnusable where a SQLite file is no database or may not be opened.
     IntegrityError and DataError pass: they show a mistake of this program, not of the database's
     condition. So does what a column type refuses, a naive time for one, as the ValueError it is.
     """
@@ -66,7 +71,9 @@ def _raise_as_store_error(error: Exception) -> None:
         return
     if isinstance(error, StatementError) and not isinstance(error, DBAPIError):
         raise (error.orig or error) from None
-    raise StoreUnavailable(_cause(error)) from error
+    inner = _innermost(error)
+    is_for_good = getattr(inner, "sqlite_errorname", None) in _NEVER_OURS
+    raise (StoreUnusable if is_for_good else StoreUnavailable)(_cause(inner)) from error
 
 
 _UNHEARD = "cannot switch to state"
@@ -78,11 +85,14 @@ That can only be that it ends the connection, and why; asyncpg reads it and tell
 _ENDED = "the server ended the connection, as it does when a transaction is silent for too long"
 
 
+def _innermost(error: BaseException) -> BaseException:
+    """What the driver raised: SQLAlchemy's own wrapping of asyncpg puts a class name before it."""
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        return error.orig.__cause__ or error.orig
+    return error
+
+
 def _cause(error: BaseException) -> str:
     """The driver's own words; it is never told the password in a way that it repeats."""
-    inner: BaseException = error
-    if isinstance(error, DBAPIError) and error.orig is not None:
-        # SQLAlchemy's own wrapping of asyncpg puts a class name before the words.
-        inner = error.orig.__cause__ or error.orig
-    text = str(inner).strip() or type(inner).__name__
+    text = str(error).strip() or type(error).__name__
     return _ENDED if text.startswith(_UNHEARD) else text.splitlines()[0]

@@ -1,16 +1,18 @@
 """Bringing a database to this program's schema."""
 
+import errno
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.storage.engine import create_engine, sqlite_path
 from bot.storage.failures import as_store_errors
-from bot.storage.versions import head_revision, known_revisions, revision_of
+from bot.storage.versions import head_revision, known_revisions, refuse_newer, revision_of
 
 __all__ = ["current_revision", "head_revision", "is_current", "known_revisions", "upgrade"]
 
@@ -24,8 +26,8 @@ async def upgrade(url: str, revision: str = HEAD) -> None:
     """Apply what is missing up to `revision`, all of it or, when a step fails, nothing.
 
     Two processes that call this at once wait for each other. A SQLite file, for its owner alone,
-    and its folder are made when they do not exist. Raises StoreUnavailable, also when the database
-    was made by a newer version of this program, and ValueError for a bad address.
+    and its folder are made when they do not exist. Raises StoreUnavailable, StoreUnusable when the
+    database was made by a newer version of this program, and ValueError for a bad address.
     """
     _make_file(url)
     async with _open(url) as connection:
@@ -49,8 +51,13 @@ async def current_revision(url: str) -> str | None:
 
 
 async def is_current(url: str) -> bool:
-    """Whether the database has exactly the schema this program was written for."""
-    return await current_revision(url) == head_revision()
+    """Whether the database has exactly the schema this program was written for.
+
+    Raises StoreUnusable when a newer version of this program made it.
+    """
+    revision = await current_revision(url)
+    refuse_newer(revision)
+    return revision == head_revision()
 
 
 @asynccontextmanager
@@ -69,7 +76,17 @@ async def _open(url: str) -> AsyncIterator[AsyncConnection]:
 def _make_file(url: str) -> None:
     if url.startswith("sqlite:"):
         path = sqlite_path(url)
-        with as_store_errors(), suppress(FileExistsError):
+        with _as_unusable(), suppress(FileExistsError):
             path.parent.mkdir(parents=True, exist_ok=True)
             # It holds what people wrote; what SQLite puts beside it gets its mode.
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+@contextmanager
+def _as_unusable() -> Iterator[None]:
+    """A file that may not be made is a wrong path; only a disk may have room again."""
+    try:
+        yield
+    except OSError as error:
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        raise (StoreUnavailable if is_full else StoreUnusable)(str(error)) from error

@@ -3,22 +3,15 @@
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from bot.domain.errors import StoreUnavailable
-from bot.storage.versions import MIGRATIONS
+from bot.storage.versions import MIGRATIONS, refuse_newer
 
 
 def apply(connection: Connection, revision: str) -> None:
-    """Bring the database to `revision`; StoreUnavailable when it is at one that is not known."""
+    """Bring the database to `revision`; StoreUnusable when it is at one that is not known."""
     configuration = _configuration()
-    known = {each.revision for each in ScriptDirectory.from_config(configuration).walk_revisions()}
-    current = MigrationContext.configure(connection).get_current_revision()
-    if current is not None and current not in known:
-        raise StoreUnavailable(
-            f"the database is at revision {current}, made by a newer version of this program"
-        )
+    refuse_newer(MigrationContext.configure(connection).get_current_revision())
     configuration.attributes["connection"] = connection
     command.upgrade(configuration, revision)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import StoreUnavailable, StoreUnusable
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -21,6 +21,14 @@ def known_revisions() -> Sequence[str]:
 def head_revision() -> str:
     """The revision this program was written for."""
     return known_revisions()[-1]
+
+
+def refuse_newer(revision: str | None) -> None:
+    """Raise StoreUnusable for a revision that this program does not know."""
+    if revision is not None and revision not in known_revisions():
+        raise StoreUnusable(
+            f"the database is at revision {revision}, made by a newer version of this program"
+        )
 
 
 def revision_of(connection: Connection) -> str | None:

@@ -142,7 +142,7 @@ def test_what_is_no_copy_is_refused_and_nothing_changes(
     wrong = tmp_path / "wrong"
     wrong.write_bytes(content)
     result = run("restore", str(wrong), url=sqlite_url)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.startswith("mqbot: restore: ")
     assert "Traceback" not in result.output
     assert rows(sqlite_path(sqlite_url), "SELECT count(*) FROM deliveries") == [(0,)]
@@ -156,7 +156,7 @@ def test_a_copy_of_a_newer_program_is_refused(sqlite_url: str, tmp_path: Path) -
         database.execute("UPDATE alembic_version SET version_num = '9999'")
         database.commit()
     result = run("restore", str(copy), url=sqlite_url)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "made by a newer version" in result.stderr
 
 
@@ -167,7 +167,7 @@ def test_the_wrong_kind_of_database_is_named() -> None:
         assert result.exit_code == 2
         assert "s3same" not in result.output
     assert run("restore", url="sqlite:////nowhere/x").exit_code == 2
-    assert run("backup", "copy", url="sqlite:////nowhere/x").exit_code == 1
+    assert run("backup", "copy", url="sqlite:////nowhere/x").exit_code == 2
 
 
 @pytest.mark.postgres
@@ -240,14 +240,14 @@ async def test_what_pg_restore_left_is_refused_when_it_is_not_ours(
     empty = postgres_server.url(postgres_server.create_database())
     result = await asyncio.to_thread(run, "restore", url=empty)
     assert (result.exit_code, result.stderr) == (
-        1,
+        2,
         "mqbot: restore: there is no database of mqbot\n",
     )
     postgres_server.execute(
         "UPDATE alembic_version SET version_num = '9999'", postgres_url.rpartition("/")[2]
     )
     result = await asyncio.to_thread(run, "restore", url=postgres_url)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "made by a newer version" in result.stderr
 
 

@@ -1,0 +1,97 @@
+"""Every command names what it cannot do without, and its exit code says whether to try again."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT
+from bot.storage import migrate
+from tests.integration.test_run_command import ENOUGH
+from tests.support.bot_process import MqbotProcess
+from tests.support.postgres import PostgresServer
+
+NOBODY = "postgresql://mqbot:sesame@127.0.0.1:9/mqbot"
+OF_A_SERVER = ["run", "migrate", "audit", "restore"]
+OF_A_FILE = ["run", "migrate", "audit", "backup", "restore"]
+NEWER = "made by a newer version of this program"
+
+
+async def complaint(folder: Path, command: str, url: str, code: int) -> str:
+    """The one line that the command says before it ends with `code`."""
+    files = [str(folder / "copy.sqlite3")] if url.startswith("sqlite:") else []
+    arguments = [command, *(files if command in {"backup", "restore"} else [])]
+    process = await MqbotProcess.start(
+        *arguments, folder=folder, environ={**ENOUGH, "DATABASE_URL": url}
+    )
+    assert await process.ends() == code, process.complaints
+    lines = process.complaints.splitlines()
+    assert len(lines) == 1, process.complaints
+    assert lines[0].startswith(("mqbot: DATABASE_URL: ", f"mqbot: {command}: "))
+    assert "sesame" not in lines[0]
+    return lines[0]
+
+
+@pytest.mark.parametrize("command", OF_A_SERVER)
+async def test_a_server_that_is_away_may_be_back(tmp_path: Path, command: str) -> None:
+    await complaint(tmp_path, command, NOBODY, UNAVAILABLE_EXIT)
+
+
+@pytest.mark.parametrize("command", ["run", "migrate", "audit"])
+async def test_a_file_that_somebody_has_locked_may_be_free_later(
+    tmp_path: Path, command: str
+) -> None:
+    url = await _database(tmp_path / "bot.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "bot.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        said = await complaint(tmp_path, command, url, UNAVAILABLE_EXIT)
+    assert "locked" in said
+
+
+@pytest.mark.parametrize("command", OF_A_FILE)
+async def test_a_file_that_is_no_database_is_never_one(tmp_path: Path, command: str) -> None:
+    for name in ("bot.sqlite3", "copy.sqlite3"):
+        (tmp_path / name).write_text("These are notes and no database. " * 100, "utf-8")
+    url = f"sqlite:///{tmp_path / 'bot.sqlite3'}"
+    assert "not a database" in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
+
+
+@pytest.mark.parametrize("command", ["run", "migrate", "audit", "restore"])
+async def test_a_file_of_a_newer_version_is_refused_by_name(tmp_path: Path, command: str) -> None:
+    copy = tmp_path / "copy.sqlite3"
+    await _database(copy)
+    _put_at_a_newer_revision(copy)
+    url = await _database(tmp_path / "bot.sqlite3")
+    if command != "restore":
+        _put_at_a_newer_revision(tmp_path / "bot.sqlite3")
+    assert NEWER in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("command", OF_A_SERVER)
+async def test_a_server_s_database_of_a_newer_version_is_refused_by_name(
+    tmp_path: Path, command: str, postgres_server: PostgresServer
+) -> None:
+    name = postgres_server.create_database()
+    url = postgres_server.url(name)
+    await migrate.upgrade(url)
+    postgres_server.execute("UPDATE alembic_version SET version_num = '9999'", name)
+    assert NEWER in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
+
+
+@pytest.mark.parametrize("command", OF_A_FILE)
+async def test_an_address_that_is_none_is_a_wrong_setting(tmp_path: Path, command: str) -> None:
+    said = await complaint(tmp_path, command, "sqlite://", CONFIGURATION_EXIT)
+    assert said.startswith("mqbot: DATABASE_URL: ")
+
+
+async def _database(path: Path) -> str:
+    url = f"sqlite:///{path}"
+    await migrate.upgrade(url)
+    return url
+
+
+def _put_at_a_newer_revision(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
