@@ -22,6 +22,7 @@ from bot.usecases.log_reader import LogReader
 from bot.usecases.look_at_health import LookAtHealth
 from bot.usecases.personal_topics import PersonalTopics
 from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ class PollDueRepositories:
     interval: timedelta
     holder: str
     schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
     left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
     health: LookAtHealth | None = None
@@ -245,8 +246,7 @@ class PollDueRepositories:
 
     async def drain(self) -> None:
         """Wait for the polls under way."""
-        while self.tasks:
-            await asyncio.wait(self.tasks)
+        await self.tasks.drain()
 
     async def release(self) -> None:
         """Give the leases back, so that the next process may go on at once."""
@@ -311,9 +311,7 @@ class PollDueRepositories:
         reader.due_at = schedule.due_at
         # Even a defect must not have the repository polled at every tick.
         schedule.due_at = self.clock.now() + self.interval
-        task = asyncio.create_task(self._poll(name, lease, schedule, reader), name=f"poll {name}")
-        self.tasks.add(task)
-        task.add_done_callback(self._ended)
+        self.tasks.start(self._poll(name, lease, schedule, reader), f"poll {name}")
 
     async def _poll(
         self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
@@ -351,15 +349,6 @@ class PollDueRepositories:
         now = self.clock.now()
         schedule.due_at = min(max(asked_at + schedule.share * wait, now), now + wait)
         schedule.share = 1.0
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            logger.error(
-                "a poll has a defect",
-                extra={"action": "poll_defect", "task": task.get_name()},
-                exc_info=task.exception(),
-            )
 
     def _failed(self, name: RepositoryName, schedule: _Schedule, error: BotError) -> None:
         schedule.failures += 1

@@ -1,6 +1,5 @@
 """Send what a poll has stored without claiming it first: it is claimed as it is stored."""
 
-import asyncio
 import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -12,6 +11,7 @@ from bot.domain.errors import BotError, LeaseLost
 from bot.ports import Transaction
 from bot.usecases.post_deliveries import CLAIM, PER_CHANNEL, PostDeliveries
 from bot.usecases.render_deliveries import Rendered, load_messages
+from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class PostAtOnce:
     """
 
     posts: PostDeliveries
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    tasks: Tasks = field(default_factory=lambda: Tasks("a post has a defect", "post_defect"))
 
     async def begin(self, transaction: Transaction) -> Sending | None:
         """None when another process posts, or is to. Before anything else that is locked."""
@@ -87,17 +87,12 @@ class PostAtOnce:
         if sending.rendered is None:
             return
         for delivery in sending.claimed:
-            task = asyncio.create_task(
-                self._send(delivery, sending, sending.rendered),
-                name=f"post to {delivery.channel_id}",
-            )
-            self.tasks.add(task)
-            task.add_done_callback(self._ended)
+            work = self._send(delivery, sending, sending.rendered)
+            self.tasks.start(work, f"post to {delivery.channel_id}")
 
     async def drain(self) -> None:
         """Wait for the posts under way."""
-        while self.tasks:
-            await asyncio.wait(self.tasks)
+        await self.tasks.drain()
 
     async def _send(self, delivery: Delivery, sending: Sending, rendered: Rendered) -> None:
         try:
@@ -116,12 +111,3 @@ class PostAtOnce:
             )
         if sending.left:
             self.posts.nudge()
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            logger.error(
-                "a post has a defect",
-                extra={"action": "post_defect", "task": task.get_name()},
-                exc_info=task.exception(),
-            )

@@ -20,6 +20,7 @@ from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, Nudge, Store
 from bot.usecases.board_cards import tell_boards, touch_boards
 from bot.usecases.show_status import ShowStatus
+from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +63,9 @@ class RefreshBoards:
     limit: timedelta
     polled: Callable[[], Mapping[RepositoryName, object]]
     schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks("a look at a board's queue has a defect", "board_defect")
+    )
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LOOKS_AT_ONCE))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     ticks: Ticks = field(default_factory=Ticks)
@@ -96,8 +99,7 @@ class RefreshBoards:
 
     async def drain(self) -> None:
         """Wait for the looks under way."""
-        while self.tasks:
-            await asyncio.wait(self.tasks)
+        await self.tasks.drain()
 
     def _due(self, now: datetime) -> list[RepositoryName]:
         polled = self.polled()
@@ -114,10 +116,7 @@ class RefreshBoards:
 
     def _start(self, name: RepositoryName, schedule: _Schedule, spacing: timedelta) -> None:
         schedule.running = True
-        look = self._look(name, schedule, spacing)
-        task = asyncio.create_task(look, name=f"board {name}")
-        self.tasks.add(task)
-        task.add_done_callback(self._ended)
+        self.tasks.start(self._look(name, schedule, spacing), f"board {name}")
 
     async def _look(self, name: RepositoryName, schedule: _Schedule, spacing: timedelta) -> None:
         try:
@@ -181,15 +180,6 @@ class RefreshBoards:
             await transaction.boards.save_sight(after)
             await touch_boards(transaction, after, now, now)
         self.nudge()
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            logger.error(
-                "a look at a board's queue has a defect",
-                extra={"action": "board_defect", "task": task.get_name()},
-                exc_info=task.exception(),
-            )
 
 
 def _outage_of(error: MergeQueueError) -> Outage:

@@ -1,6 +1,5 @@
 """Ask the service whether queues are paused, so that what is known of pauses stays true."""
 
-import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from bot.usecases.pause_history import (
     tell_end,
     tell_replaced,
 )
+from bot.usecases.tasks import Tasks
 from bot.usecases.tell_acts import told_together
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,9 @@ class WatchPauses:
     schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
     gate: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
     gate_of_paused: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks("a look at a pause has a defect", "watch_defect")
+    )
     ticks: Ticks = field(default_factory=Ticks)
 
     async def run(self) -> None:
@@ -99,8 +101,7 @@ class WatchPauses:
 
     async def drain(self) -> None:
         """Wait for the looks under way."""
-        while self.tasks:
-            await asyncio.wait(self.tasks)
+        await self.tasks.drain()
 
     def _is_due(self, name: RepositoryName, known: PauseRecord | None, now: datetime) -> bool:
         schedule = self.schedules.get(name)
@@ -118,9 +119,7 @@ class WatchPauses:
         schedule.running = True
         # Even a defect must not have the service asked at every tick.
         schedule.due_at = self.clock.now() + self.interval
-        task = asyncio.create_task(self._look(name, known, schedule), name=f"watch {name}")
-        self.tasks.add(task)
-        task.add_done_callback(self._ended)
+        self.tasks.start(self._look(name, known, schedule), f"watch {name}")
 
     async def _look(
         self, name: RepositoryName, known: PauseRecord | None, schedule: _Schedule
@@ -242,15 +241,6 @@ class WatchPauses:
                     "error": type(error).__name__,
                     "detail": str(error),
                 },
-            )
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            logger.error(
-                "a look at a pause has a defect",
-                extra={"action": "watch_defect", "task": task.get_name()},
-                exc_info=task.exception(),
             )
 
 
