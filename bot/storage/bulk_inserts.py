@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple
 
 from bot.storage.prepared import Columns, ForSqlite, processed
@@ -17,21 +16,9 @@ long as to put a row into them. More rows together than these gain nothing more.
 """
 
 WRITTEN = 64
-"""Statements that are not written anew: one for each combination of what rows have in common."""
+"""Statements that are not written anew: one for each combination of columns that are None."""
 
 _INSERT = re.compile(r"(INSERT INTO [^?]* VALUES )\(\?(?:, \?)*\)([^?]*)", re.DOTALL)
-
-
-class _Value(StrEnum):
-    """Where the values of a column stand: in each row, once for all rows, or in the statement.
-
-    Only None is written into the statement: of each that it is given the driver asks anew whether
-    something else is to be stored for it, which takes longer than to store a value.
-    """
-
-    OF_ROW = "of row"
-    OF_ALL = "of all"
-    NONE = "none"
 
 
 class Run(NamedTuple):
@@ -50,59 +37,52 @@ def runs_of(insert: ForSqlite, columns: Columns, same: Mapping[str, object]) -> 
     if not insert.names.issuperset(columns) or not insert.names.issuperset(same):
         raise KeyError(*sorted((columns.keys() | same.keys()) - insert.names))
     length = len(next(iter(columns.values())))
-    values: list[_Value] = []
-    of_all: list[object] = []
-    of_rows: list[Iterable[object]] = []
-    for name, given, process in insert.slots:
+    nulls: list[bool] = []
+    given: list[Iterable[object]] = []
+    for name, otherwise, process in insert.slots:
         column = columns.get(name)
         if column is not None and not _is_same(column):
-            values.append(_Value.OF_ROW)
-            of_rows.append(column if process is None else map(process, column))
+            nulls.append(False)
+            given.append(column if process is None else map(process, column))
             continue
         if column is not None or name in same:
             value = processed(process, same[name] if column is None else column[0])
         else:
-            value = given
-        values.append(_Value.NONE if value is None else _Value.OF_ALL)
-        of_all += [] if value is None else [value]
-    rows = list(zip(*of_rows, strict=True)) if of_rows else [()] * length
-    return _runs(insert.sql, tuple(values), of_all, rows)
+            value = otherwise
+        nulls.append(value is None)
+        given += [] if value is None else [repeat(value, length)]
+    rows = list(zip(*given, strict=True)) if given else [()] * length
+    return _runs(insert.sql, tuple(nulls), rows)
 
 
-def _runs(
-    sql: str, values: tuple[_Value, ...], of_all: Sequence[object], rows: Sequence[Sequence[object]]
-) -> list[Run]:
+def _runs(sql: str, nulls: tuple[bool, ...], rows: Sequence[Sequence[object]]) -> list[Run]:
     whole = len(rows) - len(rows) % TOGETHER
     runs: list[Run] = []
     if whole:
         groups = [rows[start : start + TOGETHER] for start in range(0, whole, TOGETHER)]
-        sets = [(*of_all, *chain.from_iterable(group)) for group in groups]
-        runs.append(Run(_written(sql, values, TOGETHER), sets, whole))
+        sets = [tuple(chain.from_iterable(group)) for group in groups]
+        runs.append(Run(_written(sql, nulls, TOGETHER), sets, whole))
     if whole < len(rows):
-        sets = [(*of_all, *row) for row in rows[whole:]]
-        runs.append(Run(_written(sql, values, 1), sets, len(sets)))
+        last = rows[whole:]
+        runs.append(Run(_written(sql, nulls, 1), last, len(last)))
     return runs
 
 
 @lru_cache(WRITTEN)
-def _written(sql: str, values: tuple[_Value, ...], rows: int) -> str:
-    """An INSERT of one row as one of several, to which what they have in common is given once."""
+def _written(sql: str, nulls: tuple[bool, ...], rows: int) -> str:
+    """An INSERT of one row as one of several, with what is None in all of them written into it.
+
+    Of each None that it is given the driver asks anew whether something else is to be stored for
+    it, which takes longer than to store a value. No value is given once for several places: that
+    takes numbered ones, which the driver of Python 3.14 refuses without their names.
+    """
     parts = _INSERT.fullmatch(sql)
     if parts is None:
         msg = f"not an INSERT of one row: {sql}"
         raise ValueError(msg)
     before, after = parts.groups()
-    of_all = iter(range(1, len(values) + 1))
-    shared = {place: next(of_all) for place, one in enumerate(values) if one is _Value.OF_ALL}
-    of_rows = iter(range(len(shared) + 1, len(shared) + rows * len(values) + 1))
-
-    def written(place: int, value: _Value) -> str:
-        if value is _Value.NONE:
-            return "NULL"
-        return f"?{shared[place] if value is _Value.OF_ALL else next(of_rows)}"
-
-    each = (", ".join(written(*one) for one in enumerate(values)) for _ in range(rows))
-    return f"{before}{', '.join(f'({row})' for row in each)}{after}"
+    row = f"({', '.join('NULL' if is_null else '?' for is_null in nulls)})"
+    return f"{before}{', '.join([row] * rows)}{after}"
 
 
 def _is_same(column: Sequence[object]) -> bool:

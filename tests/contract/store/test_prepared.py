@@ -1,13 +1,14 @@
 """Lists of any length go into prepared statements whole, each value once."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from bot.domain.deliveries import DeliveryState
 from bot.ports import Store
-from bot.storage.bulk_inserts import TOGETHER
-from bot.storage.prepared import LARGEST_LIST
+from bot.storage.bulk_inserts import TOGETHER, runs_of
+from bot.storage.prepared import LARGEST_LIST, ForSqlite
 from tests.support.stored import SITE, event_subject, make_event, make_new
 
 
@@ -47,3 +48,20 @@ async def test_what_all_rows_lack_is_stored_as_what_one_of_them_lacks(
         assert await transaction.events.add_new(records) == len(records)
         stored = await transaction.events.get([event_subject(one.event_id) for one in records])
     assert [stored[event_subject(one.event_id)] for one in records] == records
+
+
+def test_values_of_many_rows_are_given_by_their_order_alone() -> None:
+    """Numbered ones have to be given by name from Python 3.14 on, and warn from 3.12 on."""
+    slots = [("all", None, None), ("each", None, None), ("none", None, None)]
+    insert = ForSqlite(
+        "INSERT INTO t (a, b, c) VALUES (?, ?, ?)",
+        frozenset(one[0] for one in slots),
+        slots,
+        None,
+        (),
+    )
+    runs = runs_of(insert, {"each": [str(n) for n in range(TOGETHER + 2)]}, {"all": 1})
+    assert [run.rows for run in runs] == [TOGETHER, 2]
+    for run in runs:
+        places = re.findall(r"[?:@$]\w*", run.sql)
+        assert [places] * len(run.sets) == [["?"] * len(one) for one in run.sets]
