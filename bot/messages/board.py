@@ -141,9 +141,7 @@ def _pause_blocks(picture: Picture) -> list[Block]:
         blocks.section(f"*Reason:* {quote(pause.reason, REASON_LIMIT)}"),
         blocks.context(
             f"Paused{by} since {local_time(pause.paused_at)}",
-            timers.lifts(pause.lifts_at, is_overdue=pause.is_overdue)
-            if pause.lifts_at is not None
-            else "",
+            timers.lifts(pause.lifts_at, is_overdue=pause.is_overdue),
         ),
     ]
 

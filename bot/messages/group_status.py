@@ -49,10 +49,6 @@ def _status_line(one: Snapshot | RepositoryName) -> str:
     if one.pause is None:
         return f"• *{escape(one.repository)}* running · {queued}"
     by = f" by {quote(one.pause.by, NAME_LIMIT)}" if one.pause.by is not None else ""
-    ends = (
-        f", {lifts(one.pause.lifts_at, is_overdue=one.pause.is_overdue)}"
-        if one.pause.lifts_at is not None
-        else ""
-    )
+    end = lifts(one.pause.lifts_at, is_overdue=one.pause.is_overdue)
     reason = quote(one.pause.reason, NAME_LIMIT)
-    return f"• *{escape(one.repository)}* paused{by}{ends}: {reason} · {queued}"
+    return f"• *{escape(one.repository)}* paused{by}{end and f', {end}'}: {reason} · {queued}"

@@ -31,7 +31,7 @@ def _paused(record: AuditRecord) -> Message:
     word = "Pause reason changed" if replaced else "Queue paused"
     since = record.paused_at or record.at
     was = quote(record.previous_reason or "", REASON_LIMIT)
-    ends = f", {timers.lifts_text(record.lifts_at)}" if record.lifts_at is not None else ""
+    ends = timers.lifts_text(record.lifts_at)
     return Message(
         text=f"{word}: {repository}, by {name} since {utc_time(since)}{ends}: {reason}",
         blocks=(
@@ -39,7 +39,7 @@ def _paused(record: AuditRecord) -> Message:
             blocks.context(
                 f"by {name}",
                 f"since {local_time(since)}",
-                timers.lifts(record.lifts_at) if record.lifts_at is not None else "",
+                timers.lifts(record.lifts_at),
                 f"before: {was}" if replaced else "",
             ),
             blocks.actions(
@@ -147,19 +147,13 @@ def _by(known: KnownPause) -> str:
 
 
 def _ends(known: KnownPause) -> str:
-    return (
-        f", {timers.lifts_text(known.lifts_at, is_overdue=known.is_overdue)}"
-        if known.lifts_at is not None
-        else ""
-    )
+    return timers.lifts_text(known.lifts_at, is_overdue=known.is_overdue)
 
 
 def _times(known: KnownPause) -> tuple[str, str]:
     return (
         f"since {local_time(known.pause.paused_at)}",
-        timers.lifts(known.lifts_at, is_overdue=known.is_overdue)
-        if known.lifts_at is not None
-        else "",
+        timers.lifts(known.lifts_at, is_overdue=known.is_overdue),
     )
 
 

@@ -37,11 +37,7 @@ def _in_force(view: PauseView) -> Message:
     reason = quote(record.reason, REASON_LIMIT)
     by = _by("by", record.by)
     since = f"since {utc_time(record.paused_at)}"
-    lifts = (
-        f", {timers.lifts_text(view.lifts_at, is_overdue=view.is_overdue)}"
-        if view.lifts_at is not None
-        else ""
-    )
+    lifts = timers.lifts_text(view.lifts_at, is_overdue=view.is_overdue)
     queued = _queued(record)
     told = f"{by} {since}" if by else since
     was = quote(record.previous_reason or "", REASON_LIMIT)
@@ -53,9 +49,7 @@ def _in_force(view: PauseView) -> Message:
             blocks.context(
                 by,
                 f"since {local_time(record.paused_at)}",
-                timers.lifts(view.lifts_at, is_overdue=view.is_overdue)
-                if view.lifts_at is not None
-                else "",
+                timers.lifts(view.lifts_at, is_overdue=view.is_overdue),
                 queued,
                 f"before: {was}" if was else "",
             ),

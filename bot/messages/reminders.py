@@ -39,7 +39,7 @@ def reminder(
             blocks.context(
                 f"paused{by} since {local_time(record.paused_at)}",
                 grown,
-                timers.lifts(lifts_at, is_overdue=is_overdue) if lifts_at is not None else "",
+                timers.lifts(lifts_at, is_overdue=is_overdue),
             ),
             blocks.actions(
                 [

@@ -104,11 +104,7 @@ def status_text(snapshot: Snapshot) -> str:
     if snapshot.pause is not None:
         known = snapshot.pause
         by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
-        ends = (
-            f", {lifts_text(known.lifts_at, is_overdue=known.is_overdue)}"
-            if known.lifts_at is not None
-            else ""
-        )
+        ends = lifts_text(known.lifts_at, is_overdue=known.is_overdue)
         parts.append(
             f"paused{by} since {utc_time(known.pause.paused_at)}{ends}: "
             f"{quote(known.reason, REASON_LIMIT)}"
@@ -159,9 +155,7 @@ def _pause_blocks(known: KnownPause | None) -> list[Block]:
         blocks.section(f"*Reason:* {quote(known.reason, REASON_LIMIT)}"),
         blocks.context(
             f"Paused{by} since {local_time(known.pause.paused_at)}",
-            lifts(known.lifts_at, is_overdue=known.is_overdue)
-            if known.lifts_at is not None
-            else "",
+            lifts(known.lifts_at, is_overdue=known.is_overdue),
         ),
     ]
 

@@ -22,14 +22,17 @@ NO_END = "until somebody resumes it"
 TRIED_AGAIN = "and could not, tried again every minute"
 
 
-def lifts(at: datetime, *, is_overdue: bool = False) -> str:
-    """The fact on a pause's line of facts; `is_overdue` when it should have, and was tried."""
-    return _lifts(local_time(at), is_overdue=is_overdue)
+def lifts(at: datetime | None, *, is_overdue: bool = False) -> str:
+    """The fact on a pause's line of facts, empty where it does not lift itself.
+
+    `is_overdue`: it should have, and that was tried.
+    """
+    return "" if at is None else _lifts(local_time(at), is_overdue=is_overdue)
 
 
-def lifts_text(at: datetime, *, is_overdue: bool = False) -> str:
-    """The same in plain text."""
-    return _lifts(utc_time(at), is_overdue=is_overdue)
+def lifts_text(at: datetime | None, *, is_overdue: bool = False) -> str:
+    """The same as a sentence in plain text goes on."""
+    return "" if at is None else f", {_lifts(utc_time(at), is_overdue=is_overdue)}"
 
 
 def _lifts(at: str, *, is_overdue: bool) -> str:
