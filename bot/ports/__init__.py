@@ -1,21 +1,19 @@
 """What the use cases need of the outside world: protocols only."""
 
-from bot.ports.audit import (
-    Audit,
+from bot.ports.audit import Audit
+from bot.ports.boards import Boards
+from bot.ports.groups import GroupActs
+from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
+from bot.ports.log import (
+    Bisections,
+    Events,
+    Polls,
+    Positions,
+    PullRequests,
+    Stalenesses,
+    Stays,
 )
-from bot.ports.boards import (
-    Boards,
-)
-from bot.ports.groups import (
-    GroupActs,
-)
-from bot.ports.kept_true import (
-    Cards,
-    Pauses,
-    ResumeWatchers,
-)
-from bot.ports.log import Bisections, Events, PullRequests, Stays
-from bot.ports.notices import Notices
+from bot.ports.outbox import Added, Folded, Outbox, OutboxSummary, ParkedChannel
 from bot.ports.outside import (
     ChannelDirectory,
     ChannelPoster,
@@ -25,24 +23,9 @@ from bot.ports.outside import (
     Nudge,
     PeopleDirectory,
 )
-from bot.ports.store import (
-    Accounts,
-    Added,
-    ChannelDefaults,
-    Folded,
-    Lease,
-    Leases,
-    Outbox,
-    OutboxSummary,
-    ParkedChannel,
-    Polls,
-    Positions,
-    SeenRequests,
-    Stalenesses,
-    Store,
-    Subscriptions,
-    Transaction,
-)
+from bot.ports.people import Accounts, Notices
+from bot.ports.store import Lease, Leases, SeenRequests, Store, Transaction
+from bot.ports.subscriptions import ChannelDefaults, Subscriptions
 
 __all__ = [
     "Accounts",

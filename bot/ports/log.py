@@ -1,4 +1,4 @@
-"""What the use cases need of the store for what event logs tell."""
+"""What is kept of event logs: how far they are read, and what they tell."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -6,9 +6,61 @@ from typing import Protocol
 
 from bot.domain.bisections import Bisection
 from bot.domain.deliveries import Subject
+from bot.domain.event_log import LastPoll, Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
+from bot.domain.staleness import Staleness
 from bot.domain.stays import Stay
+
+
+class Positions(Protocol):
+    """The bookmark of each repository's event log."""
+
+    async def load(
+        self, repositories: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, Position]: ...
+
+    async def save(self, position: Position) -> None: ...
+
+
+class Polls(Protocol):
+    """When each repository's event log was last read to its end, and for what."""
+
+    async def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None: ...
+
+    async def latest(
+        self, repositories: Sequence[RepositoryName]
+    ) -> Mapping[RepositoryName, LastPoll]:
+        """Those that were never read are left out."""
+        ...
+
+
+class Stalenesses(Protocol):
+    """Event logs that became stale together, by an id of the store's."""
+
+    async def hold(self) -> None:
+        """Nobody else adds or changes any until this transaction ends."""
+        ...
+
+    async def add(self, begun: Staleness) -> int:
+        """Store it and return its id."""
+        ...
+
+    async def save(self, changed: Staleness) -> bool:
+        """Replace one that lasts; whether it still did."""
+        ...
+
+    async def active(self) -> Sequence[Staleness]:
+        """Those that last, the oldest first."""
+        ...
+
+    async def last_end(self) -> datetime | None:
+        """When the latest of those ended that have."""
+        ...
+
+    async def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]: ...
+
+    async def delete_before(self, ended_before: datetime) -> int: ...
 
 
 class Events(Protocol):

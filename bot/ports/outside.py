@@ -44,12 +44,12 @@ class MergeQueue(Protocol):
         ...
 
     async def pause(
-        self, repository: RepositoryName, reason: str, *, hear: "Hear | None" = None
+        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
     ) -> Pause:
         """The pause now in force; `hear` is told what the service answered."""
         ...
 
-    async def unpause(self, repository: RepositoryName, *, hear: "Hear | None" = None) -> bool:
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
         """Whether a pause was in force and is now lifted; `hear` is told the answer."""
         ...
 

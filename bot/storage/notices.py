@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, func, select
 from typing_extensions import override
 
 from bot.domain.notices import Choices, Notice
-from bot.ports.notices import Notices
+from bot.ports.people import Notices
 from bot.storage.prepared import Prepared, PreparedList
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import accounts, notice_choices

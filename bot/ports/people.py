@@ -1,10 +1,34 @@
-"""Which mentions and direct messages people want."""
+"""What people told of themselves: their logins, and the notices they want."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from bot.domain.notices import Choices, Notice
+
+
+class Accounts(Protocol):
+    """Which login of the code host a person has, as they told it."""
+
+    async def link(self, user_id: str, login: str, at: datetime) -> None:
+        """Insert or replace. Two people may name the same login: nothing is proved by it."""
+        ...
+
+    async def unlink(self, user_id: str) -> bool:
+        """Whether there was a link."""
+        ...
+
+    async def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
+        """By user id; people without a link are left out."""
+        ...
+
+    async def people(self, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """The ids of those who say that a login is theirs, first come first.
+
+        By the login as it was asked for, which is found whatever its case; logins that nobody
+        has named are left out.
+        """
+        ...
 
 
 class Notices(Protocol):
