@@ -60,19 +60,22 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One act's beginning or end. `record_id` is given by the store, 0 before.
+    """One act's beginning or end. Records are only ever added.
 
-    `act_id` is the `record_id` of the STARTED record that this one ends, 0 for a record that
-    stands alone. Records are only ever added.
-    `reason` is the person's own text. `stored_reason` is what the service was given and,
-    once it has answered or when a pause is extended, what it holds. `paused_at`
-    is the service's own time of the pause made or lifted. `previous_reason` is the reason that
-    was in force before. `answer` is what the service answered: "200", "409 conflict: …"; None when
-    it was not asked, or had not answered yet. `heard_before` and `heard_after` are the topics of
-    a channel's subscription around a change of it, empty for none. `group` is the name of the
-    group that the act was a part of, `group_act_id` the id of the act on the group, 0 for none.
-    `lifts_at` is when a timed
-    pause is to lift itself.
+    `record_id` is given by the store, 0 before. `act_id` is the `record_id` of the STARTED record
+    that this one ends, 0 for a record that stands alone. `channel_id` is where the person acted,
+    None where there is no channel.
+
+    `reason` is the person's own text, `stored_reason` what the service was given. `paused_at` is
+    the service's own time of the pause made or lifted; `previous_reason` and `previous_paused_at`
+    are those of the pause that was in force before. `lifts_at` is when a timed pause is to lift
+    itself. `heard_before` and `heard_after` are the topics of a channel's subscription around a
+    change of it, or the repository it means by default, empty for none.
+
+    `answer` is what the service answered: "200", "409 conflict: …"; None when it was not asked, or
+    had not answered yet. `detail` says why an act came to nothing, or what is known of its end.
+    `group` is the name of the group that the act was a part of, `group_act_id` the id of the act on
+    the group, 0 for none.
     """
 
     at: datetime

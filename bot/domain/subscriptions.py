@@ -1,4 +1,4 @@
-"""Which channel hears about what, and the routing of events to channels."""
+"""Which channel hears about what, and how it is told."""
 
 from dataclasses import field, replace
 from datetime import datetime

@@ -56,23 +56,23 @@ NOTICE = "mq:notice"
 NOTICE_STOP = "mq:notice_stop"
 STOP_WAITING = "mq:stop_waiting"
 
-PAUSE_VIEW = "mq:pause_view"
-"""Callback of the pause-reason modal."""
-
 PAUSE_SHORTCUT = "pause_queue"
 """Callback of the global shortcut, as manifest.yml declares it."""
 
-REPOSITORY_BLOCK = "repository"
+PAUSE_VIEW = "mq:pause_view"
 PAUSE_GROUP_VIEW = "mq:pause_group_view"
+"""Callbacks of the forms that ask for a reason: of one queue, of those of a group."""
+
 EXTEND_VIEW = "mq:extend_view"
 EXTEND_GROUP_VIEW = "mq:extend_group_view"
 """Callbacks of the form that asks for a new end: of a pause, of all that a group has paused."""
 
-LASTING_BLOCK = "lasting"
-LASTING_ACTION = "lasting"
-
+REPOSITORY_BLOCK = "repository"
 REASON_BLOCK = "reason"
 REASON_ACTION = "reason"
+LASTING_BLOCK = "lasting"
+LASTING_ACTION = "lasting"
+"""The fields of these forms."""
 
 
 def unpause_value(repository: RepositoryName, paused_at: datetime) -> str:

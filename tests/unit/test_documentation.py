@@ -106,6 +106,14 @@ def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
     assert [word for word, times in named.items() if times > 1] == []
 
 
+def test_each_use_case_has_its_place_in_the_architectures_table() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    table = text.partition("| Subject | Files of `bot/usecases` |")[2].partition("\n\n")[0]
+    listed = re.findall(r"`(\w+)`", table)
+    there = [path.stem for path in (ROOT / "bot" / "usecases").glob("*.py")]
+    assert sorted(listed) == sorted(set(there) - {"__init__"})
+
+
 def _pins(path: Path) -> dict[str, str]:
     """Pinned versions by name; every line must be `name==version`, a comment, or `-r`."""
     found: dict[str, str] = {}
