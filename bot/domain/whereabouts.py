@@ -77,12 +77,7 @@ class Explanation:
         return self.snapshot.repository
 
 
-def find(
-    number: int,
-    status: QueueStatus,
-    records: Sequence[EventRecord],
-    kinds: Mapping[int, EventKind],
-) -> Whereabouts:
+def find(number: int, status: QueueStatus, records: Sequence[EventRecord]) -> Whereabouts:
     """The queue as it is now has the first word; the events, oldest first, the second.
 
     A batch that is over stands in the queue a while after its pull requests have left.
@@ -90,19 +85,18 @@ def find(
     queued = _in_queue(number, status)
     if queued is not None and not (isinstance(queued, InBatch) and _is_over(queued.batch)):
         return queued
-    return _gone(records, kinds) or queued or (OutOfSight() if records else NeverSeen())
+    return _gone(records) or queued or (OutOfSight() if records else NeverSeen())
 
 
 def _is_over(batch: SubBatch) -> bool:
     return batch.status.code in {BatchStatusCode.FAILED, BatchStatusCode.MERGED}
 
 
-def _gone(records: Sequence[EventRecord], kinds: Mapping[int, EventKind]) -> Merged | Left | None:
+def _gone(records: Sequence[EventRecord]) -> Merged | Left | None:
     """How the last stay ended, None when no event tells that it did."""
     stay = _last_stay(records)
     for record in reversed(stay):
-        merged = record.type == MERGED or kinds.get(record.event_id) is EventKind.MERGE
-        if merged or says_merged(record):
+        if record.type == MERGED or says_merged(record):
             return Merged(record)
     for record in reversed(stay):
         if record.type == LEAVE:

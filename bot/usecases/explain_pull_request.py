@@ -47,7 +47,7 @@ class ExplainPullRequest:
         read = sorted(known.values(), key=lambda one: (one.received_at, one.event_id))
         judged = kinds(read)
         records = [in_surroundings(record, read) for record in read]
-        whereabouts = find(number, snapshot.status, records, judged)
+        whereabouts = find(number, snapshot.status, records)
         if isinstance(logged, MergeQueueError) and isinstance(whereabouts, NeverSeen):
             raise logged
         queued = whereabouts.pull_request if isinstance(whereabouts, (InBatch, InLine)) else None

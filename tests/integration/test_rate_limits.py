@@ -16,7 +16,7 @@ from bot.ports import Store, Transaction
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.clients import open_session, web_client
 from bot.slack.failures import read_failure
-from bot.slack.limits import SharedLimits
+from bot.slack.limits import Limits, SharedLimits
 from tests.support.clock import FakeClock
 from tests.support.databases import TestDatabase
 
@@ -107,6 +107,15 @@ async def test_a_closed_method_is_not_asked_again_and_others_go_on(
 
     assert calls_of(slack, "conversations.info") == 1
     assert (await client.auth_test())["ok"]
+
+
+async def test_a_shorter_wait_that_is_heard_of_later_opens_nothing_sooner() -> None:
+    limits = Limits()
+    await limits.close("chat.update", 60)
+    await limits.close("chat.update", 5)
+    assert limits.left("chat.update") > 50
+    await limits.close("chat.update", 90)
+    assert limits.left("chat.update") > 60
 
 
 async def test_a_method_opens_again_when_its_time_has_passed(

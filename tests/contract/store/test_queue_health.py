@@ -74,13 +74,17 @@ async def test_what_is_forgotten_ends_and_is_counted_anew(store: Store) -> None:
     assert kept is not None
     assert gone is not None
     async with store.begin() as transaction:
+        over = await transaction.queue_health.begin(BATCH)
+        assert over is not None
+        assert await transaction.queue_health.end(over, after(1))
         for each in (SITE, SHOP):
             await transaction.queue_health.save_streak(each, FailureStreak(3, 41))
         await transaction.queue_health.forget([SITE], after(5))
     async with store.begin() as transaction:
         health = transaction.queue_health
         assert await health.active(SITE) == []
-        assert (await health.get([gone]))[gone].ended_at == after(5)
+        ended = await health.get([gone, over])
+        assert (ended[gone].ended_at, ended[over].ended_at) == (after(5), after(1))
         assert await health.streak(SITE) == FailureStreak()
         assert [one.alert_id for one in await health.active(SHOP)] == [kept]
         assert await health.streak(SHOP) == FailureStreak(3, 41)

@@ -184,6 +184,7 @@ def test_what_looked_replaced_was_lifted_when_an_event_says_so() -> None:
     following = make_pause(9, pause_id=2)
     assert lifted_by_event([following, thought], at(5)) is thought
     assert lifted_by_event([following, thought], at(10)) is following
+    assert lifted_by_event([thought], at(10)) is None
 
 
 @pytest.mark.parametrize(("ended", "lasted"), [(-1, 0), (3, 3)])

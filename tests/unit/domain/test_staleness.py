@@ -57,6 +57,10 @@ def test_a_log_of_another_process_joins_and_only_its_channels_are_told() -> None
     assert changes(look({API: STALE}), [untold], LIMIT) == [
         Change(replace(untold, repositories=(SITE, API)))
     ]
+    earlier = STALE - timedelta(seconds=5)
+    assert changes(look({API: earlier}), [untold], LIMIT) == [
+        Change(replace(untold, repositories=(SITE, API), since=earlier))
+    ]
 
 
 def test_a_log_taken_on_from_a_process_that_died_in_the_outage_belongs_to_it() -> None:

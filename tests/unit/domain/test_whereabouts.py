@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.classification import kinds
 from bot.domain.event_records import EventRecord
 from bot.domain.queue import QueueStatus, SubBatch
 from bot.domain.whereabouts import (
@@ -24,7 +23,7 @@ ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue
 
 
 def where(*records: EventRecord, status: QueueStatus = EMPTY) -> Whereabouts:
-    return find(41, status, records, kinds(records))
+    return find(41, status, records)
 
 
 def told(*types: str, merged: bool | None = None) -> list[EventRecord]:
@@ -69,8 +68,9 @@ def test_a_merge_is_told_whatever_the_leave_says() -> None:
     assert isinstance(where(*told(ENTER, LEAVE, MERGED)), Merged)
     assert isinstance(where(*told(ENTER, LEAVE, merged=True)), Merged)
     entered, left = told(ENTER, LEAVE)
-    by_its_code = replace(left, details={"code": "PR_MERGED"})
-    assert isinstance(where(entered, by_its_code), Merged)
+    for code in ("PR_MERGED", "PR_MANUALLY_MERGED"):
+        by_its_code = replace(left, details={"code": code})
+        assert isinstance(where(entered, by_its_code), Merged)
 
 
 def test_a_leave_is_told_with_its_record() -> None:

@@ -30,6 +30,18 @@ def test_everything_that_can_be_typed_is_read() -> None:
     )
 
 
+def test_what_is_typed_before_a_digest_counts_as_what_is_typed_behind_it() -> None:
+    typed = "merge branch:main except:ana digest:09:00 UTC failure branch:dev except:bob"
+    assert read_wish(typed.split()) == Wish(
+        topics=frozenset({"merge", "failure"}),
+        branches=frozenset({"main", "dev"}),
+        except_logins=frozenset({"ana", "bob"}),
+        style=Style.DIGEST,
+        digest_at=time(9),
+        digest_zone="UTC",
+    )
+
+
 @pytest.mark.parametrize(
     ("typed", "at", "zone"),
     [

@@ -57,6 +57,7 @@ async def test_lifting_closes_the_card_as_a_record_and_says_so_in_the_channel() 
     await desk.unpause(BOB)
     await desk.turns(20)
 
+    assert [one.end_told for one in desk.world.pauses()] == [True]
     for channel in (CHANNEL, OTHER):
         card, line = desk.world.shown(channel)
         assert card.startswith("Was paused: acme/site, paused by alice, lifted by bob after 1 h 42")

@@ -1,6 +1,7 @@
 """Pausing and unpausing on a person's word: what is done, told and put on record."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,14 +15,19 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     PermissionDenied,
 )
+from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
+from bot.domain.timers import Timer
+from bot.usecases.pause_timers import timers_of
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_status import ShowStatus
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import make_person
 from tests.support.make import API, BOB, CHANNEL, SITE, make_status, make_subscription
+from tests.support.store import InMemoryStore
 
+HOUR = timedelta(hours=1)
 SIGNED = "CI runners are down (by alice via Slack)"
 
 
@@ -303,3 +309,16 @@ async def test_the_services_answers_are_on_record() -> None:
         (ActResult.STARTED, None),
         (ActResult.REFUSED, "403 forbidden: admins only"),
     ]
+
+
+async def test_a_timer_is_shown_for_the_one_pause_that_it_was_set_for() -> None:
+    in_force = [
+        PauseRecord(SITE, NOON, "night", "night", pause_id=1),
+        PauseRecord(API, NOON, "night", "night", pause_id=2),
+    ]
+    of_a_pause_before = Timer(SITE, NOON - HOUR, NOON + HOUR, NOON + HOUR, "U0ALICE", "alice", "C1")
+    timer = replace(of_a_pause_before, repository=API, paused_at=NOON)
+    async with InMemoryStore().begin() as transaction:
+        for one in (of_a_pause_before, timer):
+            await transaction.timers.save(one)
+        assert await timers_of(transaction, in_force) == {2: timer}

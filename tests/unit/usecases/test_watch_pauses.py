@@ -1,15 +1,16 @@
 """Looks at pauses leave the service, and the end of the process, to what matters more."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from typing_extensions import override
 
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.usecases.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
-from tests.support.clock import FakeClock
+from tests.support.clock import NOON, FakeClock
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryStore
 from tests.support.waiting import until
@@ -43,8 +44,9 @@ class Watcher:
         self.clock = FakeClock()
         self.service = HeldMergeQueue(REPOSITORIES, clock=self.clock)
         self.followed = list(REPOSITORIES)
+        self.store = InMemoryStore()
         self.watches = WatchPauses(
-            store=InMemoryStore(),
+            store=self.store,
             merge_queue=self.service,
             clock=self.clock,
             nudge=_no_nudge,
@@ -105,3 +107,21 @@ async def test_a_clock_that_is_set_back_keeps_no_look_waiting() -> None:
     await watcher.watches.run()
     await watcher.let_all_end()
     assert sorted(watcher.service.asked) == sorted(2 * REPOSITORIES)
+
+
+async def test_a_pause_that_ended_while_the_service_was_asked_keeps_its_own_end() -> None:
+    watcher = Watcher()
+    watcher.followed = [REPOSITORIES[0]]
+    paused = PauseRecord(REPOSITORIES[0], NOON, "night", "night")
+    async with watcher.store.begin() as transaction:
+        paused = replace(paused, pause_id=await transaction.pauses.save(paused))
+    await watcher.watches.run()
+    await until(lambda: watcher.service.asked, "the look")
+    ended = replace(paused, ended_at=NOON, ended_by=Who("bob", "U0BOB"), ending=PauseEnding.LIFTED)
+    async with watcher.store.begin() as transaction:
+        await transaction.pauses.save(ended)
+    watcher.clock.advance(60)
+    await watcher.let_all_end()
+
+    async with watcher.store.begin() as transaction:
+        assert await transaction.pauses.of(REPOSITORIES[0], NOON) == [ended]
