@@ -166,6 +166,19 @@ def _shown(value: object) -> str:
     return value if isinstance(value, str) and not _QUOTED.search(value) else repr(value)
 
 
+def _redactor_for(form: str, redact_text: Redact) -> Redact:
+    """JSON spells control characters out by itself."""
+    return redact_text if form == "json" else lambda text: _made_visible(redact_text(text))
+
+
+def _renderers(form: str) -> tuple[structlog.typing.Processor, _Render | None]:
+    """That of structlog, and ours for records without an error; None where colours are wanted."""
+    if form == "json":
+        return structlog.processors.JSONRenderer(), json.dumps
+    coloured = sys.stderr.isatty()
+    return structlog.dev.ConsoleRenderer(colors=coloured), None if coloured else _as_text
+
+
 def configure(
     level: str, form: str, secrets: Iterable[str] = (), known: Known = dict[str, str]
 ) -> None:
@@ -182,19 +195,8 @@ def configure(
         _knowing(known),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    redact_text = redactor(secrets)
-    if form != "json":
-        redact_fields = _redacting(lambda text: _made_visible(redact_text(text)))
-    else:
-        redact_fields = _redacting(redact_text)
-    renderer: structlog.typing.Processor
-    render: _Render | None
-    if form == "json":
-        renderer, render = structlog.processors.JSONRenderer(), json.dumps
-    else:
-        coloured = sys.stderr.isatty()
-        renderer = structlog.dev.ConsoleRenderer(colors=coloured)
-        render = None if coloured else _as_text
+    redact_fields = _redacting(_redactor_for(form, redactor(secrets)))
+    renderer, render = _renderers(form)
     formatter = _Formatter(
         redact_fields,
         known,

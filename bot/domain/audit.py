@@ -66,11 +66,12 @@ class AuditRecord:
     that this one ends, 0 for a record that stands alone. `channel_id` is where the person acted,
     None where there is no channel.
 
-    `reason` is the person's own text, `stored_reason` what the service was given. `paused_at` is
-    the service's own time of the pause made or lifted; `previous_reason` and `previous_paused_at`
-    are those of the pause that was in force before. `lifts_at` is when a timed pause is to lift
-    itself. `heard_before` and `heard_after` are the topics of a channel's subscription around a
-    change of it, or the repository it means by default, empty for none.
+    `reason` is the person's own text. `stored_reason` is what the service was given and, once it
+    has answered or when a pause is extended, what it holds. `paused_at` is the service's own time
+    of the pause made or lifted; `previous_reason` and `previous_paused_at` are those of the pause
+    that was in force before. `lifts_at` is when a timed pause is to lift itself. `heard_before` and
+    `heard_after` are the topics of a channel's subscription around a change of it, or the
+    repository it means by default, empty for none.
 
     `answer` is what the service answered: "200", "409 conflict: …"; None when it was not asked, or
     had not answered yet. `detail` says why an act came to nothing, or what is known of its end.

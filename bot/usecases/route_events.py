@@ -1,8 +1,7 @@
 """From stored events to deliveries: who hears about each of them."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import AuditRecord
@@ -12,7 +11,7 @@ from bot.domain.classification import (
     EventKind,
     kinds,
 )
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import NewDelivery
 from bot.domain.digests import NextDigest
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.hearing import Hearing
@@ -23,10 +22,9 @@ from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.ports import Transaction
 from bot.usecases.count_failures import count_failures
-from bot.usecases.delivery_ids import delivery_ids
+from bot.usecases.event_routes import EventRoutes
 from bot.usecases.group_marks import group_act_of
 from bot.usecases.post_at_once import Sending
-from bot.usecases.route_pauses import route_act, route_pause
 from bot.usecases.route_threads import BACKLOG
 from bot.usecases.route_to_authors import authors_to_tell
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
@@ -94,25 +92,24 @@ async def route_events(
         transaction, repository, judged, settling, newest=newest, now=now
     )
     seen = await _seen(transaction, judged)
-    routes = _Routes(
+    kind_of, authors = await _judge(transaction, repository, judged, seen, before.personal)
+    routes = EventRoutes(
         transaction,
         repository,
-        Hearing(subscriptions, seen),
-        *await _judge(transaction, repository, judged, seen, before.personal),
-        observed,
-        await _threads(transaction, repository, subscriptions, judged),
-        next_digest,
-        merged_together,
+        hearing=Hearing(subscriptions, seen),
+        kinds=kind_of,
+        authors=authors,
+        observed=observed,
+        threaded=await _threads(transaction, repository, subscriptions, judged),
+        next_digest=next_digest,
+        merged_together=merged_together,
     )
     routed, deliveries = await _route(routes, judged, now, before.clock_ahead)
-    # Cards before lines, as whoever records that a card is posted takes them.
-    if routes.threaded is not None:
-        await routes.threaded.finish(now)
-    added = await _add(transaction, routes.in_one_post(deliveries), before.sending, now)
-    if any(Topic.HEALTH in one.topics for one in subscriptions):
-        told = [(record, routes.kinds[record.event_id]) for record in routed]
-        await count_failures(transaction, repository, told)
+    added = await _store(routes, deliveries, before.sending, now)
     added += sum(record.type in PAUSE_TYPES for record in routed)
+    if any(Topic.HEALTH in one.topics for one in subscriptions):
+        told = [(record, kind_of[record.event_id]) for record in routed]
+        await count_failures(transaction, repository, told)
     settling.forget([record.event_id for record in routed])
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
     await _mark(transaction, repository, routed, left, before.marked)
@@ -182,19 +179,21 @@ async def _mark(
     await transaction.events.mark_unrouted(repository, wrongly)
 
 
-async def _add(
-    transaction: Transaction,
-    deliveries: Sequence[NewDelivery],
-    sending: Sending | None,
-    now: datetime,
+async def _store(
+    routes: EventRoutes, deliveries: Sequence[NewDelivery], sending: Sending | None, now: datetime
 ) -> int:
+    """Return how many deliveries were not there."""
+    # Cards before lines, as whoever records that a card is posted takes them.
+    if routes.threaded is not None:
+        await routes.threaded.finish(now)
+    added = routes.in_one_post(deliveries)
     if sending is None:
-        return await transaction.outbox.add(deliveries)
-    return await sending.add(transaction, deliveries, now)
+        return await routes.transaction.outbox.add(added)
+    return await sending.add(routes.transaction, added, now)
 
 
 async def _route(
-    routes: "_Routes", judged: Sequence[EventRecord], now: datetime, clock_ahead: timedelta
+    routes: EventRoutes, judged: Sequence[EventRecord], now: datetime, clock_ahead: timedelta
 ) -> tuple[list[EventRecord], list[NewDelivery]]:
     """As far as no act is under way that a pause event is the service's record of."""
     acts = await _acts(routes.transaction, routes.repository, judged, clock_ahead)
@@ -266,103 +265,3 @@ async def _is_going_on(
         return True
     group_act = await group_act_of(transaction, act)
     return group_act is not None and group_act.is_under_way(now)
-
-
-@dataclass(frozen=True, slots=True)
-class _Routes:
-    transaction: Transaction
-    repository: RepositoryName
-    hearing: Hearing
-    kinds: Mapping[int, EventKind]
-    authors: Mapping[int, Sequence[str]]
-    observed: Pause | None
-    threaded: Threaded | None
-    next_digest: NextDigest
-    merged_together: Mapping[int, str]
-    ids: Iterator[str] = field(default_factory=delivery_ids)
-
-    def to_people(
-        self, record: EventRecord, people: Sequence[str], now: datetime
-    ) -> list[NewDelivery]:
-        """What the people whose event it is are told, after the channels."""
-        subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
-        kind = self.kinds[record.event_id]
-        return [NewDelivery(next(self.ids), one, subject, now, kind=kind) for one in people]
-
-    async def to_channels(
-        self, record: EventRecord, act: AuditRecord | None, now: datetime
-    ) -> Sequence[NewDelivery]:
-        """What the channels that hear of the event are told."""
-        kind = self.kinds[record.event_id]
-        hearers = self.hearing.of(record, kind)
-        if record.type in PAUSE_TYPES:
-            await self._of_a_pause(record, act, hearers.subscriptions, now)
-            return ()
-        thread = self.threaded.place(record, kind) if self.threaded is not None else None
-        if not hearers.subscriptions:
-            return ()
-        if self.threaded is None or thread is None:
-            return self._posts(record, kind, hearers.subscriptions, now)
-        threads = self.threaded.threads
-        if record.event_id in self.merged_together:
-            # Where no thread tells of it, there is one post for the batch and no thread for each.
-            hearers = hearers.with_threads_in(await threads.shown_in(thread))
-        told = await threads.tell(thread, record, kind, hearers.in_threads, now)
-        return told + self._posts(record, kind, hearers.others, now) if hearers.others else told
-
-    async def _of_a_pause(
-        self,
-        record: EventRecord,
-        act: AuditRecord | None,
-        hearing: Sequence[Subscription],
-        now: datetime,
-    ) -> None:
-        channels = dict.fromkeys(one.channel_id for one in hearing)
-        if act is not None:
-            await route_act(self.transaction, record, act, channels, now, self.observed)
-        else:
-            await route_pause(self.transaction, record, channels, now, self.observed)
-
-    def _posts(
-        self,
-        record: EventRecord,
-        kind: EventKind,
-        hearing: Sequence[Subscription],
-        now: datetime,
-    ) -> list[NewDelivery]:
-        """One a channel; what any of its subscriptions wants at once does not wait for a digest."""
-        subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
-        waits: dict[str, datetime | None] = {}
-        for one in hearing:
-            is_digest = one.style is Style.DIGEST and kind is not EventKind.FAILURE
-            if is_digest and one.digest is not None:
-                waits.setdefault(one.channel_id, self.next_digest(one.digest, now))
-            else:
-                waits[one.channel_id] = None
-        return [
-            NewDelivery(next(self.ids), channel_id, subject, now, kind=kind, digest_at=digest_at)
-            for channel_id, digest_at in waits.items()
-        ]
-
-    def in_one_post(self, deliveries: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
-        """The same, with what a batch merged told by the first of it in each channel."""
-        if not self.merged_together:
-            return deliveries
-        parties: dict[tuple[str, str], list[NewDelivery]] = defaultdict(list)
-        for one in deliveries:
-            if self._is_one_of_several(one):
-                batch_id = self.merged_together[one.subject.subject_id]
-                parties[one.channel_id, batch_id].append(one)
-        changed: dict[str, NewDelivery] = {}
-        for first, *others in parties.values():
-            changed[first.delivery_id] = replace(first, folded=len(others))
-            changed |= {one.delivery_id: replace(one, told_by=first.delivery_id) for one in others}
-        return [changed.get(one.delivery_id, one) for one in deliveries]
-
-    def _is_one_of_several(self, delivery: NewDelivery) -> bool:
-        return (
-            delivery.subject.kind is SubjectKind.EVENT
-            and delivery.subject.subject_id in self.merged_together
-            and delivery.card_id is None
-            and delivery.digest_at is None
-        )
