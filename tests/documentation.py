@@ -98,7 +98,7 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
 
 TABLES = {
     "settings": (ROOT / "docs" / "configuration.md", settings_table),
-    "verbs": (ROOT / "README.md", verbs_table),
+    "verbs": (ROOT / "docs" / "commands.md", verbs_table),
     "events": (ROOT / "docs" / "messages.md", events_table),
     "codes": (ROOT / "docs" / "messages.md", codes_table),
 }

@@ -15,7 +15,9 @@ from packaging.utils import canonicalize_name
 
 from bot.cli import COMMANDS
 from bot.config import CONFIG_FILE, Settings
-from bot.domain.commands import VERBS
+from bot.domain.commands import VERBS, parse_command
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
 from tests.documentation import ROOT, TABLES, with_table
 
 README = (ROOT / "README.md").read_text()
@@ -47,8 +49,28 @@ def test_every_setting_says_what_it_takes() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
-def test_every_verb_stands_in_the_readme() -> None:
-    assert re.findall(r"^\| `/mq (\w+)", README, re.MULTILINE) == [verb.name for verb in VERBS]
+def test_every_verb_stands_in_the_page_of_commands() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert re.findall(r"^\| `/mq (\w+)", page, re.MULTILINE) == [verb.name for verb in VERBS]
+
+
+def test_what_the_readme_has_one_type_is_understood() -> None:
+    typed = re.findall(r"`/mq ?([^`]*)`", README)
+    assert len(typed) > 5
+    repositories = Repositories((RepositoryName.parse("acme/site"),))
+    for words in typed:
+        parse_command(words, repositories)
+
+
+def test_the_readmes_settings_are_all_that_must_be_given() -> None:
+    (file,) = re.findall(r"^ *```toml\n(.*?)```", README, re.MULTILINE | re.DOTALL)
+    given = tomllib.loads(file)
+    required = {
+        str(field.validation_alias)
+        for field in Settings.model_fields.values()
+        if field.is_required()
+    }
+    assert set(given) == required | {"SLACK_APP_TOKEN"}
 
 
 @pytest.mark.parametrize("command", [DEMO, TESTS], ids=["demo", "tests"])
@@ -78,6 +100,24 @@ def test_what_a_document_links_to_in_the_project_exists(document: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", document.read_text())
     local = [link for link in links if "://" not in link]
     assert [link for link in local if not (document.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_place_in_a_page_that_a_document_links_to_is_there(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]*)#([^)]+)\)", document.read_text())
+    local = [(page, place) for page, place in links if "://" not in page]
+    missing = [
+        (page, place)
+        for page, place in local
+        if place not in _places((document.parent / page) if page else document)
+    ]
+    assert missing == []
+
+
+def _places(page: Path) -> set[str]:
+    """What the headings of a page are called in addresses."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: str(each.relative_to(ROOT)))

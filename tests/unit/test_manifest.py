@@ -1,6 +1,7 @@
 """The manifest is valid, and asks for exactly what the code uses."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,13 @@ def test_scopes_are_exactly_those_that_the_code_uses() -> None:
     asked = MANIFEST["oauth_config"]["scopes"]
     assert set(asked) == {"bot"}
     assert sorted(used) == asked["bot"]
+
+
+def test_each_scope_is_explained_to_whoever_installs_the_app() -> None:
+    page = (ROOT / "docs" / "installation.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[a-z:`, .]+`) \| ", page, re.MULTILINE)
+    explained = [scope for row in rows for scope in re.findall(r"`([a-z:.]+)`", row)]
+    assert sorted(explained) == MANIFEST["oauth_config"]["scopes"]["bot"]
 
 
 def test_events_are_exactly_those_that_are_listened_to() -> None:
