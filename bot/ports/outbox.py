@@ -21,7 +21,10 @@ class ParkedChannel:
 
 @dataclass(frozen=True, slots=True)
 class OutboxSummary:
-    """What is not settled: counts, and the creation time of the oldest outside parked channels."""
+    """What is not settled: counts, and the creation time of the oldest outside parked channels.
+
+    `parked` are those of them for which something waits.
+    """
 
     pending: int
     sending: int
@@ -113,8 +116,13 @@ class Outbox(Protocol):
         """
         ...
 
-    async def drop_digest(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
-        """What the channel's digest was to tell of the repository is not told, and FAILED."""
+    async def drop_unheard(
+        self, channel_id: str, repository: RepositoryName, now: datetime
+    ) -> None:
+        """What waits to be told to a channel that hears of the repository no more is FAILED.
+
+        That is what its digest was to tell, and all that waits while Slack refuses the channel.
+        """
         ...
 
     async def folded_into(self, delivery_id: str) -> Folded:

@@ -181,8 +181,10 @@ class SqlOutbox(ports.Outbox):
         return await self._summaries.fold(now=now, longer_than=longer_than, at_most=at_most)
 
     @override
-    async def drop_digest(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
-        await self._summaries.drop_digest(channel_id, repository, now)
+    async def drop_unheard(
+        self, channel_id: str, repository: RepositoryName, now: datetime
+    ) -> None:
+        await self._summaries.drop_unheard(channel_id, repository, now)
 
     @override
     async def folded_into(self, delivery_id: str) -> Folded:
@@ -232,16 +234,25 @@ class SqlOutbox(ports.Outbox):
                 destinations.c.parked_code,
                 destinations.c.parked_at,
                 destinations.c.retry_at,
+                destinations.c.claimable_at,
             )
             .where(destinations.c.parked_at.is_not(None))
             .order_by(destinations.c.line)
         )
+        rows = parked.all()
+        # A channel that nothing waits for is nothing to mend.
+        waited_for = {row.line for row in rows if row.claimable_at is not None}
         return OutboxSummary(
             pending=states.get(DeliveryState.PENDING, (0,))[0],
             sending=states.get(DeliveryState.SENDING, (0,))[0],
             in_doubt=states.get(DeliveryState.IN_DOUBT, (0,))[0],
             oldest_created_at=min((one for _, one in states.values() if one), default=None),
-            parked=[ParkedChannel(*row) for row in parked if row.line[0] not in {URGENT, DIGEST}],
+            parked=[
+                ParkedChannel(row.line, row.parked_code, row.parked_at, row.retry_at)
+                for row in rows
+                if row.line[0] not in {URGENT, DIGEST}
+                and not waited_for.isdisjoint(lines_of(row.line))
+            ],
         )
 
     @override

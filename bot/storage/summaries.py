@@ -10,8 +10,8 @@ from bot.domain.deliveries import NOT_HEARD, Delivery, DeliveryState, Subject
 from bot.domain.repository import RepositoryName
 from bot.ports import Folded
 from bot.storage.added_rows import AddedRow
-from bot.storage.delivery_rows import FIELDS, delivery_of, line_of
-from bot.storage.destinations import Destinations
+from bot.storage.delivery_rows import FIELDS, delivery_of, lines_of
+from bot.storage.destinations import DIGEST, Destinations
 from bot.storage.statements import ResultRow, Statements, slices
 from bot.storage.tables import deliveries
 
@@ -49,17 +49,20 @@ class Summaries:
                 due_at=first.due_at_first,
             )
 
-    async def drop_digest(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
-        line = line_of(channel_id, urgent=False, digest=True)
-        await self._destinations.lock([line])
-        await self._change_waiting(
-            line,
-            deliveries.c.repository == repository,
-            deliveries.c.attempted_at.is_(None),
-            state=DeliveryState.FAILED,
-            error=NOT_HEARD,
-            settled_at=now,
-        )
+    async def drop_unheard(
+        self, channel_id: str, repository: RepositoryName, now: datetime
+    ) -> None:
+        for line, one in (await self._destinations.lock(lines_of(channel_id))).items():
+            if one.parked_at is None and not line.startswith(DIGEST):
+                continue
+            await self._change_waiting(
+                line,
+                deliveries.c.repository == repository,
+                deliveries.c.attempted_at.is_(None),
+                state=DeliveryState.FAILED,
+                error=NOT_HEARD,
+                settled_at=now,
+            )
 
     async def _change_waiting(
         self, line: str, *which: ColumnElement[bool], **values: object

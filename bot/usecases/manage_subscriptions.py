@@ -134,11 +134,11 @@ class ManageSubscriptions:
     async def _end(
         self, transaction: Transaction, ended: Subscription, *, is_configured: bool
     ) -> None:
-        """What waits for a digest that nobody gets any more is not told."""
+        """What waits for a digest or a parked channel is not told to who hears of it no more."""
         channel_id, repository = ended.channel_id, ended.repository
         await transaction.subscriptions.delete(channel_id, repository)
         if not is_configured:
-            await transaction.outbox.drop_digest(channel_id, repository, self.acts.clock.now())
+            await transaction.outbox.drop_unheard(channel_id, repository, self.acts.clock.now())
 
     async def subscriptions(self, channel_id: str) -> Sequence[Subscription]:
         async with self.acts.store.begin() as transaction:

@@ -10,7 +10,7 @@ from bot.ports import Store
 async def take_configuration(
     store: Store, now: datetime, subscriptions: Sequence[Subscription]
 ) -> None:
-    """What waits for the digest of one that is gone is not told, as after `/mq unsubscribe`.
+    """What waits for a digest or a parked channel is not told when its subscription is gone.
 
     Raises StoreError.
     """
@@ -19,4 +19,4 @@ async def take_configuration(
         for one in gone:
             heard = await transaction.subscriptions.of_channel(one.channel_id)
             if all(other.repository != one.repository for other in heard):
-                await transaction.outbox.drop_digest(one.channel_id, one.repository, now)
+                await transaction.outbox.drop_unheard(one.channel_id, one.repository, now)

@@ -394,6 +394,7 @@ async def test_parked_channels_and_deliveries_in_doubt_are_said(
             per_channel=1,
         )
         await transaction.outbox.record([in_doubt(claimed, "timeout", hour_ago)])
+        await transaction.outbox.add([NewDelivery("d-2", "C0RELEASE", subject, hour_ago)])
         await transaction.outbox.park(ParkedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
     await store.close()
     report = await installation.check("--json")

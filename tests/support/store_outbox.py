@@ -169,11 +169,16 @@ class InMemoryOutbox(ports.Outbox):
         return max(head.due_at, parked.retry_at) if parked else head.due_at
 
     @override
-    async def drop_digest(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
-        for each in self._unsettled().get((channel_id, False, True), ()):
-            is_untried = each.state is DeliveryState.PENDING and each.attempted_at is None
-            if is_untried and each.subject.repository == repository:
-                self._deliveries[each.delivery_id] = failed(each, NOT_HEARD, now)
+    async def drop_unheard(
+        self, channel_id: str, repository: RepositoryName, now: datetime
+    ) -> None:
+        for line, unsettled in self._unsettled().items():
+            if line[0] != channel_id or not (line[2] or channel_id in self._parked):
+                continue
+            for each in unsettled:
+                is_untried = each.state is DeliveryState.PENDING and each.attempted_at is None
+                if is_untried and each.subject.repository == repository:
+                    self._deliveries[each.delivery_id] = failed(each, NOT_HEARD, now)
 
     @override
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
@@ -303,7 +308,11 @@ class InMemoryOutbox(ports.Outbox):
             oldest_created_at=_oldest(
                 [each for each in counted if each.channel_id not in self._parked]
             ),
-            parked=[self._parked[channel_id] for channel_id in sorted(self._parked)],
+            parked=[
+                self._parked[channel_id]
+                for channel_id in sorted(self._parked)
+                if any(line[0] == channel_id for line in self._unsettled())
+            ],
         )
 
     @override

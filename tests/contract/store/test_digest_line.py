@@ -90,8 +90,8 @@ async def test_what_is_not_heard_of_any_more_is_not_told_by_the_digest(store: St
     async with store.begin() as transaction:
         await transaction.outbox.add([waiting(1), other, waiting(3)])
         await transaction.outbox.add([replace(waiting(4), delivery_id="d4", channel_id="C2")])
-        await transaction.outbox.drop_digest("C1", SITE, after(60))
-        await transaction.outbox.drop_digest("C1", SITE, after(60))
+        await transaction.outbox.drop_unheard("C1", SITE, after(60))
+        await transaction.outbox.drop_unheard("C1", SITE, after(60))
     async with store.begin() as transaction:
         assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
         claimed = await transaction.outbox.claim(

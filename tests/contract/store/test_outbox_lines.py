@@ -3,7 +3,17 @@
 from dataclasses import replace
 
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import DeliveryState, delivered, in_doubt, postponed
+from bot.domain.deliveries import (
+    NOT_HEARD,
+    DeliveryState,
+    Subject,
+    SubjectKind,
+    delivered,
+    failed,
+    in_doubt,
+    postponed,
+)
+from bot.domain.repository import RepositoryName
 from bot.ports import ParkedChannel, Store
 from tests.support.stored import (
     NOW,
@@ -42,6 +52,31 @@ async def test_each_line_of_a_channel_keeps_its_own_order(store: Store) -> None:
 
     assert [one.subject.subject_id for one in claimed if one.urgent] == [8, 9]
     assert [one.subject.subject_id for one in claimed if not one.urgent] == [1, 2]
+
+
+async def test_a_parked_channel_that_nothing_waits_for_is_not_told_of(store: Store) -> None:
+    await add(store, replace(make_new(8), urgent=True))
+    async with store.begin() as transaction:
+        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(100)))
+        await transaction.outbox.park(ParkedChannel("C2", "is_archived", NOW, after(100)))
+        assert [one.channel_id for one in (await transaction.outbox.summary()).parked] == ["C1"]
+    (last,) = await claim(store, after(100))
+    await record(store, failed(last, "is_archived", after(101)))
+    async with store.begin() as transaction:
+        assert (await transaction.outbox.summary()).parked == []
+
+
+async def test_what_a_parked_channel_hears_of_no_more_is_not_told(store: Store) -> None:
+    other = replace(make_new(3), subject=Subject(SubjectKind.EVENT, RepositoryName("acme/api"), 3))
+    elsewhere = replace(make_new(4), channel_id="C2")
+    await add(store, make_new(1), replace(make_new(2), urgent=True), other, elsewhere)
+    async with store.begin() as transaction:
+        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(100)))
+        await transaction.outbox.drop_unheard("C1", SITE, NOW)
+        await transaction.outbox.drop_unheard("C2", SITE, NOW)
+    assert ids(await claim(store, after(100), per_channel=5)) == ["C1-3", "C1-4"]
+    dropped = await stored_delivery(store, 1)
+    assert (dropped.state, dropped.error) == (DeliveryState.FAILED, NOT_HEARD)
 
 
 async def test_a_parked_channel_is_parked_in_both_lines(store: Store) -> None:
