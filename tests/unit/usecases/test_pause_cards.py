@@ -461,3 +461,21 @@ async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made
 
     assert len(cards(desk)) > AT_ONCE
     assert all(one.closed and one.wanted == one.shown for one in cards(desk))
+
+
+async def test_a_card_that_comes_after_the_end_of_its_pause_is_a_record_at_once() -> None:
+    """Made on the dashboard and lifted through the bot before its event was read."""
+    desk = Desk()
+    await desk.subscribe(CHANNEL)
+    await desk.turns(1)
+    desk.world.service.paused_by("carol", "Night")
+    desk.world.clock.advance(1)
+    await desk.unpause(BOB)
+    await desk.turns(15)
+
+    (card,) = desk.world.database.contents.cards.values()
+    assert card.closed
+    assert [one.partition(":")[0] for one in desk.world.shown()] == [
+        "Queue unpaused",
+        "Was paused",
+    ]
