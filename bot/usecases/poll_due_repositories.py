@@ -22,6 +22,7 @@ from bot.usecases.log_reader import LogReader
 from bot.usecases.look_at_health import LookAtHealth
 from bot.usecases.personal_topics import PersonalTopics
 from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.poll_schedule import LEASE_FLOOR, PollSchedule
 from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -45,44 +46,6 @@ MANY = 200
 
 Otherwise thousands would stay due at one instant for ever.
 """
-
-LEASE_FLOOR = timedelta(seconds=15)
-"""A lease outlives a few missed ticks, and a poll that takes its time."""
-
-
-@dataclass(slots=True)
-class _Schedule:
-    """When a repository is polled next, and what is remembered between its polls."""
-
-    due_at: datetime
-    token: int | None = None
-    reader: LogReader | None = None
-    failures: int = 0
-    running: bool = False
-    lease: Lease | None = None
-    leased_until: datetime | None = None
-    polled_at: datetime | None = None
-    told_at: datetime | None = None
-    taken_on_at: datetime | None = None
-    share: float = 1.0
-    """Of the time until the next look, so much is waited for once."""
-
-    def set_back(self, back: timedelta) -> None:
-        """As the clock was."""
-        self.due_at -= back
-        self.polled_at = self.polled_at and self.polled_at - back
-        self.told_at = self.told_at and self.told_at - back
-        self.taken_on_at = self.taken_on_at and self.taken_on_at - back
-
-    @property
-    def types_read(self) -> Collection[str]:
-        last = self.reader.last if self.reader is not None else None
-        return last.types if last is not None else ()
-
-    def wears_out(self, now: datetime) -> bool:
-        """Whether a poll goes on so long that its lease has to be renewed."""
-        until = self.leased_until
-        return self.running and until is not None and until - now < LEASE_FLOOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +75,7 @@ class PollDueRepositories:
     repositories: Sequence[RepositoryName]
     interval: timedelta
     holder: str
-    schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
+    schedules: dict[RepositoryName, PollSchedule] = field(default_factory=dict)
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
     left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
@@ -145,7 +108,7 @@ class PollDueRepositories:
             schedule = self.schedules[name]
             lease = prepared.leases.get(_lease_name(name))
             if lease is None:
-                self.schedules[name] = _Schedule(due_at=now + min(self.interval, HELD_ELSEWHERE))
+                self.schedules[name] = PollSchedule(due_at=now + min(self.interval, HELD_ELSEWHERE))
                 continue
             if schedule.token != lease.token or schedule.reader is None:
                 schedule.reader = LogReader(
@@ -170,7 +133,7 @@ class PollDueRepositories:
         now = self.clock.now()
         for name in self.left_to_others & set(names):
             # What is still running here is due when it has ended.
-            self.schedules.setdefault(name, _Schedule(due_at=now))
+            self.schedules.setdefault(name, PollSchedule(due_at=now))
         self.left_to_others.clear()
         self.left_to_others.update(set(self.repositories) - set(names))
 
@@ -211,13 +174,8 @@ class PollDueRepositories:
 
     def freshness(self) -> Freshness:
         """Of the repositories whose leases this process has."""
-        read_at = [
-            one.polled_at or one.taken_on_at
-            for one in self.schedules.values()
-            if one.lease is not None
-        ]
-        known = [at for at in read_at if at is not None]
-        return freshness(known, self.clock.now(), self._rhythm.longest)
+        read_at = [at for one in self.schedules.values() if (at := one.read_at) is not None]
+        return freshness(read_at, self.clock.now(), self._rhythm.longest)
 
     def unread_since(self) -> Mapping[RepositoryName, datetime]:
         """When each log was last read, or taken on, of those whose leases this process has.
@@ -229,7 +187,7 @@ class PollDueRepositories:
         return {
             name: at if one.failures else now
             for name, one in self.schedules.items()
-            if one.lease is not None and (at := one.polled_at or one.taken_on_at) is not None
+            if (at := one.read_at) is not None
         }
 
     def read(self) -> Mapping[RepositoryName, datetime]:
@@ -260,7 +218,7 @@ class PollDueRepositories:
         followed, schedules = self.followed, self.schedules
         for name in followed:
             if name not in schedules:
-                schedules[name] = _Schedule(due_at=now)
+                schedules[name] = PollSchedule(due_at=now)
         due = [
             name
             for name in followed
@@ -270,7 +228,7 @@ class PollDueRepositories:
 
     async def _prepare(
         self, due: Sequence[RepositoryName], renewed: Sequence[RepositoryName], now: datetime
-    ) -> "_Prepared":
+    ) -> _Prepared:
         async with self.store.begin() as transaction:
             leases = await transaction.leases.claim(
                 [_lease_name(name) for name in (*due, *renewed)],
@@ -305,7 +263,7 @@ class PollDueRepositories:
         }
 
     def _start(
-        self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
+        self, name: RepositoryName, lease: Lease, schedule: PollSchedule, reader: LogReader
     ) -> None:
         schedule.running = True
         reader.due_at = schedule.due_at
@@ -314,7 +272,7 @@ class PollDueRepositories:
         self.tasks.start(self._poll(name, lease, schedule, reader), f"poll {name}")
 
     async def _poll(
-        self, name: RepositoryName, lease: Lease, schedule: _Schedule, reader: LogReader
+        self, name: RepositoryName, lease: Lease, schedule: PollSchedule, reader: LogReader
     ) -> None:
         started_at = self.clock.now()
         try:
@@ -350,7 +308,7 @@ class PollDueRepositories:
         schedule.due_at = min(max(asked_at + schedule.share * wait, now), now + wait)
         schedule.share = 1.0
 
-    def _failed(self, name: RepositoryName, schedule: _Schedule, error: BotError) -> None:
+    def _failed(self, name: RepositoryName, schedule: PollSchedule, error: BotError) -> None:
         schedule.failures += 1
         self.measures.poll_ended(PollOutcome.FAILED)
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
