@@ -1,7 +1,7 @@
 """Pausing and unpausing: the reason the service is given, and how an attempt can end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from string import whitespace
 
@@ -64,9 +64,13 @@ class NotPaused:
 
 @dataclass(frozen=True, slots=True)
 class OtherPause:
-    """Nothing was changed: the pause in force is not the one the button was drawn for."""
+    """Nothing was changed: the pause in force is not the one the button was drawn for.
+
+    `record_id` is what the audit keeps of it, 0 where nothing was put on record.
+    """
 
     known: KnownPause
+    record_id: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

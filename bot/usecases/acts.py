@@ -72,13 +72,16 @@ class ActLog:
             await self.leave(act, str(busy))
             raise
 
-    async def leave(self, act: AuditRecord, detail: str) -> None:
-        """Put on record that somebody who may act found nothing to change; `detail` says what."""
+    async def leave(self, act: AuditRecord, detail: str) -> int:
+        """Put on record that somebody who may act found nothing to change; `detail` says what.
+
+        Return the id of the record.
+        """
         unchanged = replace(
             act, at=self.clock.now(), result=ActResult.UNCHANGED, detail=detail[:500]
         )
         async with self.store.begin() as transaction:
-            await transaction.audit.add(unchanged)
+            return await transaction.audit.add(unchanged)
 
     async def start(self, act: AuditRecord) -> AuditRecord:
         async with self.store.begin() as transaction:

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.audit import Actor, Origin
 from bot.domain.backoff import retry_delay
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.group_acts import GroupAct
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
-from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer, TimerState
 from bot.ports import Clock, Lease, Store, Transaction
 from bot.usecases.overdue_pauses import tell_overdue
@@ -67,9 +66,9 @@ class LiftPause:
                     await transaction.timers.save(replace(timer, state=TimerState.FIRED))
                 case NotPaused():
                     await transaction.timers.save(replace(timer, state=TimerState.VOID))
-                case OtherPause(known=known):
+                case OtherPause(record_id=record_id):
                     await transaction.timers.save(replace(timer, state=TimerState.VOID))
-                    await self._tell_void(transaction, timer, known)
+                    await self._tell_void(transaction, timer, record_id)
         return outcome
 
     async def _later(self, timer: Timer, lease: Lease, error: MergeQueueError | QueueBusy) -> None:
@@ -95,24 +94,9 @@ class LiftPause:
             },
         )
 
-    async def _tell_void(self, transaction: Transaction, timer: Timer, known: KnownPause) -> None:
+    async def _tell_void(self, transaction: Transaction, timer: Timer, record_id: int) -> None:
         """In the channel where it was set: somebody else's pause stays."""
         if timer.channel_id is None:
             return
-        record_id = await transaction.audit.add(
-            AuditRecord(
-                at=self.clock.now(),
-                actor=Actor(timer.set_by, timer.set_by_name),
-                action=Action.UNPAUSE,
-                origin=Origin.TIMER,
-                repository=timer.repository,
-                result=ActResult.UNCHANGED,
-                channel_id=timer.channel_id,
-                previous_reason=known.reason,
-                previous_paused_at=known.pause.paused_at,
-                detail="another pause is in force",
-                lifts_at=timer.lifts_at,
-            )
-        )
         subject = Subject(SubjectKind.ACT, timer.repository, record_id)
         await tell_urgently(transaction, subject, [timer.channel_id], self.clock.now())

@@ -72,8 +72,10 @@ class UnpauseQueue:
             await self.acts.leave(self._act(request, None), "not paused")
             return NotPaused()
         if not _is_meant(request, known):
-            await self.acts.leave(self._act(request, known), "another pause is in force")
-            return OtherPause(known)
+            record_id = await self.acts.leave(
+                self._act(request, known), "another pause is in force"
+            )
+            return OtherPause(known, record_id)
         return await self._unpause(self._act(request, known), known)
 
     async def _unpause(self, act: AuditRecord, known: KnownPause) -> UnpauseOutcome:

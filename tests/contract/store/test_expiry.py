@@ -240,3 +240,20 @@ async def test_an_end_that_was_given_while_the_service_failed_to_unpause_is_kept
         assert abs(timer.lifts_at - later) < timedelta(seconds=1)
         assert timer.due_at == timer.lifts_at
         assert not timer.is_overdue
+
+
+async def test_a_timer_that_finds_another_pause_says_so_on_record_once(store: Store) -> None:
+    clock = MovedClock()
+    service = FakeMergeQueue((SITE,))
+    process = Process("one", store, service, clock)
+    await process.pause(SITE)
+    clock.advance(HALF_HOUR.total_seconds() + 1)
+    service.pauses[SITE] = Pause(reason="night", paused_at=clock.now())
+
+    await process.expiry.run()
+
+    async with store.begin() as transaction:
+        records = await transaction.audit.oldest(AuditSelection(), 1000)
+    (left,) = [one for one in records if one.action is Action.UNPAUSE]
+    assert left.result is ActResult.UNCHANGED
+    assert left.previous_reason == "night"
