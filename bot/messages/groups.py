@@ -82,7 +82,7 @@ def card(
     `ends` are the times at which some of these lift themselves; `overdue` of them should have.
     """
     if not left:
-        return _told(paused, [], "none of them is paused any more")
+        return _told(paused, [], "none of them is paused any more", is_over=True)
     paused_now = len(paused.of(GroupOutcome.CHANGED))
     state = f"still paused: {names(left)}" if len(left) < paused_now else ""
     target = actions.group_value(actions.GroupTarget(paused.group))
@@ -164,9 +164,17 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
 
 
 def _told(
-    done: GroupAct, controls: Sequence[blocks.Element], state: str = "", ends: Ends = NO_ENDS
+    done: GroupAct,
+    controls: Sequence[blocks.Element],
+    state: str = "",
+    ends: Ends = NO_ENDS,
+    *,
+    is_over: bool = False,
 ) -> Message:
-    """`state` is what has become of it since; `ends` of what is paused still."""
+    """`state` is what has become of it since; `ends` of what is paused still.
+
+    `is_over`: nothing of what it did is in force any more.
+    """
     lines = _lines(done)
     by = f"by {_timer_of(done)}{quote(done.actor.name, NAME_LIMIT)}"
     late = timers.late_by(done.at, done.lifts_at)
@@ -175,12 +183,12 @@ def _told(
     lasting = ends.said() or _lasting(done)
     lasting_text = ends.said(utc_time) or _lasting(done, utc_time)
     told_reason = f": {reason}" if reason else ""
-    headline = _headline(done)
+    headline = _headline(done, is_over=is_over)
     counts = ", ".join(summary(done))
     facts = [fact for fact in (by, late, utc_time(done.at), lasting_text) if fact]
     since = f"since {local_time(done.at)}" if reason else ""
     shown: list[Block] = [
-        blocks.section(f"{_mark(done)} *{headline}*{told_reason}"),
+        blocks.section(f"{_mark(done, is_over=is_over)} *{headline}*{told_reason}"),
         *(blocks.section(line) for line in lines),
         blocks.context(by, late, since, lasting, _cut_short(done)),
     ]
@@ -218,12 +226,13 @@ def _lasting(done: GroupAct, time: Callable[[datetime], str] = local_time) -> st
     return said if wanted.lasting.zone is not None else f"{said} (their time)"
 
 
-def _headline(done: GroupAct) -> str:
+def _headline(done: GroupAct, *, is_over: bool = False) -> str:
     changed = len(done.of(GroupOutcome.CHANGED))
     count = f"{changed:,} of {queues(len(done.results))}"
     if done.action is Action.EXTEND:
         return f"{name_of(done.group)}: the pauses of {count} extended"
-    return f"{name_of(done.group)}: {count} {_DID[done.action]}"
+    was = ("was " if changed == 1 else "were ") if is_over else ""
+    return f"{name_of(done.group)}: {count} {was}{_DID[done.action]}"
 
 
 _DID = {
@@ -244,7 +253,9 @@ _AGAIN = {
 }
 
 
-def _mark(done: GroupAct) -> str:
+def _mark(done: GroupAct, *, is_over: bool = False) -> str:
+    if is_over:
+        return ":arrow_forward:"
     return ":warning:" if done.left_to_try else _MARKS[done.action]
 
 
