@@ -58,6 +58,7 @@ def slack_error(code: str) -> str:
 WELL: Mapping[str, str] = {
     f"up{{{RUN}}}": always(1),
     f"up{{{WORKER}}}": always(1),
+    f"process_start_time_seconds{{{RUN}}}": always(0),
     f"mqbot_database_up{{{RUN}}}": always(1),
     f"mqbot_database_up{{{WORKER}}}": always(1),
     f"mqbot_slack_sockets{{{RUN}}}": always(2),
@@ -158,11 +159,45 @@ def test_that_no_process_polls_at_all_is_seen_where_only_web_is_scraped(tmp_path
     assert wrong(tmp_path, web, ["MqbotNothingPolled"]) == ""
 
 
-@pytest.mark.parametrize(
+FIRST_OCCURRENCES = pytest.mark.parametrize(
     "name",
     ["MqbotSlackRefusesToken", "MqbotServiceRefusesCredential", "MqbotServiceUnreadable"],
 )
+
+
+@FIRST_OCCURRENCES
 def test_what_occurred_once_is_no_alert_for_ever(name: str, tmp_path: Path) -> None:
     once = {series: occurs(10) for series in ILL[name]}
     assert wrong(tmp_path, {**WELL, **once}, [name], minute=12) == ""
     assert wrong(tmp_path, {**WELL, **once}, []) == ""
+
+
+GAP = range(30, 70)
+"""The minutes in which nothing was scraped."""
+
+
+@FIRST_OCCURRENCES
+def test_what_occurred_long_ago_is_not_told_after_a_gap_in_the_scrapes(
+    name: str, tmp_path: Path
+) -> None:
+    here = {
+        f"up{{{RUN}}}": 1,
+        f"process_start_time_seconds{{{RUN}}}": 0,
+        **dict.fromkeys(ILL[name], 1),
+    }
+    series = {
+        one: f"{value}x{GAP.start} _x{len(GAP)} {always(value)}" for one, value in here.items()
+    }
+    polled = {f"mqbot_repositories_polled{{{RUN}}}": always(10)}
+    for minute in (GAP.stop + 2, GAP.stop + 8, GAP.stop + 40):
+        assert wrong(tmp_path, {**polled, **series}, [], minute) == ""
+
+
+@FIRST_OCCURRENCES
+def test_what_occurs_as_soon_as_a_process_starts_is_told(name: str, tmp_path: Path) -> None:
+    begins = LATE - 5
+    here = {f"up{{{RUN}}}": 1, f"process_start_time_seconds{{{RUN}}}": begins * 60}
+    series = {one: f"_x{begins} {always(value)}" for one, value in here.items()}
+    series |= dict.fromkeys(ILL[name], occurs(begins + 1))
+    series[f"mqbot_repositories_polled{{{RUN}}}"] = always(10)
+    assert wrong(tmp_path, series, [name]) == ""
