@@ -64,14 +64,16 @@ class LogReader:
             raise ValueError(msg)
         return self.position
 
-    def begin(self) -> None:
+    def begin(self, now: datetime) -> None:
         """A poll begins: what nobody wanted to hear of until now is heard from the last poll on.
 
         The watermark is as old as the last event that somebody did want to hear of.
         """
         types, last = self.types(), self.last
         if last is not None and last.types and last.types is not types:
-            self.heard_from.update(dict.fromkeys({*types}.difference(last.types), last.at))
+            # A clock that was set back since may not have reached that time again.
+            heard_from = min(last.at, now)
+            self.heard_from.update(dict.fromkeys({*types}.difference(last.types), heard_from))
         self.asked, self.asked_at = types, None
 
     def is_history(self, event: QueueEvent) -> bool:

@@ -46,8 +46,10 @@ class LookAtHealth:
     ) -> None:
         """Raises StoreError or GateClosed; a status that cannot be read is logged, only."""
         now = self.clock.now()
-        due_at = self.due_at.get(repository, now)
-        if not self.thresholds or not hears_of_health(subscriptions) or now < due_at:
+        due_at, wait = self.due_at.get(repository, now), max(self.interval, LOOK_FLOOR)
+        # Further off than that it is of a clock that was set back since.
+        is_early = now < due_at <= now + wait
+        if not self.thresholds or not hears_of_health(subscriptions) or is_early:
             return
         try:
             async with self.gate.entered():
@@ -63,7 +65,7 @@ class LookAtHealth:
                 },
             )
         # Not before: a look that was lost with its lease is made again by the next poll.
-        self.due_at[repository] = now + max(self.interval, LOOK_FLOOR)
+        self.due_at[repository] = now + wait
 
     async def forget_unheard(
         self,

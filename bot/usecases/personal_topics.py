@@ -22,7 +22,7 @@ class PersonalTopics:
     read_at: datetime | None = None
 
     async def read(self, transaction: Transaction, now: datetime) -> frozenset[str]:
-        if self.read_at is None or now - self.read_at >= READ_EVERY:
+        if self.read_at is None or not self.read_at <= now < self.read_at + READ_EVERY:
             wanted = await transaction.notices.switched_on_by_anybody(list(_TOPICS))
             self.topics = frozenset(_TOPICS[one].value for one in wanted)
             self.read_at = now

@@ -89,7 +89,7 @@ class PollEventLog:
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
-        reader.begin()
+        reader.begin(self.clock.now())
         if reader.active_at is None:
             known = reader.position
             reader.active_at = known.watermark if known is not None else self.clock.now()

@@ -245,3 +245,12 @@ async def test_the_delivery_waits_for_nothing_in_the_urgent_line() -> None:
     (delivery,) = watch.store.database.contents.deliveries.values()
     assert delivery.urgent
     assert delivery.subject.kind is SubjectKind.ALERT
+
+
+async def test_a_clock_that_is_set_back_keeps_nobody_from_hearing() -> None:
+    watch = await Watch().hear()
+    await watch.look()
+    watch.waits(1, 2, 3, 4)
+    await watch.look(-7200)
+    await watch.look()
+    assert watch.told() == ["alert"]

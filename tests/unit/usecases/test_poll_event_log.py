@@ -153,6 +153,21 @@ async def test_a_new_subscription_loses_nothing_whatever_the_services_clock(
     assert bot.told("C2") == events(told.id)
 
 
+async def test_a_new_subscription_loses_nothing_when_the_clock_is_set_back() -> None:
+    """Ours, which was wrong, as between the end of a process and the start of the next."""
+    bot = Reading()
+    service = bot.merge_queue.clock = FakeClock(bot.clock.now() - timedelta(hours=1))
+    await bot.start("enter")
+    await bot.poll()
+    bot.clock.advance(-3600)
+    await bot.restart()
+    await bot.subscribe("merge", channel_id="C2")
+    told = bot.tell(MERGED, received_at=service.now())
+    await bot.poll()
+
+    assert bot.told("C2") == events(told.id)
+
+
 async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
     bot = await Reading().start("enter")
     bot.tell()
