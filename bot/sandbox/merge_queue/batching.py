@@ -4,7 +4,7 @@ from bot.sandbox.merge_queue import checks, freezing, leaving, records
 from bot.sandbox.merge_queue.state import Batch, Line, QueuedPullRequest
 from bot.sandbox.merge_queue.turn import Turn
 
-_PREPARING_SECONDS = 4.0
+PREPARING_SECONDS = 4.0
 _SECOND_TRY_SECONDS = 20.0
 _HOLDING_UP = ("bisecting", "failed")
 
@@ -27,7 +27,7 @@ def form(turn: Turn, line: Line) -> bool:
 
 
 def _holds_up(batch: Batch) -> bool:
-    return batch.code in _HOLDING_UP or batch.verdict in ("failure", "timed_out")
+    return batch.code in _HOLDING_UP or batch.has_failed
 
 
 def new_batch(turn: Turn, members: list[QueuedPullRequest], code: str, parents: list[str]) -> Batch:
@@ -39,7 +39,6 @@ def new_batch(turn: Turn, members: list[QueuedPullRequest], code: str, parents: 
         members=members,
         parent_ids=parents,
         code=code,
-        created_at=turn.now,
     )
 
 
@@ -64,7 +63,7 @@ def _fill(turn: Turn, line: Line, batch: Batch) -> bool:
     if full or (batch.max_start_at is not None and turn.now >= batch.max_start_at):
         batch.code, batch.max_start_at = "preparing", None
         batch.parent_ids = [other.id for other in line.batches if other is not batch]
-        batch.ready_at = turn.after(_PREPARING_SECONDS)
+        batch.ready_at = turn.after(PREPARING_SECONDS)
         return True
     return batch.members != before
 
@@ -130,5 +129,5 @@ def _start(turn: Turn, line: Line, batch: Batch) -> None:
 def retry(turn: Turn, line: Line, batch: Batch) -> None:
     """Put a fresh run of the same pull request in the place of a failed one."""
     fresh = new_batch(turn, batch.members, "preparing", batch.parent_ids)
-    fresh.ready_at = turn.after(_PREPARING_SECONDS)
+    fresh.ready_at = turn.after(PREPARING_SECONDS)
     line.batches[line.batches.index(batch)] = fresh

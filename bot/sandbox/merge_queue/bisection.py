@@ -4,9 +4,6 @@ from bot.sandbox.merge_queue import batching, checks, entering, leaving, records
 from bot.sandbox.merge_queue.state import Batch, Line, QueuedPullRequest
 from bot.sandbox.merge_queue.turn import Turn
 
-_FAILED = ("failure", "timed_out")
-_PREPARING_SECONDS = 4.0
-
 
 def split(turn: Turn, line: Line, batch: Batch) -> None:
     """Begin to bisect the failed batch at the head of its line; what follows is held."""
@@ -36,7 +33,7 @@ def _split_part(
         for members in _parts(suspects, max(2, turn.repository.max_parallel_checks))
     ]
     for part in parts:
-        part.ready_at = turn.after(_PREPARING_SECONDS)
+        part.ready_at = turn.after(batching.PREPARING_SECONDS)
     # All suspects together are known to fail, so the last one alone needs no run: when
     # everything before it passes, it is the culprit.
     parts[-1].ready_at, parts[-1].code = None, "waiting_for_previous_batches"
@@ -66,7 +63,7 @@ def advance(turn: Turn, line: Line, batch: Batch) -> bool:
         return False
     first = parts[0]
     untested = first.ready_at is None and first.started_at is None
-    if first.verdict in _FAILED or untested:
+    if first.has_failed or untested:
         _blame(turn, line, batch, first)
         return True
     return _start_parts(turn, line, batch)

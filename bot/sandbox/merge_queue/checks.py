@@ -77,7 +77,7 @@ def _may_retry(batch: Batch) -> bool:
     """Tell whether a failed batch of one has a retry left (`max_checks_retries`)."""
     return (
         len(batch.members) == 1
-        and batch.verdict in ("failure", "timed_out")
+        and batch.has_failed
         and batch.members[0].retries < batch.rule.max_retries
     )
 

@@ -39,9 +39,10 @@ _REMEMBERED_REQUESTS = 1_000
 class NewPullRequest:
     """A pull request to enqueue; what is left out is made up.
 
-    broken_check: name of the check that will fail; hangs: its checks never end; conflict: the code
-    with which it cannot be merged. labels decide queue rule and priority (`hotfix`: first in line,
-    interrupting checks; `dependencies`: last). by: login that asks for it with a command.
+    broken_check: name of the check that will fail; broken_runs: in how many runs, None in all;
+    hangs: its checks never end; conflict: the code with which it cannot be merged. labels decide
+    queue rule and priority (`hotfix`: first in line, interrupting checks; `dependencies`: last).
+    by: login that asks for it with a command.
     """
 
     title: str | None = None

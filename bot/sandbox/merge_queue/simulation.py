@@ -86,7 +86,7 @@ def _judge(turn: Turn, line: Line) -> bool:
         if place == 0 and batch.sub_batches is not None:
             if bisection.advance(turn, line, batch):
                 return True
-        elif batch.verdict in ("failure", "timed_out"):
+        elif batch.has_failed:
             if place == 0:
                 _judge_head(turn, line, batch)
                 return True

@@ -137,7 +137,6 @@ class Batch:
     members: list[QueuedPullRequest]
     parent_ids: list[str]
     code: str
-    created_at: Moment
     max_start_at: Moment | None = None
     ready_at: Moment | None = None
     started_at: Moment | None = None
@@ -156,6 +155,10 @@ class Batch:
     @property
     def is_running(self) -> bool:
         return self.started_at is not None and self.ended_at is None
+
+    @property
+    def has_failed(self) -> bool:
+        return self.verdict in ("failure", "timed_out")
 
 
 @dataclass(slots=True)
