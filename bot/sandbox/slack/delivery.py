@@ -1,9 +1,11 @@
 """The seam between what happens in the workspace and how the app hears of it."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from bot.sandbox.slack.faults import Faults
 from bot.sandbox.slack.wire import Json
 
 TIMEOUT = "operation_timeout"
@@ -19,6 +21,21 @@ class Payload:
     kind: PayloadKind
     body: Json
     answerable: bool = False
+
+
+@dataclass(slots=True)
+class Terms:
+    """On which both ways to the app deliver.
+
+    `ack_seconds`: how long the app has to acknowledge. `event_retry_seconds`: the waits before an
+    unacknowledged event is sent again. `on_connections`: called when a way to the app has opened
+    or closed.
+    """
+
+    faults: Faults
+    ack_seconds: float
+    event_retry_seconds: tuple[float, ...]
+    on_connections: Callable[[], None]
 
 
 class AppNotConnected(Exception):

@@ -7,19 +7,21 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
+from functools import partial
 from urllib.parse import urlencode
 
 import aiohttp
 
+from bot.sandbox.slack.background import Background, FirstFate, settle
 from bot.sandbox.slack.delivery import (
     NOT_CONNECTED,
     TIMEOUT,
     AcknowledgementMissed,
     AppNotConnected,
     Payload,
+    Terms,
 )
-from bot.sandbox.slack.faults import Faults
 from bot.sandbox.slack.interaction_payloads import VERIFICATION_TOKEN
 from bot.sandbox.slack.wire import Json
 
@@ -51,23 +53,12 @@ class RequestUrl:
     docs.slack.dev/apis/events-api/using-http-request-urls
     """
 
-    def __init__(
-        self,
-        signing_secret: str,
-        faults: Faults,
-        *,
-        ack_seconds: float,
-        event_retry_seconds: tuple[float, ...],
-        on_connections: Callable[[], None],
-    ) -> None:
+    def __init__(self, signing_secret: str, terms: Terms) -> None:
         self._signing_secret = signing_secret
-        self._faults = faults
-        self._ack_seconds = ack_seconds
-        self._event_retry_seconds = event_retry_seconds
-        self._on_connections = on_connections
+        self._terms = terms
         self._url: str | None = None
         self._session: aiohttp.ClientSession | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     @property
     def connections(self) -> int:
@@ -86,11 +77,11 @@ class RequestUrl:
         if challenge not in {answer.get("challenge"), answer.get("text")}:
             raise RequestUrlRefused("challenge_failed")
         self._url = url
-        self._on_connections()
+        self._terms.on_connections()
 
     def use_when_answered(self, url: str) -> None:
         """The same in the background, until the app has started and answers."""
-        self._start(self._verify_until_answered(url))
+        self._background.start(self._verify_until_answered(url))
 
     async def _verify_until_answered(self, url: str) -> None:
         while True:
@@ -112,11 +103,11 @@ class RequestUrl:
     async def _send(self, payload: Payload, headers: Mapping[str, str]) -> Json:
         if self._url is None:
             raise _NotDelivered("connection_failed")
-        if self._faults.take(_LOSE):
-            await asyncio.sleep(self._ack_seconds)
+        if self._terms.faults.take(_LOSE):
+            await asyncio.sleep(self._terms.ack_seconds)
             raise _NotDelivered("http_timeout")
         text, content_type = _encoded(payload)
-        is_repeated = self._faults.take(_REPEAT) is not None
+        is_repeated = self._terms.faults.take(_REPEAT) is not None
         content = await self._post(self._url, text, content_type, headers)
         if is_repeated:
             await self._post(self._url, text, content_type, headers)
@@ -129,7 +120,7 @@ class RequestUrl:
         signed = _signature(self._signing_secret, body)
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                timeout=aiohttp.ClientTimeout(total=self._ack_seconds)
+                timeout=aiohttp.ClientTimeout(total=self._terms.ack_seconds)
             )
         try:
             async with self._session.post(
@@ -150,43 +141,30 @@ class RequestUrl:
 
     def announce(self, payload: Payload) -> asyncio.Future[str | None]:
         """Send an event in the background and up to three times more (see `Delivery`)."""
-        first: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._start(self._announce(payload, first))
-        return first
+        return self._background.announce(partial(self._announce, payload))
 
-    async def _announce(self, payload: Payload, first: asyncio.Future[str | None]) -> None:
+    async def _announce(self, payload: Payload, first: FirstFate) -> None:
         headers: dict[str, str] = {}
-        try:
-            for attempt, delay in enumerate((*self._event_retry_seconds, None), 1):
-                try:
-                    await self._send(payload, headers)
-                except _NotDelivered as error:
-                    is_unconnected = error.reason == "connection_failed"
-                    _settle(first, NOT_CONNECTED if is_unconnected else TIMEOUT)
-                    if delay is None or error.is_final:
-                        return
-                    await asyncio.sleep(delay)
-                    headers = {
-                        "X-Slack-Retry-Num": str(attempt),
-                        "X-Slack-Retry-Reason": error.reason,
-                    }
-                else:
-                    _settle(first, None)
+        for attempt, delay in enumerate((*self._terms.event_retry_seconds, None), 1):
+            try:
+                await self._send(payload, headers)
+            except _NotDelivered as error:
+                is_unconnected = error.reason == "connection_failed"
+                settle(first, NOT_CONNECTED if is_unconnected else TIMEOUT)
+                if delay is None or error.is_final:
                     return
-        finally:
-            # The workspace may stop before the first attempt had an end.
-            _settle(first, NOT_CONNECTED)
-
-    def _start(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+                await asyncio.sleep(delay)
+                headers = {
+                    "X-Slack-Retry-Num": str(attempt),
+                    "X-Slack-Retry-Reason": error.reason,
+                }
+            else:
+                settle(first, None)
+                return
 
     async def stop(self) -> None:
         """End what is still being sent."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.stop()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -219,8 +197,3 @@ def _content(content_type: str, said: bytes) -> Json:
     except ValueError:
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _settle(first: asyncio.Future[str | None], error: str | None) -> None:
-    if not first.done():
-        first.set_result(error)

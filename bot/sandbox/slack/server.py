@@ -14,7 +14,7 @@ from bot.sandbox.slack.calls import Call, CallLog
 from bot.sandbox.slack.control import ControlApi
 from bot.sandbox.slack.control_requests import answering, unknown_path
 from bot.sandbox.slack.credentials import Credentials
-from bot.sandbox.slack.delivery import Delivery
+from bot.sandbox.slack.delivery import Delivery, Terms
 from bot.sandbox.slack.fault_control import FaultControl
 from bot.sandbox.slack.fault_effects import Striker
 from bot.sandbox.slack.faults import Faults
@@ -60,7 +60,8 @@ class SlackSandbox:
 
     In-process tests use `people` (what persons do), `sight` (what one person sees), `faults`,
     `calls` and `arrangement` (more people, channels, user groups); all of them answer what the
-    control API answers and raise ControlRefusal where it refuses.
+    control API answers and raise ControlRefusal where it refuses. They change `terms` where the
+    app is to have more or less time.
     """
 
     def __init__(  # noqa: PLR0913 - each is an option of the workspace, given by its name
@@ -92,21 +93,14 @@ class SlackSandbox:
         )
         self.calls = CallLog()
         self._faults = Faults()
-        self.socket_mode = SocketMode(
-            APP_ID,
+        self.terms = Terms(
             self._faults,
-            chance,
-            ack_seconds=ack_seconds,
-            event_retry_seconds=event_retry_seconds,
+            ack_seconds,
+            event_retry_seconds,
             on_connections=lambda: workspace.notify(Change("app")),
         )
-        self.request_url = RequestUrl(
-            signing_secret,
-            self._faults,
-            ack_seconds=ack_seconds,
-            event_retry_seconds=event_retry_seconds,
-            on_connections=lambda: workspace.notify(Change("app")),
-        )
+        self.socket_mode = SocketMode(APP_ID, chance, self.terms)
+        self.request_url = RequestUrl(signing_secret, self.terms)
         self.delivery: Delivery = (
             self.socket_mode if declared.socket_mode_enabled else self.request_url
         )

@@ -7,19 +7,20 @@ import random
 import secrets
 import time
 import uuid
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from functools import partial
 
 from aiohttp import WSMsgType, web
 
+from bot.sandbox.slack.background import Background, FirstFate, settle
 from bot.sandbox.slack.delivery import (
     NOT_CONNECTED,
     TIMEOUT,
     AcknowledgementMissed,
     AppNotConnected,
     Payload,
+    Terms,
 )
-from bot.sandbox.slack.faults import Faults
 from bot.sandbox.slack.wire import Json
 
 CONNECTIONS_LIMIT = 10
@@ -52,26 +53,14 @@ class Connection:
 class SocketMode:
     """Sends each payload to any one open connection and waits for its acknowledgement."""
 
-    def __init__(
-        self,
-        app_id: str,
-        faults: Faults,
-        chance: random.Random,
-        *,
-        ack_seconds: float,
-        event_retry_seconds: tuple[float, ...],
-        on_connections: Callable[[], None],
-    ) -> None:
+    def __init__(self, app_id: str, chance: random.Random, terms: Terms) -> None:
         self._app_id = app_id
-        self._faults = faults
         self._chance = chance
-        self._ack_seconds = ack_seconds
-        self._event_retry_seconds = event_retry_seconds
-        self._on_connections = on_connections
+        self._terms = terms
         self._tickets: dict[str, float] = {}
         self._connections: list[Connection] = []
         self._waiting: dict[str, tuple[Connection, asyncio.Future[Json]]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background()
 
     @property
     def connections(self) -> int:
@@ -88,7 +77,7 @@ class SocketMode:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one connection from its handshake to its end."""
         until = self._tickets.pop(request.match_info["ticket"], 0.0)
-        if self._faults.take(frozenset({"refuse_handshake"})) or until < time.monotonic():
+        if self._terms.faults.take(frozenset({"refuse_handshake"})) or until < time.monotonic():
             return web.Response(status=_REFUSED_HANDSHAKE, text="Request Timeout")
         # Pings are ours to send and to answer: a half-open connection does neither.
         socket = web.WebSocketResponse(autoping=False, max_msg_size=0)
@@ -98,7 +87,7 @@ class SocketMode:
             await self._disconnect(connection, "too_many_websockets")
             return socket
         self._connections.append(connection)
-        self._on_connections()
+        self._terms.on_connections()
         pinging = asyncio.create_task(self._keep_pinging(connection))
         try:
             await self._greet(connection, debug="debug_reconnects" in request.query)
@@ -169,7 +158,7 @@ class SocketMode:
             timer.cancel()
         if connection in self._connections:
             self._connections.remove(connection)
-            self._on_connections()
+            self._terms.on_connections()
 
     async def deliver(self, payload: Payload) -> Json:
         """Send a payload to any one connection, once (see `Delivery`)."""
@@ -191,11 +180,11 @@ class SocketMode:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[envelope_id] = (connection, answer)
         try:
-            if not self._faults.take(_LOSE) and not connection.is_half_open:
+            if not self._terms.faults.take(_LOSE) and not connection.is_half_open:
                 await connection.socket.send_json(envelope)
-            if self._faults.take(_REPEAT) and not connection.is_half_open:
+            if self._terms.faults.take(_REPEAT) and not connection.is_half_open:
                 await connection.socket.send_json(envelope)
-            content = await asyncio.wait_for(answer, self._ack_seconds)
+            content = await asyncio.wait_for(answer, self._terms.ack_seconds)
         except (TimeoutError, ConnectionError):
             raise AcknowledgementMissed from None
         finally:
@@ -204,20 +193,11 @@ class SocketMode:
 
     def announce(self, payload: Payload) -> asyncio.Future[str | None]:
         """Send an event in the background and up to three times more (see `Delivery`)."""
-        first: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._start(self._announce(payload, first))
-        return first
+        return self._background.announce(partial(self._announce, payload))
 
-    async def _announce(self, payload: Payload, first: asyncio.Future[str | None]) -> None:
-        try:
-            await self._try_to_announce(payload, first)
-        finally:
-            # The workspace may stop before the first attempt had an end.
-            _settle(first, NOT_CONNECTED)
-
-    async def _try_to_announce(self, payload: Payload, first: asyncio.Future[str | None]) -> None:
+    async def _announce(self, payload: Payload, first: FirstFate) -> None:
         extra: Json = {"retry_attempt": 0, "retry_reason": ""}
-        for attempt, delay in enumerate((*self._event_retry_seconds, None), 1):
+        for attempt, delay in enumerate((*self._terms.event_retry_seconds, None), 1):
             try:
                 await self._send(payload, extra)
             except AppNotConnected:
@@ -225,9 +205,9 @@ class SocketMode:
             except AcknowledgementMissed:
                 reason, error = "timeout", TIMEOUT
             else:
-                _settle(first, None)
+                settle(first, None)
                 return
-            _settle(first, error)
+            settle(first, error)
             if delay is None:
                 return
             await asyncio.sleep(delay)
@@ -261,7 +241,7 @@ class SocketMode:
         return 1
 
     def _start_disconnect(self, connection: Connection, reason: str) -> None:
-        self._start(self._disconnect(connection, reason))
+        self._background.start(self._disconnect(connection, reason))
 
     async def _disconnect(self, connection: Connection, reason: str) -> None:
         if connection.is_half_open:
@@ -278,16 +258,9 @@ class SocketMode:
             self._forget(connection)
             await connection.socket.close()
 
-    def _start(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def stop(self) -> None:
         """End every connection and what is still being sent."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.stop()
         for connection in list(self._connections):
             self._forget(connection)
             if connection.is_half_open:
@@ -299,8 +272,3 @@ class SocketMode:
 def _abort(connection: Connection) -> None:
     if connection.transport is not None:
         connection.transport.abort()
-
-
-def _settle(first: asyncio.Future[str | None], error: str | None) -> None:
-    if not first.done():
-        first.set_result(error)

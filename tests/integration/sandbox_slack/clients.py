@@ -101,12 +101,12 @@ async def eventually(condition: Callable[[], object]) -> None:
 
 def be_impatient(sandbox: SlackSandbox) -> None:
     """From the next payload on, wait for an acknowledgement that does not come, but not long."""
-    sandbox.socket_mode._ack_seconds = IMPATIENT_SECONDS
+    sandbox.terms.ack_seconds = IMPATIENT_SECONDS
 
 
 def be_patient(sandbox: SlackSandbox) -> None:
     """From the next payload on, wait for an acknowledgement as long as this machine needs."""
-    sandbox.socket_mode._ack_seconds = PATIENT_SECONDS
+    sandbox.terms.ack_seconds = PATIENT_SECONDS
 
 
 class BoltApp:
