@@ -8,9 +8,10 @@ from functools import partial
 
 import click
 import yaml
+from rich.console import Console
 
 from bot import logs
-from bot.cli.check_report import as_json, show_table
+from bot.cli.check_report import as_json, show
 from bot.cli.manifest import manifest_path
 from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
@@ -83,7 +84,7 @@ def _show(found: Sequence[Finding], secrets: Iterable[str], *, json_wanted: bool
     if json_wanted:
         click.echo(as_json(found, redact))
     else:
-        show_table(found, redact)
+        show(found, redact, Console(highlight=False))
 
 
 async def _without_settings(

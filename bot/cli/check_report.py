@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -13,7 +14,11 @@ MARKS = {Standing.OK: "✓", Standing.WRONG: "✗", Standing.UNKNOWN: "?"}
 PLAIN_MARKS = {Standing.OK: "+", Standing.WRONG: "x", Standing.UNKNOWN: "?"}
 STYLES = {Standing.OK: "green", Standing.WRONG: "bold red", Standing.UNKNOWN: "yellow"}
 
-NARROWEST = 80
+WIDTH_OF_A_FILE = 160
+WIDTH_OF_A_TABLE = 100
+"""Characters; in less, columns break the names of settings in two."""
+
+INDENTATION = 4
 
 Redact = Callable[[str], str]
 
@@ -36,29 +41,42 @@ def as_json(found: Sequence[Finding], redact: Redact) -> str:
     return json.dumps(body, indent=2)
 
 
-def show_table(found: Sequence[Finding], redact: Redact) -> None:
-    """On standard output, as wide as the terminal; marks are words as well as signs."""
-    console = Console(highlight=False)
+def show(found: Sequence[Finding], redact: Redact, console: Console) -> None:
+    """A table where there is room for one, else a list; marks are words as well as signs."""
     if not console.is_terminal:
-        console.width = max(console.width, 2 * NARROWEST)
-    marks = MARKS if console.encoding.lower().startswith("utf") else PLAIN_MARKS
-    table = Table(title="mqbot check", title_justify="left", expand=False)
-    for column in ("", "What", "Found", "What mends it"):
-        table.add_column(column, overflow="fold")
+        console.width = max(console.width, WIDTH_OF_A_FILE)
+    encoding = console.encoding
+    marks = MARKS if encoding.lower().startswith("utf") else PLAIN_MARKS
 
     def cell(text: str) -> Text:
-        encoding = console.encoding
         return Text(redact(text).encode(encoding, "replace").decode(encoding))
 
-    for one in found:
-        table.add_row(
+    rows = [
+        (
             Text(f"{marks[one.standing]} {one.standing}", style=STYLES[one.standing]),
             cell(f"{one.area}: {one.subject}"),
             cell(one.sentence),
             cell(one.mend or ""),
         )
-    console.print(table)
+        for one in found
+    ]
+    if console.width >= WIDTH_OF_A_TABLE:
+        console.print(_table(rows))
+    else:
+        for standing, what, sentence, mend in rows:
+            console.print(Text.assemble(standing, "  ", what))
+            for line in filter(None, (sentence, mend)):
+                console.print(Padding(line, (0, 0, 0, INDENTATION)))
     console.print(_total(found))
+
+
+def _table(rows: Sequence[tuple[Text, ...]]) -> Table:
+    table = Table(title="mqbot check", title_justify="left", expand=False)
+    for column in ("", "What", "Found", "What mends it"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _total(found: Sequence[Finding]) -> str:

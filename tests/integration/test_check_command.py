@@ -1,5 +1,6 @@
 """`mqbot check` as a process against both local services: all well, and each thing broken."""
 
+import io
 import json
 import sqlite3
 from collections.abc import AsyncIterator
@@ -11,7 +12,10 @@ from typing import Any
 
 import pytest
 import yaml
+from rich.console import Console
 
+from bot.cli.check_report import show
+from bot.domain.checks import Area, Finding, Standing
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, in_doubt
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
@@ -447,3 +451,20 @@ async def test_a_service_that_hangs_ends_the_check_in_time(installation: Install
     assert report.of("database")["standing"] == "ok"
     assert report.of("merge queue", REPOSITORY)["standing"] == "wrong"
     assert report.of("Slack", "bot token")["standing"] == "wrong"
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_terminal_is_so_narrow_that_the_name_of_a_setting_is_broken_in_two(width: int) -> None:
+    names = ["MQBOT_REPOSITORIES", "SLACK_SIGNING_SECRET"]
+    found = [
+        Finding(
+            Area.CONFIGURATION, name, Standing.WRONG, "is missing.", f"Set {name}: it takes one."
+        )
+        for name in names
+    ]
+    shown = io.StringIO()
+    show(found, str, Console(file=shown, width=width, force_terminal=True, color_system=None))
+    lines = shown.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    assert [shown.getvalue().count(name) for name in names] == [2, 2]
+    assert lines[-1] == "Not all is well: 2 wrong."
