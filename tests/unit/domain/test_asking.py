@@ -81,6 +81,8 @@ def test_a_question_is_read_into_its_value(typed: str, command: Command) -> None
         ("log limit:26", "from 1 to 25"),
         ("log limit:0", "from 1 to 25"),
         ("log limit:²", "from 1 to 25"),
+        ("log limit:+5", "from 1 to 25"),
+        ("log limit:few", "from 1 to 25"),
         ("rules all of them", "“all”"),
         ("branches branch:main", "“branch:main”"),
     ],

@@ -18,6 +18,7 @@ from bot.domain.errors import (
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
 from bot.domain.timers import Timer
+from bot.usecases.lift_pause import LiftPause
 from bot.usecases.pause_timers import timers_of
 from bot.usecases.show_home import ShowHome
 from bot.usecases.show_status import ShowStatus
@@ -322,3 +323,19 @@ async def test_a_timer_is_shown_for_the_one_pause_that_it_was_set_for() -> None:
         for one in (of_a_pause_before, timer):
             await transaction.timers.save(one)
         assert await timers_of(transaction, in_force) == {2: timer}
+
+
+async def test_a_timer_whose_pause_is_over_is_not_looked_at_again() -> None:
+    bot = Acting()
+    timer = Timer(SITE, NOON, NOON + HOUR, NOON + HOUR, "U0ALICE", "alice", CHANNEL)
+    bot.clock.advance(HOUR.total_seconds())
+    now = bot.clock.now()
+    async with bot.store.begin() as transaction:
+        await transaction.timers.save(timer)
+        held = await transaction.leases.claim(["timers"], holder="one", now=now, lifetime=HOUR)
+    lift = LiftPause(bot.unpausing, bot.store, bot.clock, lambda: 0.5)
+
+    assert isinstance(await lift.run(timer, held["timers"]), NotPaused)
+
+    async with bot.store.begin() as transaction:
+        assert await transaction.timers.due(now + HOUR, 10) == []

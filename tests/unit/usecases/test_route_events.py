@@ -106,11 +106,12 @@ async def test_the_first_merge_of_a_batch_waits_for_the_others() -> None:
     bot = await Reading().start("enter", "merge")
     checked(bot, 41, 42)
     (first,) = merges(bot, 41)
+    bot.tell(LEAVE, number=42, merged=True, dequeue_code="PR_MERGED", batch_id="b1")
     behind = bot.tell(number=50)
     await bot.poll()
     assert await posts(bot) == []
 
-    merges(bot, 42)
+    bot.tell(MERGED, number=42)
     await bot.poll()
 
     assert await posts(bot) == [(first.id, 1), (behind.id, 0)]
@@ -193,6 +194,29 @@ async def test_a_batch_of_one_has_a_thread_as_any_merge_has() -> None:
     merges(bot, 41)
     await bot.poll()
     assert [kind for kind, _ in bot.told("C2")] == ["card"]
+
+
+async def test_a_bisection_is_one_card_that_its_end_closes_whichever_poll_reads_it() -> None:
+    bot = await Reading().start("health")
+    await bot.add(make_subscription("batch", channel_id="C2", style=Style.THREAD))
+
+    def bisects(what: str) -> None:
+        type_ = f"action.queue.batch_bisection_{what}"
+        bot.tell(type_, original_batch_pr_numbers=[41, 42], batch_id="b1")
+
+    def card() -> tuple[str, int, bool]:
+        (one,) = bot.store.database.contents.cards.values()
+        return one.channel_id, one.wanted, one.closed
+
+    bisects("start")
+    await bot.poll()
+    assert card() == ("C2", 1, False)
+    bisects("start")
+    await bot.poll()
+    assert card() == ("C2", 2, False)
+    bisects("end")
+    await bot.poll()
+    assert card() == ("C2", 3, True)
 
 
 async def test_a_leave_without_a_code_is_judged_by_what_came_before_it() -> None:

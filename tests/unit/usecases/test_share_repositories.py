@@ -124,6 +124,7 @@ async def test_the_part_of_a_worker_that_hangs_is_polled_within_15_seconds_and_i
     theirs = set(two.polls.followed)
     one.polled()
     await workers.seconds(SOON_SECONDS, one)
+    assert theirs
     assert theirs <= one.polled()
     assert_shared_out(await workers.shares(one))
     await workers.seconds(SOON_SECONDS - INTERVAL, one, two)
