@@ -21,7 +21,7 @@ from bot.domain.event_types import (
     LIVE_EVENT_TYPES,
     is_known_event_type,
 )
-from bot.domain.resource import Moment, Number, Resource
+from bot.domain.resource import Later, Moment, Number, Resource
 
 __all__ = [
     "EVENT_TYPES",
@@ -57,7 +57,7 @@ class QueueEvent(Resource):
     pull_request: Number | None = None
     base_ref: str | None = None
     type: str
-    outcome: str | None = None
+    outcome: Later[str | None] = None
     metadata: SerializeAsAny[EventMetadata] = Field(
         default_factory=lambda read: read_metadata(read.get("type"), None)
     )

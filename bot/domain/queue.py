@@ -12,7 +12,15 @@ from typing import Any
 
 from pydantic import JsonValue, model_validator
 
-from bot.domain.resource import Moment, Number, Resource, Several, lift_platform_field
+from bot.domain.resource import (
+    Foretold,
+    Later,
+    Moment,
+    Number,
+    Resource,
+    Several,
+    lift_platform_field,
+)
 
 
 class Account(Resource):
@@ -20,7 +28,7 @@ class Account(Resource):
 
     id: int
     login: str
-    type: str | None = None
+    type: Later[str | None] = None
 
 
 class Application(Resource):
@@ -33,7 +41,7 @@ class Application(Resource):
     id: int | str
     name: str
     account: Account
-    scope: str | None = None
+    scope: Later[str | None] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -82,8 +90,8 @@ class BatchStatus(Resource):
     """Where a batch stands. `retries` of at most `max_retries` re-runs of its checks (later)."""
 
     code: str
-    retries: int = 0
-    max_retries: int = 0
+    retries: Later[int] = 0
+    max_retries: Later[int] = 0
 
 
 class ChecksSummary(Resource):
@@ -128,11 +136,11 @@ class QueuedPullRequest(Resource):
     labels: Several[str]
     scopes: Several[str]
     host_labels: tuple[Label, ...] | None = None
-    estimated_merge_at: Moment | None = None
-    is_frozen: bool | None = None
-    dequeue_requested: bool | None = None
-    conflict_with_pull_requests: Several[Number] = ()
-    depends_on_pull_requests: Several[Number] = ()
+    estimated_merge_at: Foretold = None
+    is_frozen: Later[bool | None] = None
+    dequeue_requested: Later[bool | None] = None
+    conflict_with_pull_requests: Later[Several[Number]] = ()
+    depends_on_pull_requests: Later[Several[Number]] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -160,15 +168,15 @@ class SubBatch(Resource):
     status: BatchStatus
     batch_filled_slots: int | None = None
     max_batch_slots: int | None = None
-    batch_max_start_at: Moment | None = None
-    started_at: Moment | None
-    estimated_merge_at: Moment | None
+    batch_max_start_at: Foretold = None
+    started_at: Foretold
+    estimated_merge_at: Foretold
     scopes: Several[str]
     checks_summary: ChecksSummary
     pull_requests: Several[QueuedPullRequest]
-    queue_rule_name: str | None = None
-    queue_pull_request_number: Number | None = None
-    checks_timeout_at: Moment | None = None
+    queue_rule_name: Later[str | None] = None
+    queue_pull_request_number: Later[Number | None] = None
+    checks_timeout_at: Foretold = None
 
     @model_validator(mode="before")
     @classmethod
@@ -199,9 +207,9 @@ class QueueStatus(Resource):
 
     batches: Several[Batch]
     waiting_pull_requests: Several[QueuedPullRequest]
-    scope_queues: Mapping[str, tuple[str, ...]] | None = None
-    pause: Pause | None = None
-    mode: str | None = None
+    scope_queues: Later[Mapping[str, tuple[str, ...]] | None] = None
+    pause: Later[Pause | None] = None
+    mode: Later[str | None] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -243,7 +251,7 @@ class QueueCheck(Resource):
     url: str | None
     state: str
     avatar_url: str | None
-    details_url: str | None = None
+    details_url: Later[str | None] = None
 
 
 class SpeculativeCheckPullRequest(Resource):

@@ -4,7 +4,15 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WrapValidator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WrapValidator,
+)
+from pydantic_core import PydanticUseDefault
 
 LARGEST_NUMBER = 2**63 - 1
 """The document's 9223372036854776000 is this number, rounded by a float; it fits a database."""
@@ -70,8 +78,32 @@ Item = TypeVar("Item")
 Moment = Annotated[datetime, WrapValidator(read_moment)]
 """RFC 3339 date-time, aware, in UTC."""
 
+
+def _default_when_unreadable(value: Any, read: Callable[[Any], Item]) -> Item:  # noqa: ANN401 - anything the service may send
+    try:
+        return read(value)
+    except ValidationError:
+        raise PydanticUseDefault from None
+
+
+def _none_when_unreadable(
+    value: Any,  # noqa: ANN401 - anything the service may send
+    read: Callable[[Any], Any],
+) -> datetime | None:
+    try:
+        return None if value is None else read_moment(value, read)
+    except ValueError:
+        return None
+
+
 Several = Annotated[tuple[Item, ...], BeforeValidator(_absent_as_empty)]
 """An array; null reads as empty."""
+
+Later = Annotated[Item, WrapValidator(_default_when_unreadable)]
+"""What the document does not show may be anything: what cannot be read counts as not sent."""
+
+Foretold = Annotated[datetime | None, WrapValidator(_none_when_unreadable)]
+"""A time that may be missing, such as an estimate. One beyond all reason says "never"."""
 
 Number = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
 """A number of a pull request, or an id of an event."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from bot.domain.events import QueueEvent
 from bot.domain.queue import (
     Account,
     Application,
@@ -159,3 +160,40 @@ def test_resources_cannot_be_changed() -> None:
 
     with pytest.raises(ValidationError, match="frozen"):
         pause.reason = "y"  # type: ignore[misc]  # that it fails is what is tested
+
+
+@pytest.mark.parametrize("odd", [None, {}, [], [{}], "", "soon", -1, 2**70, {"a": [None]}])
+def test_what_the_document_does_not_show_may_be_anything(odd: object) -> None:
+    sent = sample("status")
+    unseen = ("queue_rule_name", "queue_pull_request_number", "checks_timeout_at", "new_field")
+    for batch in sent["batches"]:
+        batch.update(dict.fromkeys(unseen, odd))
+        batch["status"].update(retries=odd, max_retries=odd)
+        for one in batch["pull_requests"]:
+            one.update(dict.fromkeys(("is_frozen", "depends_on_pull_requests"), odd))
+    sent.update(mode=odd, pause=odd, scope_queues=odd)
+
+    status = QueueStatus.model_validate(sent)
+
+    assert [len(one.pull_requests) for one in status.batches] == [
+        len(one["pull_requests"]) for one in sent["batches"]
+    ]
+
+
+@pytest.mark.parametrize("never", ["9999-12-31T23:59:59Z", "2026-12-31T23:59:60Z"])
+def test_an_estimate_beyond_all_reason_is_none(never: str) -> None:
+    sent = sample("status")
+    for one in (sent["waiting_pull_requests"][0], *sent["batches"]):
+        one["estimated_merge_at"] = never
+
+    status = QueueStatus.model_validate(sent)
+
+    assert {one.estimated_merge_at for one in status.batches} == {None}
+    assert status.waiting_pull_requests[0].estimated_merge_at is None
+
+
+@pytest.mark.parametrize("odd", [True, 5, [], {"a": None}])
+def test_an_event_is_read_whatever_its_outcome_is(odd: object) -> None:
+    sent = {"id": 1, "received_at": "2026-07-20T11:48:00Z", "type": "action.queue.enter"}
+
+    assert QueueEvent.model_validate({**sent, "outcome": odd}).id == 1
