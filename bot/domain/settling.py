@@ -47,10 +47,10 @@ class Settling:
         undecided leave waits with it.
         """
         undecided = [place for place, merge in silent_leaves(records).items() if merge is None]
+        # All of them before any is judged: they wait side by side, not one after the other.
+        waited = {place: self._waited(records[place].event_id, now) for place in undecided}
         for place in sorted(undecided):
-            record = records[place]
-            waited = self._waited(record.event_id, now)
-            if max(waited, newest - record.received_at) < SETTLING:
+            if max(waited[place], newest - records[place].received_at) < SETTLING:
                 return records[:place]
         return records
 
@@ -67,12 +67,15 @@ class Settling:
 
         A page of the log may end between them. `around` are the known events of all of them.
         """
-        for index, record in enumerate(records):
-            batch = batches.get(record.event_id)
-            if batch is not None and still_to_merge(batch, around):
-                waited = self._waited(record.event_id, now)
-                if max(waited, newest - record.received_at) < TOGETHER:
-                    return records[:index]
+        unfinished = [
+            index
+            for index, record in enumerate(records)
+            if record.event_id in batches and still_to_merge(batches[record.event_id], around)
+        ]
+        waited = {index: self._waited(records[index].event_id, now) for index in unfinished}
+        for index in unfinished:
+            if max(waited[index], newest - records[index].received_at) < TOGETHER:
+                return records[:index]
         return records
 
     def _waited(self, event_id: int, now: datetime) -> timedelta:

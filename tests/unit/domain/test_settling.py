@@ -73,6 +73,17 @@ def test_a_log_that_has_gone_on_for_a_minute_decides_at_once() -> None:
     assert Settling().head(records[:1], newest=records[-1].received_at, now=NOON) == records[:1]
 
 
+def test_several_leaves_that_say_nothing_are_waited_for_together() -> None:
+    settling = Settling()
+    records = [event(LEAVE, number, number, number) for number in range(1, 6)]
+    newest = records[-1].received_at
+    settling.head(records, newest=newest, now=NOON)
+
+    later = settling.head(records, newest=newest, now=NOON + timedelta(seconds=60))
+
+    assert later == records
+
+
 def test_what_is_judged_is_no_longer_remembered() -> None:
     settling = Settling()
     settling.head([silent(7)], newest=NOON, now=NOON)
