@@ -180,8 +180,9 @@ def _told(
     late = timers.late_by(done.at, done.lifts_at)
     wanted = done.wanted
     reason = quote(wanted.reason, REASON_LIMIT) if done.action is Action.PAUSE else ""
-    lasting = ends.said() or _lasting(done)
-    lasting_text = ends.said(utc_time) or _lasting(done, utc_time)
+    # Once it is over, what was wanted at first may not be how long it lasted.
+    lasting = "" if is_over else ends.said() or _lasting(done)
+    lasting_text = "" if is_over else ends.said(utc_time) or _lasting(done, utc_time)
     told_reason = f": {reason}" if reason else ""
     headline = _headline(done, is_over=is_over)
     counts = ", ".join(summary(done))

@@ -107,7 +107,9 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         [NOON + timedelta(minutes=30)] * 2,
         overdue=1,
     ),
-    "group_card_that_is_over": lambda: groups.card(make_group_act(*RESULTS), []),
+    "group_card_that_is_over": lambda: groups.card(
+        make_group_act(*RESULTS, asked="30m freeze for 4.2"), []
+    ),
     "group_lifted_by_its_timers": lambda: groups.act(
         replace(UNPAUSED, origin=Origin.TIMER, lifts_at=NOON - timedelta(minutes=25))
     ),
