@@ -1,11 +1,11 @@
 """Acts on all repositories of a group: how each of them ended, and what the bot holds paused."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.domain.audit import Action, Actor, Origin
+from bot.domain.audit import Action, Actor, AuditRecord, Origin
 from bot.domain.durations import Lasting, read_lasting
 from bot.domain.errors import InvalidDuration
 from bot.domain.pauses import SAME_ACT
@@ -127,6 +127,13 @@ class GroupAct:
 
     def is_under_way(self, now: datetime) -> bool:
         return self.ended_at is None and now - self.at < CUT_SHORT
+
+
+def as_part(record: AuditRecord, act: GroupAct | None) -> AuditRecord:
+    """What is recorded of an act on one repository, as part of that on its group if it is one."""
+    if act is None:
+        return record
+    return replace(record, group=act.group, group_act_id=act.group_act_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bot.slack.limits import LimitedWebClient, Limits
 logger = logging.getLogger(__name__)
 
 Client = AsyncWebClient
+"""For those who hand it on and may not know the SDK: only this package imports it."""
 
 TOTAL_SECONDS = 10.0
 CONNECT_SECONDS = 3.0

@@ -7,7 +7,7 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import For, Lasting, lifts_at
 from bot.domain.errors import about
-from bot.domain.group_acts import GroupAct
+from bot.domain.group_acts import GroupAct, as_part
 from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherPause, Told
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
@@ -113,7 +113,7 @@ class ExtendPause:
         known: KnownPause | None = None,
         end: datetime | None = None,
     ) -> AuditRecord:
-        return AuditRecord(
+        record = AuditRecord(
             at=self.acts.clock.now(),
             actor=request.actor,
             action=Action.EXTEND,
@@ -121,13 +121,12 @@ class ExtendPause:
             repository=request.repository,
             result=ActResult.DONE,
             channel_id=request.channel_id,
-            group=request.part_of.group if request.part_of is not None else None,
-            group_act_id=request.part_of.group_act_id if request.part_of is not None else 0,
             stored_reason=known.pause.reason if known is not None else None,
             paused_at=known.pause.paused_at if known is not None else None,
             previous_reason=known.reason if known is not None else None,
             lifts_at=end,
         )
+        return as_part(record, request.part_of)
 
 
 def _timer(act: AuditRecord, known: KnownPause, before: Timer | None) -> Timer:

@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.durations import Lasting, lifts_at
 from bot.domain.errors import MergeQueueError, about
-from bot.domain.group_acts import GroupAct
+from bot.domain.group_acts import GroupAct, as_part
 from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import heard
@@ -94,7 +94,7 @@ class PauseQueue:
         return Paused(await self.acts.succeed(done), known)
 
     def _act(self, request: PauseRequest, reason: str) -> AuditRecord:
-        return AuditRecord(
+        record = AuditRecord(
             at=self.acts.clock.now(),
             actor=request.actor,
             action=Action.PAUSE,
@@ -102,11 +102,10 @@ class PauseQueue:
             repository=request.repository,
             result=ActResult.STARTED,
             channel_id=request.channel_id,
-            group=request.part_of.group if request.part_of is not None else None,
-            group_act_id=request.part_of.group_act_id if request.part_of is not None else 0,
             reason=reason,
             stored_reason=signed_reason(reason, request.actor),
         )
+        return as_part(record, request.part_of)
 
 
 def _says_so_already(known: KnownPause, act: AuditRecord) -> bool:

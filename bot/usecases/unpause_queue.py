@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, about
-from bot.domain.group_acts import GroupAct
+from bot.domain.group_acts import GroupAct, as_part
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import heard
@@ -93,7 +93,7 @@ class UnpauseQueue:
         return Unpaused(await self.acts.succeed(answered), known)
 
     def _act(self, request: UnpauseRequest, known: KnownPause | None) -> AuditRecord:
-        return AuditRecord(
+        record = AuditRecord(
             at=self.acts.clock.now(),
             actor=request.actor,
             action=Action.UNPAUSE,
@@ -101,12 +101,11 @@ class UnpauseQueue:
             repository=request.repository,
             result=ActResult.STARTED,
             channel_id=request.channel_id,
-            group=request.part_of.group if request.part_of is not None else None,
-            group_act_id=request.part_of.group_act_id if request.part_of is not None else 0,
             previous_reason=known.reason if known is not None else None,
             previous_paused_at=known.pause.paused_at if known is not None else None,
             lifts_at=request.lifts_at,
         )
+        return as_part(record, request.part_of)
 
 
 def _is_meant(request: UnpauseRequest, known: KnownPause) -> bool:

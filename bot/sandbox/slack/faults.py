@@ -34,7 +34,12 @@ REASONS = ("warning", "refresh_requested", "link_disabled", "too_many_websockets
 
 @dataclass
 class Fault:
-    """One armed fault: what happens, to which method's calls (None: any), how many times more."""
+    """One armed fault: what happens, to which method's calls (None: any), how many times more.
+
+    `seconds`: how long a slow answer takes. `retry_after`: the whole seconds that a rate limit
+    names. `reason`: with which a connection is ended. `code`: Slack's, of a refusal. `hits`: how
+    often it has struck.
+    """
 
     name: str
     method: str | None = None
