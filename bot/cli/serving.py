@@ -1,6 +1,7 @@
 """How `mqbot run`, `web` and `worker` start, complain and stop."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
@@ -11,6 +12,8 @@ from bot.domain.errors import ConfigurationError
 from bot.garbage import kept_to_the_end
 from bot.slack import tracing
 from bot.storage import migrate
+
+logger = logging.getLogger(__name__)
 
 Build = Callable[[Settings], AbstractAsyncContextManager[object]]
 
@@ -31,6 +34,9 @@ async def _run(build: Build, settings: Settings) -> None:
     await _ready_database(settings.database_url.get_secret_value())
     async with until_stopped() as stopped, build(settings):
         await stopped.wait()
+        logger.info("asked to stop", extra={"action": "stopping"})
+    # Whoever reads the log of a process that is gone sees whether it ended in order.
+    logger.info("stopped", extra={"action": "stopped"})
 
 
 async def _ready_database(url: str) -> None:

@@ -62,3 +62,13 @@ async def test_the_level_is_that_of_the_setting(sqlite_url: str, tmp_path: Path)
         await bot.ask("/mq status")
         await bot.logged("poll_failed")
     assert {one["level"] for one in bot.log_records()} == {"warning"}
+
+
+async def test_an_end_in_order_is_told_and_a_death_is_not(sqlite_url: str, tmp_path: Path) -> None:
+    async with running(sqlite_url, tmp_path) as bot:
+        await bot.kill_bot()
+        assert {"stopping", "stopped"}.isdisjoint(bot.logged_actions())
+        await bot.start_bot()
+        await bot.stop_bot()
+        ended = [one for one in bot.logged_actions() if one in {"stopping", "stopped"}]
+        assert (ended, bot.logged_actions()[-1]) == (["stopping", "stopped"], "stopped")
