@@ -1,0 +1,102 @@
+"""What a person asked for is cut off at any step, as when the process stops: it is told once."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pytest
+from typing_extensions import override
+
+from bot.domain.errors import BotError
+from tests.support.desk import Desk, World
+from tests.support.disturbances import Steps
+from tests.support.make import BOB, CHANNEL, SITE
+
+OTHER = "C0OTHER"
+SETTLED_SECONDS = 90
+"""Longer than leases, claims and the time in which an act counts as under way."""
+
+CUTS = range(1, 41)
+"""At more steps than an act takes."""
+
+
+@dataclass
+class Cutting(Steps):
+    """Cancels `act` at its step `at`: before that is done, or as soon as it waits again."""
+
+    act: asyncio.Task[object] | None = None
+    at: int = 0
+    is_before: bool = True
+
+    def cut(self, act: asyncio.Task[object], at: int, *, is_before: bool) -> None:
+        self.act, self.at, self.is_before = act, at, is_before
+
+    @override
+    async def step(self, place: str) -> None:
+        if asyncio.current_task() is self.act and self.act is not None:
+            self.at -= 1
+            if self.at == 0:
+                self.act.cancel()
+                if not self.is_before:
+                    return
+        await super().step(place)
+
+
+async def begun(desk: Desk) -> None:
+    await desk.subscribe(CHANNEL, OTHER)
+    await desk.turns(2)
+
+
+async def cut_off(desk: Desk, act: asyncio.Task[object], at: int, *, is_before: bool) -> bool:
+    """Whether it came to that; then another process goes on, and lifts what is paused still."""
+    assert isinstance(desk.steps, Cutting)
+    desk.steps.cut(act, at, is_before=is_before)
+    with suppress(asyncio.CancelledError, BotError):
+        await act
+    other = Desk(desk.world, "another")
+    await other.settles(SETTLED_SECONDS)
+    if SITE in desk.world.service.pauses:
+        await other.unpause(BOB)
+        await other.settles(SETTLED_SECONDS)
+    return act.cancelled()
+
+
+def kinds(world: World, channel: str) -> list[str]:
+    return [text.partition(":")[0] for text in world.shown(channel)]
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+async def test_a_pause_that_is_cut_off_is_told_once_or_was_not_made(
+    is_before: bool,  # noqa: FBT001 - drawn
+) -> None:
+    cuts = made = 0
+    for at in CUTS:
+        desk = Desk(World(), steps=Cutting())
+        await begun(desk)
+        pausing = asyncio.create_task(desk.pause())
+        cuts += await cut_off(desk, pausing, at, is_before=is_before)
+        if not desk.world.pauses():
+            assert desk.world.shown(CHANNEL) == desk.world.shown(OTHER) == []
+            continue
+        made += 1
+        for channel in (CHANNEL, OTHER):
+            assert kinds(desk.world, channel) == ["Was paused", "Queue unpaused"], at
+    assert 0 < cuts < len(CUTS)
+    assert 0 < made < len(CUTS)
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+async def test_an_end_of_a_pause_that_is_cut_off_is_told_once(
+    is_before: bool,  # noqa: FBT001 - drawn
+) -> None:
+    cuts = 0
+    for at in CUTS:
+        desk = Desk(World(), steps=Cutting())
+        await begun(desk)
+        await desk.pause()
+        await desk.turns(3)
+        lifting = asyncio.create_task(desk.unpause(BOB))
+        cuts += await cut_off(desk, lifting, at, is_before=is_before)
+        for channel in (CHANNEL, OTHER):
+            assert kinds(desk.world, channel) == ["Was paused", "Queue unpaused"], at
+    assert 0 < cuts < len(CUTS)
