@@ -11,7 +11,7 @@ from bot.domain.people import Person, Unanswered
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.channels import SlackChannels
 from bot.slack.clients import open_session, web_client
-from bot.slack.people import SlackPeople
+from bot.slack.people import SlackPeople, SlackUser
 from tests.support.clock import FakeClock
 
 ALICE, CHANNEL, GROUP = "U0ALICE", "C0MERGEQ", "S0RELEASE"
@@ -74,6 +74,8 @@ async def test_bots_the_deactivated_and_strangers_are_what_they_are(directory: D
     directory.sandbox.arrangement.add_user("eve", "external", "T0OTHER", enterprise_id="E0OTHER")
     assert (await directory.known("U0MQBOT")).is_bot
     assert (await directory.known("USLACKBOT")).is_bot
+    assert SlackUser(id="U0FLOW", is_workflow_bot=True).person.is_bot
+    assert not SlackUser(id="U0ALICE").person.is_bot
     assert (await directory.known("U0GONE")).is_deactivated
     eve = await directory.known("U0EVE")
     assert eve.is_stranger

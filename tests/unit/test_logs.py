@@ -71,9 +71,9 @@ def test_what_is_called_a_secret_is_taken_out_whatever_its_shape(text: str) -> N
 
 
 def test_known_secrets_are_taken_out_whatever_their_shape() -> None:
-    known = redactor(["sesame", "sesame-open", "abc"])
-    assert known("sesame-open, then sesame; abc is too short to be one") == (
-        f"{REDACTED}, then {REDACTED}; abc is too short to be one"
+    known = redactor(["sesame", "sesame-open", "hush", "abc"])
+    assert known("sesame-open, then sesame, hush; abc is too short to be one") == (
+        f"{REDACTED}, then {REDACTED}, {REDACTED}; abc is too short to be one"
     )
 
 

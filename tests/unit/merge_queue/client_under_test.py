@@ -12,8 +12,8 @@ from bot.domain.event_log import Window
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.retries import Patience
+from tests.support.clock import FakeClock
 from tests.support.samples import sample_bytes
-from tests.unit.merge_queue.patient_clock import PatientClock
 from tests.unit.merge_queue.scripted_service import (
     ScriptedService,
     answer,
@@ -35,13 +35,13 @@ async def client_of(
     service: ScriptedService | str,
     *,
     patience: Patience = BRIEF,
-    clock: PatientClock | None = None,
+    clock: FakeClock | None = None,
     **more: Any,
 ) -> AsyncIterator[MergeQueueClient]:
     async with MergeQueueClient(
         base_url=service if isinstance(service, str) else service.base_url,
         token=SecretStr(TOKEN),
-        clock=clock or PatientClock(),
+        clock=clock or FakeClock(),
         patience=patience,
         **more,
     ) as client:

@@ -24,6 +24,7 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue.connection import FOR_PEOPLE, GATE
 from bot.merge_queue.decoding import LARGEST_BODY
 from bot.merge_queue.retries import Patience
+from tests.support.clock import FakeClock
 from tests.unit.merge_queue.client_under_test import (
     PAUSE,
     SITE,
@@ -32,7 +33,6 @@ from tests.unit.merge_queue.client_under_test import (
     WINDOW,
     client_of,
 )
-from tests.unit.merge_queue.patient_clock import PatientClock
 from tests.unit.merge_queue.scripted_service import (
     Arrival,
     Behaviour,
@@ -83,7 +83,7 @@ async def test_pause_is_sent_as_json_and_read_back_from_the_answer() -> None:
     ],
 )
 async def test_read_is_tried_again(case: str, first: Behaviour, outcome: str) -> None:
-    clock = PatientClock()
+    clock = FakeClock()
     async with (
         ScriptedService([first, answer(STATUS)]) as service,
         client_of(service, clock=clock) as client,
@@ -97,7 +97,7 @@ async def test_read_is_tried_again(case: str, first: Behaviour, outcome: str) ->
 
 
 async def test_read_is_tried_three_times_with_growing_waits() -> None:
-    clock = PatientClock()
+    clock = FakeClock()
     script = [answer("", status=502)] * 3
     async with ScriptedService(script) as service, client_of(service, clock=clock) as client:
         with pytest.raises(MergeQueueUnavailable) as caught:
@@ -108,7 +108,7 @@ async def test_read_is_tried_three_times_with_growing_waits() -> None:
 
 
 async def test_retry_after_is_honoured() -> None:
-    clock = PatientClock()
+    clock = FakeClock()
     limited = answer("", status=429, headers=(("Retry-After", "4"),))
     async with (
         ScriptedService([limited, answer(STATUS)]) as service,
@@ -120,7 +120,7 @@ async def test_retry_after_is_honoured() -> None:
 
 
 async def test_retry_after_longer_than_a_person_waits_is_told_instead() -> None:
-    clock = PatientClock()
+    clock = FakeClock()
     limited = answer("", status=429, headers=(("Retry-After", "Mon, 20 Jul 2026 12:01:00 GMT"),))
     async with ScriptedService([limited]) as service, client_of(service, clock=clock) as client:
         with pytest.raises(MergeQueueUnavailable) as caught:

@@ -15,6 +15,7 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
 )
 from bot.merge_queue.client import MergeQueueClient
+from tests.support.clock import FakeClock
 from tests.unit.merge_queue.client_under_test import (
     BRIEF,
     NOT_PAUSED,
@@ -23,7 +24,6 @@ from tests.unit.merge_queue.client_under_test import (
     TOKEN,
     client_of,
 )
-from tests.unit.merge_queue.patient_clock import PatientClock
 from tests.unit.merge_queue.scripted_service import (
     Behaviour,
     ScriptedService,
@@ -124,7 +124,7 @@ class TestCredential:
         async with (
             ScriptedService([answer(STATUS)]) as service,
             MergeQueueClient(
-                base_url=service.base_url, token=SecretStr("T"), clock=PatientClock()
+                base_url=service.base_url, token=SecretStr("T"), clock=FakeClock()
             ) as client,
         ):
             assert (await client.status(SITE)).batches
@@ -133,7 +133,7 @@ class TestCredential:
     def test_what_cannot_be_a_credential_is_refused_without_quoting_it(self, token: str) -> None:
         with pytest.raises(ValueError, match="credential") as caught:
             MergeQueueClient(
-                base_url="http://127.0.0.1/v1", token=SecretStr(token), clock=PatientClock()
+                base_url="http://127.0.0.1/v1", token=SecretStr(token), clock=FakeClock()
             )
 
         assert not token or token not in str(caught.value)
@@ -155,7 +155,7 @@ class TestCredential:
 )
 def test_what_cannot_be_an_address_is_refused(base_url: str) -> None:
     with pytest.raises(ValueError, match="address") as caught:
-        MergeQueueClient(base_url=base_url, token=SecretStr(TOKEN), clock=PatientClock())
+        MergeQueueClient(base_url=base_url, token=SecretStr(TOKEN), clock=FakeClock())
 
     assert "u:p" not in str(caught.value)
 

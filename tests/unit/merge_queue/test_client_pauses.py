@@ -11,6 +11,7 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     ResourceNotFound,
 )
+from tests.support.clock import FakeClock
 from tests.support.samples import sample_bytes
 from tests.unit.merge_queue.client_under_test import (
     BRIEF,
@@ -21,7 +22,6 @@ from tests.unit.merge_queue.client_under_test import (
     STATUS,
     client_of,
 )
-from tests.unit.merge_queue.patient_clock import PatientClock
 from tests.unit.merge_queue.scripted_service import (
     Behaviour,
     ScriptedService,
@@ -63,7 +63,7 @@ class TestLostAnswers:
         assert looked == "seen done when looked up"
 
     async def test_pause_that_shows_late_is_found_at_the_second_look(self) -> None:
-        clock = PatientClock()
+        clock = FakeClock()
         async with (
             ScriptedService([drop, NOT_PAUSED, answer(PAUSE)]) as service,
             client_of(service, clock=clock) as client,

@@ -197,13 +197,16 @@ async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_chann
         Thread(root, broadcast=True),
     ]
 
-    await bot.add(*range(3, 60), card_id=card_id, kind=EventKind.CHECKS_STARTED)
+    bot.poster.fail_next(PostInDoubt("lost"), after=True)
+    await bot.add(3, card_id=card_id, kind=EventKind.CHECKS_STARTED)
+    await bot.run()
+    await bot.add(*range(4, 60), card_id=card_id, kind=EventKind.CHECKS_STARTED)
     await bot.add(60, card_id=card_id, kind=EventKind.MERGE)
     await bot.run(60, times=2)
 
-    summary = bot.poster.history[3]
-    assert summary.message.text.startswith("Catching up: 58 events")
-    assert summary.thread is None
+    reply, summary = bot.poster.history[3:]
+    assert summary.message.text.startswith("Catching up: 57 events")
+    assert (reply.thread, summary.thread) == (Thread(root), None)
 
 
 async def test_a_post_is_rendered_when_it_is_posted_with_what_is_known_then() -> None:
