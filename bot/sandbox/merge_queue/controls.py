@@ -59,7 +59,7 @@ class NewPullRequest:
 
 @dataclass(frozen=True, slots=True)
 class SentEvent:
-    """An event to write into the log as if the service had sent it."""
+    """An event to write into the log as if the service had sent it; without a time, now."""
 
     type: str
     metadata: Mapping[str, object] = field(default_factory=dict)

@@ -8,14 +8,14 @@ from bot.sandbox.slack.delivery import NOT_CONNECTED
 FirstFate = asyncio.Future[str | None]
 """What became of the first attempt to send an event (see `Delivery.announce`)."""
 
-_Work = Coroutine[object, object, None]
+_Work = Coroutine[object, object, object]
 
 
 class Background:
-    """The tasks of one way to reach the app."""
+    """The tasks under way."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
 
     def start(self, work: _Work) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -1,7 +1,6 @@
 """What people do with modals: fill and submit them, or close them."""
 
-import asyncio
-
+from bot.sandbox.slack.background import Background
 from bot.sandbox.slack.delivery import Delivery, Payload
 from bot.sandbox.slack.form_state import VALUE_FIELDS, ChoiceUnknown, merged, refusals
 from bot.sandbox.slack.installation import Installation
@@ -31,7 +30,7 @@ class Submissions:
         self._delivery = delivery
         self._response_urls = response_urls
         self._standing = standing
-        self._closings: set[asyncio.Task[object]] = set()
+        self._background = Background()
 
     async def submit(self, user_id: str, view_id: str, values: object) -> Json:
         """Submit the top modal with `{block_id: {action_id: {type, value or selected_…}}}`.
@@ -116,14 +115,10 @@ class Submissions:
 
     def _tell_closed(self, payload: Payload) -> None:
         # Nobody waits for this: the modal is gone whether the app hears of it or not.
-        task: asyncio.Task[object] = asyncio.ensure_future(ask(self._delivery, payload))
-        self._closings.add(task)
-        task.add_done_callback(self._closings.discard)
+        self._background.start(ask(self._delivery, payload))
 
     async def stop(self) -> None:
-        for task in list(self._closings):
-            task.cancel()
-        await asyncio.gather(*self._closings, return_exceptions=True)
+        await self._background.stop()
 
 
 def _read_errors(view: View, content: Json) -> Json:

@@ -1,7 +1,8 @@
 """The tables, their named constraints and their indexes."""
 
 from bot.storage.tables.boards import KEPT, board_sights, boards
-from bot.storage.tables.coordination import TO_EDIT, UNPOSTED, cards, leases, slack_limits, workers
+from bot.storage.tables.cards import TO_EDIT, UNPOSTED, cards
+from bot.storage.tables.coordination import leases, slack_limits, workers
 from bot.storage.tables.log import (
     bisections,
     events,

@@ -1,10 +1,9 @@
-"""What processes share: leases, and Slack's limits, and the messages they keep true."""
+"""What processes share: who is alive, who does what, and which methods Slack has closed."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Column, Table, Text
 
-from bot.domain.cards import CardKind
-from bot.storage.column_types import OutsideText, Repository, UtcTime, Word
-from bot.storage.tables.schema import RowNumber, metadata, partial_index
+from bot.storage.column_types import UtcTime
+from bot.storage.tables.schema import metadata
 
 leases = Table(
     "leases",
@@ -31,32 +30,3 @@ slack_limits = Table(
     Column("closed_until", UtcTime, nullable=False),
 )
 """Methods that Slack has closed to the app for its rate."""
-
-cards = Table(
-    "cards",
-    metadata,
-    Column("card_id", RowNumber, primary_key=True),
-    Column("kind", Word(CardKind), nullable=False),
-    Column("repository", Repository, nullable=False),
-    Column("key", Text, nullable=False),
-    Column("channel_id", Text, nullable=False),
-    Column("generation", Integer, nullable=False),
-    Column("message_ts", OutsideText),
-    Column("wanted", Integer, nullable=False),
-    Column("shown", Integer, nullable=False),
-    Column("due_at", UtcTime, nullable=False),
-    Column("failures", Integer, nullable=False),
-    Column("closed", Boolean, nullable=False),
-    Column("is_lost", Boolean, nullable=False),
-    Column("created_at", UtcTime, nullable=False),
-    Column("changed_at", UtcTime, nullable=False),
-    UniqueConstraint(
-        "kind", "repository", "key", "channel_id", "generation", name="uq_cards_generation"
-    ),
-    Index("ix_cards_changed_at", "changed_at"),
-    sqlite_autoincrement=True,
-)
-TO_EDIT = cards.c.message_ts.is_not(None) & ~cards.c.is_lost & (cards.c.wanted > cards.c.shown)
-partial_index("ix_cards_due", cards.c.due_at, where=TO_EDIT)
-UNPOSTED = cards.c.message_ts.is_(None) & ~cards.c.is_lost
-partial_index("ix_cards_unposted", cards.c.card_id, where=UNPOSTED)
