@@ -1,5 +1,7 @@
 """Control over HTTP, for the demo and for tests in another process; loopback names only."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 
 from aiohttp import web
@@ -90,13 +92,13 @@ class ControlApi:
 
     async def fail(self, request: web.Request) -> web.Response:
         check, name = optional_text(await read_body(request), "check"), self._name(request)
-        with _Lookup():
+        with _not_found():
             self._controls.make_checks_fail(name, int(request.match_info["number"]), check)
         return _done()
 
     async def dequeue(self, request: web.Request) -> web.Response:
         by, name = text(await read_body(request), "by", "alice"), self._name(request)
-        with _Lookup():
+        with _not_found():
             self._controls.dequeue(name, int(request.match_info["number"]), by)
         return _done()
 
@@ -124,7 +126,7 @@ class ControlApi:
     async def unfreeze(self, request: web.Request) -> web.Response:
         guard(request)
         query, freeze_id = request.query, request.match_info["freeze_id"]
-        with _Lookup():
+        with _not_found():
             self._controls.unfreeze(
                 self._name(request),
                 freeze_id,
@@ -149,15 +151,13 @@ class ControlApi:
         return name
 
 
-class _Lookup:
-    """Answers 404 when what is asked for is not there."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, _trace: object) -> None:
-        if kind is not None and issubclass(kind, LookupError):
-            raise Refusal(404, str(error))
+@contextmanager
+def _not_found() -> Iterator[None]:
+    """Answer 404 when what is asked for is not there."""
+    try:
+        yield
+    except LookupError as error:
+        raise Refusal(404, str(error)) from error
 
 
 def _done(**fields_of_answer: object) -> web.Response:

@@ -74,13 +74,7 @@ def message_action_payload(
 ) -> Json:
     """Write block_actions of a message but for `actions` and `response_url`."""
     channel = installation.workspace.channels[message.channel]
-    hidden = message.ephemeral_to is not None
-    container: Json = {
-        "type": "message",
-        "message_ts": message.ts,
-        "channel_id": channel.id,
-        "is_ephemeral": hidden,
-    }
+    container = _container(message)
     if message.thread_ts is not None:
         container["thread_ts"] = message.thread_ts
     payload = {
@@ -92,7 +86,18 @@ def message_action_payload(
         "state": {"values": values},
     }
     # An ephemeral message is not kept, so Slack cannot send it along.
-    return payload if hidden else {**payload, "message": installation.payloads.message(message)}
+    if message.ephemeral_to is not None:
+        return payload
+    return {**payload, "message": installation.payloads.message(message)}
+
+
+def _container(message: Message) -> Json:
+    return {
+        "type": "message",
+        "message_ts": message.ts,
+        "channel_id": message.channel,
+        "is_ephemeral": message.ephemeral_to is not None,
+    }
 
 
 def view_action_payload(installation: Installation, user: User, view: View) -> Json:
@@ -164,12 +169,7 @@ def suggestion_payload(
         payload["view"] = installation.view_json(source)
         return payload
     channel = installation.workspace.channels[source.channel]
-    payload["container"] = {
-        "type": "message",
-        "message_ts": source.ts,
-        "channel_id": channel.id,
-        "is_ephemeral": source.ephemeral_to is not None,
-    }
+    payload["container"] = _container(source)
     payload["channel"] = {"id": channel.id, "name": sent_channel_name(channel)}
     return payload
 
