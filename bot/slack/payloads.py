@@ -3,9 +3,10 @@
 import html
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bot.domain.audit import Actor
 from bot.messages import actions
@@ -30,9 +31,16 @@ def _as_typed(found: re.Match[str]) -> str:
 
 
 class Payload(BaseModel):
-    """Slack adds fields at any time: they are ignored."""
+    """Slack adds fields at any time: they are ignored. What is null is as good as not sent."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_null(cls, sent: Any) -> Any:  # noqa: ANN401 - untyped until here
+        if not isinstance(sent, Mapping):
+            return sent
+        return {name: value for name, value in sent.items() if value is not None}
 
 
 class SlashCommand(Payload):
@@ -42,7 +50,7 @@ class SlashCommand(Payload):
     text: str = ""
     user_id: str
     user_name: str = ""
-    team_id: str
+    team_id: str | None = None
     enterprise_id: str | None = None
     channel_id: str
     response_url: str

@@ -9,9 +9,12 @@ from pydantic import ValidationError
 from bot.slack.payloads import (
     BlockActions,
     HomeOpened,
+    OpenView,
     PauseForm,
+    Payload,
     Shortcut,
     SlashCommand,
+    User,
     ViewSubmission,
     plain_text,
 )
@@ -171,3 +174,30 @@ def test_shortcuts_and_the_home_tab_are_read() -> None:
     assert shortcut.user.actor.user_id == "U0BOB"
     opened = HomeOpened.model_validate({"user": "U0BOB", "tab": "messages", "channel": "D1"})
     assert (opened.user, opened.tab) == ("U0BOB", "messages")
+
+
+@pytest.mark.parametrize(
+    ("kind", "needed"),
+    [
+        (
+            SlashCommand,
+            {
+                "command": "/mq",
+                "user_id": "U0ALICE",
+                "channel_id": "C0MERGEQ",
+                "response_url": "https://hooks.slack.com/x",
+                "trigger_id": "1.2",
+            },
+        ),
+        (BlockActions, {"user": {"id": "U0ALICE"}, "actions": [{"action_id": "mq:status"}]}),
+        (ViewSubmission, {"user": {"id": "U0ALICE"}, "view": {"id": "V1"}}),
+        (HomeOpened, {"user": "U0ALICE"}),
+        (OpenView, {"id": "V1"}),
+        (User, {"id": "U0ALICE"}),
+    ],
+)
+def test_what_is_null_is_as_good_as_not_sent(kind: type[Payload], needed: dict[str, Any]) -> None:
+    optional = dict.fromkeys(kind.model_fields.keys() - needed.keys())
+
+    assert optional
+    assert kind.model_validate({**needed, **optional}) == kind.model_validate(needed)
