@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import NoReturn
 from urllib.parse import unquote, urlsplit
 
 import click
@@ -28,32 +29,56 @@ def complain(error: ConfigurationError) -> None:
 
 
 @contextmanager
-def complaining(about: str = "DATABASE_URL") -> Iterator[None]:
-    """What cannot be used is named, and ends the process with CONFIGURATION_EXIT.
-
-    What went wrong with the database is said `about` its setting, or about the command; one that
-    may be back later ends the process with UNAVAILABLE_EXIT.
-    """
+def complaining() -> Iterator[None]:
+    """What cannot be used is named, and ends the process with CONFIGURATION_EXIT."""
     try:
         yield
     except ConfigurationError as error:
         complain(error)
         raise SystemExit(CONFIGURATION_EXIT) from None
-    except StoreUnavailable as error:
-        cause = error.cause if about != "DATABASE_URL" else f"cannot be used: {error.cause}"
-        complain(ConfigurationError({about: cause}))
-        is_for_good = isinstance(error, StoreUnusable)
-        raise SystemExit(CONFIGURATION_EXIT if is_for_good else UNAVAILABLE_EXIT) from None
 
 
 @contextmanager
-def with_database(about: str = "DATABASE_URL") -> Iterator[str]:
-    """The address of the database, for a command that needs nothing else; complains likewise."""
-    with complaining(about):
+def using_database(url: str) -> Iterator[None]:
+    """What is wrong with the database ends the process; with UNAVAILABLE_EXIT if it may pass."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        # The driver does not say which file it means; where none is set, nobody could know.
+        file = url.removeprefix("sqlite:///") if url.startswith("sqlite:") else ""
+        where = f"{file}: " if file and file not in error.cause else ""
+        problem = f"cannot be used: {where}{error.cause}"
+        _end_for_database(error, "DATABASE_URL", problem)
+
+
+@contextmanager
+def with_database(command: str | None = None) -> Iterator[str]:
+    """The address of the database, for a command that needs nothing else.
+
+    Complains as `complaining` and `using_database` do; a `command` that has a file of its own as
+    well is named in place of the setting.
+    """
+    with complaining():
+        url = load_database_url(os.environ)
         try:
-            yield load_database_url(os.environ)
+            with using_database(url) if command is None else _with_file(command):
+                yield url
         except ValueError as error:
             raise ConfigurationError({"DATABASE_URL": str(error)}) from None
+
+
+@contextmanager
+def _with_file(command: str) -> Iterator[None]:
+    try:
+        yield
+    except StoreUnavailable as error:
+        _end_for_database(error, command, error.cause)
+
+
+def _end_for_database(error: StoreUnavailable, named: str, problem: str) -> NoReturn:
+    complain(ConfigurationError({named: problem}))
+    is_for_good = isinstance(error, StoreUnusable)
+    raise SystemExit(CONFIGURATION_EXIT if is_for_good else UNAVAILABLE_EXIT) from None
 
 
 def settings_with(*required: str) -> Settings:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from bot import logs
-from bot.cli.process import complaining, secrets_of, until_stopped
+from bot.cli.process import complaining, secrets_of, until_stopped, using_database
 from bot.config import Settings
 from bot.domain.errors import ConfigurationError
 from bot.garbage import kept_to_the_end
@@ -26,7 +26,8 @@ def serve(build: Build, settings: Settings) -> None:
     """
     secrets = secrets_of(settings)
     logs.configure(settings.log_level, settings.log_format, secrets, tracing.fields)
-    with complaining(), kept_to_the_end():
+    url = settings.database_url.get_secret_value()
+    with complaining(), using_database(url), kept_to_the_end():
         asyncio.run(_run(build, settings))
 
 

@@ -70,6 +70,9 @@ def restore(url: str, file: Path) -> Path | None:
     presence = Presence(target)
     try:
         if not presence.begin():
+            unknown = presence.unknown
+            if unknown is not None:
+                raise StoreUnavailable(f"whether the bot uses the database is not known: {unknown}")
             raise StoreUnavailable("the database is in use: stop the bot first")
         return _put(file, target)
     finally:

@@ -23,6 +23,8 @@ class Presence:
     def __init__(self, database: Path) -> None:
         self._path = database.with_name(f"{database.name}.in-use")
         self._descriptor: int | None = None
+        self.unknown: str | None = None
+        """Why the last `begin` could not find out; None when it could."""
 
     def begin(self) -> bool:
         """Take the lock; whether nobody else had it.
@@ -31,6 +33,7 @@ class Presence:
         file system has no locks.
         """
         self.end()
+        self.unknown = None
         try:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             if os.geteuid() == 0:
@@ -38,6 +41,7 @@ class Presence:
                 owner = self._path.parent.stat()
                 os.fchown(descriptor, owner.st_uid, owner.st_gid)
         except OSError as error:
+            self.unknown = str(error)
             logger.info("no lock file", extra={"action": "presence_unknown", "error": str(error)})
             return False
         self._descriptor = descriptor
@@ -46,6 +50,7 @@ class Presence:
             # Waits for a moment at most: the exclusive lock is never kept.
             fcntl.flock(descriptor, fcntl.LOCK_SH)
         except OSError as error:
+            self.unknown = str(error)
             logger.info("no file locks", extra={"action": "presence_unknown", "error": str(error)})
             return False
         return alone

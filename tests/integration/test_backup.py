@@ -135,6 +135,18 @@ def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> N
     assert sqlite_path(sqlite_url).stat().st_ino == before.st_ino
 
 
+def test_a_folder_in_which_nothing_can_be_locked_is_not_taken_for_a_bot_that_runs(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    copy, path = tmp_path / "copy", sqlite_path(sqlite_url)
+    assert run("backup", str(copy), url=sqlite_url).exit_code == 0
+    path.with_name(f"{path.name}.in-use").mkdir()
+    result = run("restore", str(copy), url=sqlite_url)
+    assert result.exit_code == 1
+    assert "Is a directory" in result.stderr
+    assert "stop the bot" not in result.stderr
+
+
 @pytest.mark.parametrize("content", [b"", b"no database at all, but long enough" * 100])
 def test_what_is_no_copy_is_refused_and_nothing_changes(
     sqlite_url: str, tmp_path: Path, content: bytes
