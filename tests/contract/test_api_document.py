@@ -377,7 +377,13 @@ class TestLimits:
 
     @pytest.mark.parametrize(
         ("content", "kind"),
-        [(b"", "application/json"), (b"{", "application/json"), (b'{"reason":"x"}', "text/plain")],
+        [
+            (b"", "application/json"),
+            (b"{", "application/json"),
+            (b"[" * 100_000, "application/json"),
+            ('{"reason":"x"}'.encode("utf-16"), "application/json"),
+            (b'{"reason":"x"}', "text/plain"),
+        ],
     )
     async def test_a_body_that_is_not_json_is_422(
         self,

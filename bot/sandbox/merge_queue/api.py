@@ -179,6 +179,7 @@ async def _json_body(request: web.Request) -> object:
     if request.content_type != "application/json":
         raise Refusal(422, "body: Content-Type must be application/json")
     try:
-        return json.loads(await request.read())
-    except ValueError as error:
+        # Decoded here: `json` would take UTF-16 and UTF-32 too (RFC 8259, section 8.1).
+        return json.loads((await request.read()).decode())
+    except (ValueError, RecursionError) as error:
         raise Refusal(422, "body: not valid JSON") from error

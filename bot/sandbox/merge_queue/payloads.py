@@ -55,12 +55,16 @@ _NEWER = frozenset(
     },
 )
 
+_BISECTIONS = frozenset({"action.queue.batch_bisection_start", "action.queue.batch_bisection_end"})
+_NEWER_OF_BISECTIONS = _NEWER | {"train_car_id"}
+
 
 def event(record: Event, repository: str, dialect: Dialect) -> Json:
     """Write an element of the event log."""
     metadata = dict(record.metadata) if dialect.metadata != "none" else {}
     if dialect.metadata == "seed":
-        metadata = {name: value for name, value in metadata.items() if name not in _NEWER}
+        newer = _NEWER_OF_BISECTIONS if record.type in _BISECTIONS else _NEWER
+        metadata = {name: value for name, value in metadata.items() if name not in newer}
     written: Json = {
         "id": record.id,
         "received_at": rfc3339(record.received_at),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bot.sandbox.merge_queue.payloads import Dialect, event
 from tests.unit.sandbox.merge_queue.story import Story
 
 
@@ -136,3 +137,18 @@ def test_two_culprits_are_both_found() -> None:
     story.pass_time(900)
     assert story.merged() == numbers[1:3]
     assert {story.left()[numbers[0]], story.left()[numbers[3]]} == {"CHECKS_FAILED"}
+
+
+def test_in_the_form_of_the_documents_era_a_bisection_names_no_batch() -> None:
+    story = Story(batch_size=6, parallel=3)
+    six(story, 5)
+    start, run = story.log("batch_bisection_start")[0], story.log("checks_start")[0]
+
+    def named(metadata: str) -> set[str]:
+        written = event(start, "acme/site", Dialect(metadata=metadata))["metadata"]
+        assert isinstance(written, dict)
+        return {"train_car_id", "batch_id", "batch_name"} & written.keys()
+
+    assert named("full") == {"train_car_id", "batch_id", "batch_name"}
+    assert named("seed") == set()
+    assert "train_car_id" in str(event(run, "acme/site", Dialect(metadata="seed")))
