@@ -20,6 +20,8 @@ from bot.domain.errors import (
 from bot.domain.group_acts import AT_MOST, CUT_SHORT, GroupAct, GroupOutcome
 from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.ports import Hear
 from bot.usecases.group_work import AT_ONCE, SinceThen
 from bot.usecases.pause_queue import PauseRequest
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
@@ -58,6 +60,33 @@ async def test_a_group_is_paused_and_restored_exactly() -> None:
     assert outcomes(unpaused) == [CHANGED] * 3
     assert bot.merge_queue.pauses == {}
     assert await bot.held() == []
+
+
+async def test_what_the_log_told_before_the_answer_was_heard_is_restored_exactly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of an act that is over already by its event, the time is the event's."""
+    bot = ActingOnGroups()
+    pause = bot.merge_queue.pause
+
+    async def told_by_the_log(
+        repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    ) -> Pause:
+        paused = await pause(repository, reason, hear=hear)
+        async with bot.store.begin() as transaction:
+            acts = await transaction.audit.since(repository, paused.paused_at - CUT_SHORT)
+            (begun,) = (one for one in acts if one.repository == repository)
+            told_at = paused.paused_at + timedelta(seconds=2)
+            await transaction.audit.add(
+                replace(begun, act_id=begun.record_id, result=ActResult.DONE, paused_at=told_at)
+            )
+        return paused
+
+    monkeypatch.setattr(bot.merge_queue, "pause", told_by_the_log)
+    await bot.pause_group("freeze for 4.2")
+
+    assert outcomes(await bot.unpause_group(BOB)) == [CHANGED] * 3
+    assert bot.merge_queue.pauses == {}
 
 
 async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> None:
