@@ -63,7 +63,7 @@ def section(
 
 def sentence(text: str) -> Message:
     """A message that is these words and nothing else."""
-    return Message(text=text, blocks=(section(text),))
+    return Message(text=cut_markup(text, FALLBACK_LIMIT), blocks=(section(text),))
 
 
 def two_columns(rows: Sequence[tuple[str, str]]) -> Block:

@@ -180,10 +180,14 @@ def fill(path: Path, *, settled: int, waiting: int) -> None:
     row = (
         "INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, "
         "repository, subject_id, created_at, due_at, state, attempts, looks, settled_at) "
-        "VALUES (?1, ?2, ?2, ?3, 'event', 'acme/site', ?4, 0, 0, ?5, 1, 0, ?6)"
+        "VALUES (?, ?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?)"
     )
-    history = ((f"old{n}", "C1", n + 1, 1_000_000 + n, "delivered", 1) for n in range(settled))
-    backlog = ((f"new{n}", "C2", n + 1, 2_000_000 + n, "pending", None) for n in range(waiting))
+    history = (
+        (f"old{n}", "C1", "C1", n + 1, 1_000_000 + n, "delivered", 1) for n in range(settled)
+    )
+    backlog = (
+        (f"new{n}", "C2", "C2", n + 1, 2_000_000 + n, "pending", None) for n in range(waiting)
+    )
     with closing(sqlite3.connect(path)) as plain, plain:
         plain.executemany(
             "INSERT INTO destinations (line, next_sequence, head_sequence, claimable_at) "

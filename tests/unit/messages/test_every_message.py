@@ -9,6 +9,8 @@ from types import CodeType, FrameType
 import bot.messages
 from bot.domain import errors
 from bot.domain.errors import MergeQueueError, UserError
+from bot.domain.message import Message
+from bot.messages.blocks import FALLBACK_LIMIT
 from tests.support.every_message import every_message
 
 SHOWN_AFTER_ALL_ELSE = {"without_controls"}
@@ -61,3 +63,10 @@ def test_every_error_that_is_told_to_people_is_among_them() -> None:
     names = " ".join(every_message("text", "https://code.example/1"))
     told = leaves(UserError) | leaves(MergeQueueError)
     assert {one for one in told if hasattr(errors, one) and f" {one}" not in f" {names} "} == set()
+
+
+def test_the_text_that_stands_for_each_message_is_no_longer_than_slack_takes() -> None:
+    shown = every_message("text", "https://code.example/1")
+    texts = {name: one.text for name, one in shown.items() if isinstance(one, Message)}
+    assert len(texts) > 50
+    assert {name: len(text) for name, text in texts.items() if len(text) > FALLBACK_LIMIT} == {}
