@@ -168,7 +168,10 @@ def _closed_in_a_moment(connection: Any) -> Any:  # noqa: ANN401  # a class of a
 
 def _refuse_ambiguous(dsn: str) -> None:
     """Refuse what asyncpg would quote in an error, a piece of the password included."""
-    problem = "a PostgreSQL address is postgresql://user:password@host:port/database; "
+    # Not with `user:password@` in front of the host: that is taken for a password, and redacted.
+    problem = (
+        "a PostgreSQL address is postgresql://, then user:password, then @host:port/database; "
+    )
     try:
         parts = urlsplit(dsn)
         _ = parts.port

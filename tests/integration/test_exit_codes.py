@@ -89,6 +89,14 @@ async def test_an_address_that_is_none_is_a_wrong_setting(tmp_path: Path, comman
     assert said.startswith("mqbot: DATABASE_URL: ")
 
 
+@pytest.mark.parametrize("command", ["run", "migrate"])
+async def test_the_form_of_an_address_is_told_whole(tmp_path: Path, command: str) -> None:
+    url = "postgresql://mqbot:sesame@host:port/mqbot"
+    said = await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
+    assert "@host:port/database" in said
+    assert "redacted" not in said
+
+
 async def _database(path: Path) -> str:
     url = f"sqlite:///{path}"
     await migrate.upgrade(url)
