@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.domain.errors import LeaseLost
 from bot.domain.timers import Timer
 from bot.ports import Clock, Lease, Nudge, Store
+from bot.usecases.job_lease import JobLease
 from bot.usecases.lift_group import LiftGroup, parties
 from bot.usecases.lift_pause import LiftPause
 from bot.usecases.side_by_side import side_by_side
@@ -32,6 +33,10 @@ class ExpirePauses:
     clock: Clock
     nudge: Nudge
     holder: str
+    lease: JobLease = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lease", JobLease(LEASE_NAME, self.holder, LEASE))
 
     async def run(self) -> None:
         """Raises StoreError."""
@@ -40,10 +45,7 @@ class ExpirePauses:
             due = await transaction.timers.due(now, AT_ONCE)
             if not due:
                 return
-            leases = await transaction.leases.claim(
-                [LEASE_NAME], holder=self.holder, now=now, lifetime=LEASE
-            )
-            lease = leases.get(LEASE_NAME)
+            lease = await self.lease.take(transaction, now)
             if lease is None:
                 return
             together, alone = await parties(transaction, due)
@@ -55,12 +57,7 @@ class ExpirePauses:
 
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
-        now = self.clock.now()
-        async with self.store.begin() as transaction:
-            held = await transaction.leases.claim(
-                [LEASE_NAME], holder=self.holder, now=now, lifetime=LEASE
-            )
-            await transaction.leases.release(list(held.values()))
+        await self.lease.release(self.store, self.clock.now())
 
     async def _lift(self, timer: Timer, lease: Lease, gate: asyncio.Semaphore) -> None:
         async with gate:

@@ -72,7 +72,7 @@ class PostAtOnce:
 
     async def begin(self, transaction: Transaction) -> Sending | None:
         """None when another process posts, or is to. Before anything else that is locked."""
-        lease = self.posts.held.get("post")
+        lease = self.posts.lease.held
         if lease is None or len(self.tasks) >= MOST or self.posts.ending.is_set():
             return None
         now = self.posts.clock.now()

@@ -20,9 +20,10 @@ from bot.domain.errors import (
 )
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import Pace
-from bot.ports import ChannelPoster, Clock, Lease, Nudge, ParkedChannel, Store, Transaction
+from bot.ports import ChannelPoster, Clock, Nudge, ParkedChannel, Store
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.claim_size import ClaimSize
+from bot.usecases.job_lease import JobLease
 from bot.usecases.narrow_store import OUTCOMES_AT_ONCE, NarrowStore
 from bot.usecases.record_outcomes import Outcome, RecordOutcomes
 from bot.usecases.render_deliveries import Rendered, load_messages
@@ -38,6 +39,7 @@ FOLD_OVER = 30
 
 FOLD_AT_MOST = 10_000
 CLAIM = timedelta(seconds=30)
+LEASE_NAME = "post"
 LEASE = timedelta(seconds=30)
 LASTING = timedelta(seconds=20)
 """A lease is renewed when less is left of it, and with each claim: it has to outlive posts."""
@@ -71,8 +73,8 @@ class _Batch:
 class PostDeliveries:
     """One process posts at a time; a channel stops at its first delivery that is not settled.
 
-    `held`: the lease under which this one does, as far as it knows. `size`: of a claim.
-    `under_way`: what is being sent; a clock that leaps may end its claim before its request.
+    `size`: of a claim. `under_way`: what is being sent; a clock that leaps may end its claim before
+    its request.
     """
 
     store: Store
@@ -84,16 +86,17 @@ class PostDeliveries:
     pace: Pace = field(default_factory=Pace)
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
     measures: Measures = UNMEASURED
-    held: dict[str, Lease] = field(default_factory=dict)
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
     under_way: set[str] = field(default_factory=set)
     narrow: NarrowStore = field(init=False)
     outcomes: RecordOutcomes = field(init=False)
+    lease: JobLease = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "narrow", NarrowStore(self.store, OUTCOMES_AT_ONCE))
         object.__setattr__(self, "outcomes", RecordOutcomes(self.narrow, self.clock))
+        object.__setattr__(self, "lease", JobLease(LEASE_NAME, self.holder, LEASE))
 
     async def run(self) -> None:
         """Post what is due now; raises StoreError."""
@@ -103,7 +106,8 @@ class PostDeliveries:
         async with self.store.begin() as transaction:
             # Not before: how long the turn was waited for is no time that a claim has lasted.
             now = self.clock.now()
-            lease = await self._held(transaction, now) or await self._lease(transaction, now)
+            lease = await self.lease.keep(transaction, now, at_least=LASTING)
+            lease = lease or await self.lease.take(transaction, now)
             if lease is None:
                 return
             if await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST):
@@ -116,30 +120,11 @@ class PostDeliveries:
             )
             rendered = await load_messages(transaction, claimed, now)
             if claimed and lease.expires_at < now + LEASE:
-                lease = await self._lease(transaction, now) or lease
+                lease = await self.lease.take(transaction, now) or lease
         self.size.learn(self.clock.now() - now, LAST_SEND)
         runs = await self.post(claimed, rendered, now)
         if _more_may_wait(runs, channels, per_channel):
             self.nudge()
-
-    async def _held(self, transaction: Transaction, now: datetime) -> Lease | None:
-        """The lease, where nothing has to be written to keep it: not each second to no purpose."""
-        lease = self.held.get("post")
-        if lease is None or lease.expires_at - now < LASTING:
-            return None
-        try:
-            await transaction.leases.require(lease, now)
-        except LeaseLost:
-            return None
-        return lease
-
-    async def _lease(self, transaction: Transaction, now: datetime) -> Lease | None:
-        """Taken or renewed; None while it is another process's."""
-        self.held.clear()
-        self.held.update(
-            await transaction.leases.claim(["post"], holder=self.holder, now=now, lifetime=LEASE)
-        )
-        return self.held.get("post")
 
     async def post(
         self, claimed: Sequence[Delivery], rendered: Rendered, now: datetime
@@ -166,13 +151,7 @@ class PostDeliveries:
 
     async def release(self) -> None:
         """Give the lease back, if it is ours: the next process may post at once."""
-        now = self.clock.now()
-        self.held.clear()
-        async with self.store.begin() as transaction:
-            held = await transaction.leases.claim(
-                ["post"], holder=self.holder, now=now, lifetime=LEASE
-            )
-            await transaction.leases.release(list(held.values()))
+        await self.lease.release(self.store, self.clock.now())
 
     async def _channel(self, run: Sequence[Delivery], batch: _Batch) -> None:
         """Post a channel's deliveries in order; give back those behind one that must wait."""

@@ -19,6 +19,7 @@ from bot.domain.message import Message
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, Store, Transaction
 from bot.usecases.claim_size import ClaimSize
+from bot.usecases.job_lease import JobLease
 from bot.usecases.narrow_store import EDITS_AT_ONCE, NarrowStore
 from bot.usecases.open_card import open_cards
 from bot.usecases.render_cards import load_cards
@@ -65,9 +66,11 @@ class RefreshCards:
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
     narrow: NarrowStore = field(init=False)
+    lease: JobLease = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "narrow", NarrowStore(self.store, EDITS_AT_ONCE))
+        object.__setattr__(self, "lease", JobLease(LEASE_NAME, self.holder, LEASE))
 
     async def run(self) -> None:
         """Edit what is due; raises StoreError. With nothing due, nothing is written."""
@@ -79,7 +82,7 @@ class RefreshCards:
             due = await transaction.cards.due(now, self.size.of(AT_ONCE))
             if not due:
                 return
-            lease = await self._lease(transaction, now)
+            lease = await self.lease.take(transaction, now)
             if lease is None:
                 return
             messages = await load_cards(transaction, due)
@@ -101,15 +104,7 @@ class RefreshCards:
 
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
-        async with self.store.begin() as transaction:
-            lease = await self._lease(transaction, self.clock.now())
-            await transaction.leases.release([lease] if lease is not None else [])
-
-    async def _lease(self, transaction: Transaction, now: datetime) -> Lease | None:
-        held = await transaction.leases.claim(
-            [LEASE_NAME], holder=self.holder, now=now, lifetime=LEASE
-        )
-        return held.get(LEASE_NAME)
+        await self.lease.release(self.store, self.clock.now())
 
     async def _edit(
         self, card: Card, message: Message | None, lease: Lease, send_until: datetime

@@ -31,6 +31,7 @@ from bot.sandbox.merge_queue.state import (
     Service,
 )
 from bot.sandbox.merge_queue.turn import Subject, Turn
+from bot.sandbox.merge_queue.vocabulary import INTERNAL_TRIGGER
 
 _REMEMBERED_REQUESTS = 1_000
 
@@ -65,7 +66,7 @@ class SentEvent:
     metadata: Mapping[str, object] = field(default_factory=dict)
     pull_request: int | None = None
     base_ref: str | None = None
-    trigger: str = "merge queue internal"
+    trigger: str = INTERNAL_TRIGGER
     received_at: datetime | None = None
 
 

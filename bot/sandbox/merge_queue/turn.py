@@ -1,4 +1,4 @@
-"""One moment of one repository: what the rooms of the simulation act through."""
+"""One moment of one repository: what the parts of the simulation act through."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -59,7 +59,10 @@ class Views:
         return [*stacked, *self._homes.values()]
 
     def open(self, user: str, content: Json) -> View:
-        """Open a first modal; one that stood open before gives way to it."""
+        """Open a first modal; one that stood open before gives way to it.
+
+        Raises SlackRefusal: `duplicate_external_id`.
+        """
         self._refuse_known_external_id(content)
         view = self._new(user, content)
         self._stacks[user] = [view]
@@ -69,7 +72,8 @@ class Views:
     def push(self, user: str, content: Json) -> View:
         """Put a modal on top of the open ones.
 
-        Raises SlackRefusal: `push_limit_reached` past three, `not_found` when none is open.
+        Raises SlackRefusal: `push_limit_reached` past three, `not_found` when none is open,
+        `duplicate_external_id`.
         """
         stack = self._stacks.get(user)
         if not stack:
@@ -99,7 +103,10 @@ class Views:
         return view
 
     def publish(self, user: str, content: Json, expected_hash: str | None = None) -> View:
-        """Publish a person's Home tab, whose view keeps its id from then on."""
+        """Publish a person's Home tab, whose view keeps its id from then on.
+
+        Raises SlackRefusal: `hash_conflict`, `duplicate_external_id`.
+        """
         existing = self._homes.get(user)
         if existing is not None:
             return self.update(existing, content, expected_hash)

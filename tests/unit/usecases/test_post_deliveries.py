@@ -757,7 +757,7 @@ async def test_a_lease_that_another_took_meanwhile_is_not_taken_for_ours() -> No
     await another.run()
     await one.add(1)
     await one.run(1)
-    assert one.use_case.held == {}
+    assert one.use_case.lease.held is None
     assert one.shown() == []
     await another.run()
     assert another.shown() == [1]
