@@ -153,12 +153,14 @@ class HeldPause:
     def is_in_force(self, pause: Pause) -> bool:
         """Whether `pause` is the very one that was made for the group.
 
-        Without its time it is known by the signed reason that the service was given.
+        Its words count as much as its time, and alone where the time was never heard.
         """
+        if pause.reason.strip() != self.stored_reason.strip():
+            # A service may keep the time of a pause that somebody else has made their own.
+            return False
         if self.paused_at is not None:
             return same_moment(pause.paused_at, self.paused_at)
-        same_words = pause.reason.strip() == self.stored_reason.strip()
-        return same_words and pause.paused_at > self.started_at - SAME_ACT
+        return pause.paused_at > self.started_at - SAME_ACT
 
 
 def in_order(

@@ -115,6 +115,20 @@ async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> 
     assert {call.repository for call in bot.merge_queue.called("unpause")} == {mine, other}
 
 
+async def test_a_pause_that_somebody_made_their_own_is_left_alone_though_its_time_stays() -> None:
+    bot = ActingOnGroups(count=2)
+    theirs, ours = bot.names
+    await bot.pause_group()
+    kept = bot.merge_queue.pauses[theirs].paused_at
+    bot.merge_queue.pauses[theirs] = Pause(reason="Database migration", paused_at=kept)
+
+    unpaused = await bot.unpause_group(BOB)
+
+    assert outcomes(unpaused) == [GroupOutcome.REPLACED, CHANGED]
+    assert set(bot.merge_queue.pauses) == {theirs}
+    assert ours not in bot.merge_queue.pauses
+
+
 async def test_who_paused_what_was_found_is_told() -> None:
     bot = ActingOnGroups(count=2)
     await bot.pause_group("first", BOB)
