@@ -17,7 +17,7 @@ from bot.messages.text import clean
 from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
-from bot.usecases.show_audit import every_record
+from bot.usecases.asking.show_audit import every_record
 
 COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {where:8}  {what}"
 

@@ -23,8 +23,8 @@ from bot.slack.inbox import Inbox
 from bot.slack.limits import HEAR_SECONDS
 from bot.slack.once import Once
 from bot.slack.socket import SocketConnection
-from bot.usecases.end_stray_boards import end_stray_boards
-from bot.usecases.take_configuration import take_configuration
+from bot.usecases.preferences.end_stray_boards import end_stray_boards
+from bot.usecases.preferences.take_configuration import take_configuration
 
 logger = logging.getLogger(__name__)
 

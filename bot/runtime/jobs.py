@@ -18,25 +18,25 @@ from bot.slack.people import SlackPeople
 from bot.slack.poster import SlackPoster
 from bot.slack.recipients import Recipients
 from bot.usecases import UseCases
-from bot.usecases.end_cut_short import EndCutShort
-from bot.usecases.expire_pauses import ExpirePauses
+from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.gate import Gate, looks_at_once, pages_at_once
-from bot.usecases.lift_group import LiftGroup
-from bot.usecases.lift_pause import LiftPause
-from bot.usecases.look_at_health import LookAtHealth
 from bot.usecases.narrow_store import POLLS_AT_ONCE, NarrowStore
-from bot.usecases.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
-from bot.usecases.post_at_once import PostAtOnce
-from bot.usecases.post_deliveries import PostDeliveries
+from bot.usecases.pausing.end_cut_short import EndCutShort
+from bot.usecases.pausing.expire_pauses import ExpirePauses
+from bot.usecases.pausing.lift_group import LiftGroup
+from bot.usecases.pausing.lift_pause import LiftPause
+from bot.usecases.polling.look_at_health import LookAtHealth
+from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
+from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.polling.refresh_boards import RefreshBoards
+from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
+from bot.usecases.polling.tell_staleness import TellStaleness
+from bot.usecases.polling.watch_pauses import WatchPauses
+from bot.usecases.posting.post_at_once import PostAtOnce
+from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.usecases.posting.refresh_cards import RefreshCards
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
-from bot.usecases.refresh_boards import RefreshBoards
-from bot.usecases.refresh_cards import RefreshCards
-from bot.usecases.share_repositories import SHARE_SECONDS, ShareRepositories
-from bot.usecases.show_status import ShowStatus
-from bot.usecases.tell_staleness import TellStaleness
-from bot.usecases.watch_pauses import WatchPauses
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from bot.ports import Clock
 from bot.runtime.adapters import Ports
 from bot.slack.inbox import Inbox
 from bot.slack.socket import SocketConnection
-from bot.usecases.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 
 READ_AGAIN_SECONDS = 5.0
 """Several may scrape; the database is asked once for all of them."""

@@ -26,8 +26,8 @@ from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.payloads import HomeOpened
 from bot.slack.replies import Replies
+from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.show_home import ShowHome
 
 logger = logging.getLogger(__name__)
 

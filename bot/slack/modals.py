@@ -12,8 +12,8 @@ from bot.domain.repository import RepositoryName
 from bot.messages import pause
 from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.failures import read_failure
-from bot.usecases.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.show_status import ShowStatus
+from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
 
 logger = logging.getLogger(__name__)
 

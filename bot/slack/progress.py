@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from bot.messages import groups
 from bot.ports import Clock
 from bot.slack.conversation import Conversation
-from bot.usecases.group_work import Progress
+from bot.usecases.pausing.group_work import Progress
 
 GAPS = (timedelta(seconds=1), timedelta(seconds=3))
 """Waits before each line; with the first line, the answer and what the channel is told they make

@@ -23,8 +23,8 @@ from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.payloads import ExtendForm, PauseForm, Shortcut, ViewSubmission
 from bot.slack.replies import Replies
-from bot.usecases.extend_pause import ExtendRequest
-from bot.usecases.pause_queue import PauseRequest
+from bot.usecases.pausing.extend_pause import ExtendRequest
+from bot.usecases.pausing.pause_queue import PauseRequest
 
 
 @dataclass(frozen=True, slots=True)

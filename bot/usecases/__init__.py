@@ -2,31 +2,31 @@
 
 from dataclasses import dataclass
 
-from bot.usecases.channel_default import ChannelDefault
+from bot.usecases.asking.explain_pull_request import ExplainPullRequest
+from bot.usecases.asking.show_audit import ShowAudit
+from bot.usecases.asking.show_branches import ShowBranches
+from bot.usecases.asking.show_event_log import ShowEventLog
+from bot.usecases.asking.show_group import ShowGroup
+from bot.usecases.asking.show_hearing import ShowHearing
+from bot.usecases.asking.show_home import ShowHome
+from bot.usecases.asking.show_rules import ShowRules
+from bot.usecases.asking.show_statistics import ShowStatistics
+from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.choose_notices import ChooseNotices
-from bot.usecases.explain_pull_request import ExplainPullRequest
-from bot.usecases.extend_group import ExtendGroup
-from bot.usecases.extend_pause import ExtendPause
-from bot.usecases.link_account import LinkAccount
-from bot.usecases.manage_boards import ManageBoards
-from bot.usecases.manage_subscriptions import ManageSubscriptions
-from bot.usecases.pause_group import PauseGroup
-from bot.usecases.pause_queue import PauseQueue
-from bot.usecases.remind_of_pauses import RemindOfPauses
-from bot.usecases.show_audit import ShowAudit
-from bot.usecases.show_branches import ShowBranches
-from bot.usecases.show_event_log import ShowEventLog
-from bot.usecases.show_group import ShowGroup
-from bot.usecases.show_hearing import ShowHearing
-from bot.usecases.show_home import ShowHome
-from bot.usecases.show_rules import ShowRules
-from bot.usecases.show_statistics import ShowStatistics
-from bot.usecases.show_status import ShowStatus
-from bot.usecases.snooze_reminders import SnoozeReminders
-from bot.usecases.unpause_group import UnpauseGroup
-from bot.usecases.unpause_queue import UnpauseQueue
-from bot.usecases.watch_resume import WatchResume
+from bot.usecases.pausing.extend_group import ExtendGroup
+from bot.usecases.pausing.extend_pause import ExtendPause
+from bot.usecases.pausing.pause_group import PauseGroup
+from bot.usecases.pausing.pause_queue import PauseQueue
+from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
+from bot.usecases.pausing.snooze_reminders import SnoozeReminders
+from bot.usecases.pausing.unpause_group import UnpauseGroup
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.watch_resume import WatchResume
+from bot.usecases.preferences.channel_default import ChannelDefault
+from bot.usecases.preferences.link_account import LinkAccount
+from bot.usecases.preferences.manage_boards import ManageBoards
+from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from bot.clock import SystemClock
 from bot.domain.audit import Action, AuditRecord, AuditSelection
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
-from bot.usecases.show_audit import STREAMED, every_record
+from bot.usecases.asking.show_audit import STREAMED, every_record
 from tests.support.databases import TestDatabase
 from tests.support.stored import SHOP, make_record
 

@@ -10,13 +10,13 @@ from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, Topic
 from bot.scheduler import next_digest
-from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
-from bot.usecases.post_deliveries import PostDeliveries
+from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
+from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.polling.watch_pauses import WatchPauses
+from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.usecases.posting.refresh_cards import RefreshCards
 from bot.usecases.prune_history import PruneHistory
-from bot.usecases.refresh_cards import RefreshCards
-from bot.usecases.remind_of_pauses import RemindOfPauses
-from bot.usecases.watch_pauses import WatchPauses
 from tests.noise.busy_repository import NAME
 from tests.support.clock import FakeClock
 from tests.support.merge_queue import FakeMergeQueue

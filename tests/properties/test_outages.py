@@ -13,7 +13,7 @@ from bot.domain.deliveries import SubjectKind
 from bot.domain.event_log import LastPoll
 from bot.domain.freshness import stale_after
 from bot.domain.repository import RepositoryName
-from bot.usecases.tell_staleness import TellStaleness
+from bot.usecases.polling.tell_staleness import TellStaleness
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore

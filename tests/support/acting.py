@@ -9,10 +9,10 @@ from bot.domain.pauses import PauseOutcome, UnpauseOutcome
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
-from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, CHANNEL, SITE

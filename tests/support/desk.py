@@ -18,17 +18,17 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style
 from bot.ports import Hear
 from bot.scheduler import next_digest
-from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
-from bot.usecases.post_at_once import PostAtOnce
-from bot.usecases.post_deliveries import PostDeliveries
-from bot.usecases.refresh_cards import RefreshCards
-from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
-from bot.usecases.watch_pauses import WatchPauses
-from bot.usecases.watch_resume import Watching, WatchResume
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.watch_resume import Watching, WatchResume
+from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.polling.watch_pauses import WatchPauses
+from bot.usecases.posting.post_at_once import PostAtOnce
+from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.usecases.posting.refresh_cards import RefreshCards
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.disturbances import (

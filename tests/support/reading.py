@@ -10,8 +10,8 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.subscriptions import Subscription
 from bot.ports import Lease
 from bot.scheduler import next_digest
-from bot.usecases.log_reader import LogReader
-from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.polling.log_reader import LogReader
+from bot.usecases.polling.poll_event_log import PollEventLog
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue

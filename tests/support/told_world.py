@@ -15,10 +15,10 @@ from bot.domain.events import QueueEvent
 from bot.domain.message import Message, Thread
 from bot.domain.repository import RepositoryName
 from bot.scheduler import next_digest
-from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
-from bot.usecases.post_at_once import PostAtOnce
-from bot.usecases.post_deliveries import PostDeliveries
+from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.posting.post_at_once import PostAtOnce
+from bot.usecases.posting.post_deliveries import PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.disturbances import (
     Crash,

@@ -148,10 +148,19 @@ def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
 
 def test_each_use_case_has_its_place_in_the_architectures_table() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
-    table = text.partition("| Subject | Files of `bot/usecases` |")[2].partition("\n\n")[0]
-    listed = re.findall(r"`(\w+)`", table)
-    there = [path.stem for path in (ROOT / "bot" / "usecases").glob("*.py")]
-    assert sorted(listed) == sorted(set(there) - {"__init__"})
+    table = text.partition("| Package of `bot/usecases` | Subject | Files |")[2].partition("\n\n")[
+        0
+    ]
+    rows = re.findall(r"^\| (?:`?(\w+)`?)? ?\| [^|]+ \| (.+) \|$", table, re.MULTILINE)
+    listed: list[str] = []
+    package = ""
+    for named, files in rows:
+        package = named or package
+        folder = "" if package == "itself" else f"{package}/"
+        listed += [f"{folder}{file}.py" for file in re.findall(r"`(\w+)`", files)]
+    usecases = ROOT / "bot" / "usecases"
+    there = [path.relative_to(usecases).as_posix() for path in usecases.rglob("*.py")]
+    assert sorted(listed) == sorted(path for path in there if not path.endswith("__init__.py"))
 
 
 def _pins(path: Path) -> dict[str, str]:

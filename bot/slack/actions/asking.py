@@ -14,12 +14,12 @@ from bot.slack.actions.click import OnClick
 from bot.slack.answers import Answers
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
-from bot.usecases.explain_pull_request import ExplainPullRequest
-from bot.usecases.show_branches import ShowBranches
-from bot.usecases.show_event_log import LogQuestion, ShowEventLog
-from bot.usecases.show_rules import ShowRules
-from bot.usecases.show_statistics import ShowStatistics, StatisticsQuestion
-from bot.usecases.show_status import ShowStatus
+from bot.usecases.asking.explain_pull_request import ExplainPullRequest
+from bot.usecases.asking.show_branches import ShowBranches
+from bot.usecases.asking.show_event_log import LogQuestion, ShowEventLog
+from bot.usecases.asking.show_rules import ShowRules
+from bot.usecases.asking.show_statistics import ShowStatistics, StatisticsQuestion
+from bot.usecases.asking.show_status import ShowStatus
 
 
 @dataclass(frozen=True, slots=True)

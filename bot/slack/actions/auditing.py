@@ -9,8 +9,8 @@ from bot.messages import actions, audit
 from bot.slack.actions.click import OnClick
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
+from bot.usecases.asking.show_audit import ShowAudit
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.show_audit import ShowAudit
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from bot.slack.actions.click import OnClick
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
-from bot.usecases.group_work import GroupRequest
+from bot.usecases.pausing.group_work import GroupRequest
 
 
 @dataclass(frozen=True, slots=True)

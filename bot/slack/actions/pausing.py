@@ -12,13 +12,13 @@ from bot.slack.actions.click import OnClick
 from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.payloads import BlockActions, PauseForm
+from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.extend_pause import ExtendRequest
-from bot.usecases.pause_queue import PauseRequest
-from bot.usecases.remind_of_pauses import Snoozed
-from bot.usecases.show_status import ShowStatus
-from bot.usecases.snooze_reminders import SnoozeReminders, SnoozeRequest
-from bot.usecases.unpause_queue import UnpauseRequest
+from bot.usecases.pausing.extend_pause import ExtendRequest
+from bot.usecases.pausing.pause_queue import PauseRequest
+from bot.usecases.pausing.remind_of_pauses import Snoozed
+from bot.usecases.pausing.snooze_reminders import SnoozeReminders, SnoozeRequest
+from bot.usecases.pausing.unpause_queue import UnpauseRequest
 
 
 @dataclass(frozen=True, slots=True)

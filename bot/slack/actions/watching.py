@@ -8,7 +8,7 @@ from bot.messages import actions, groups, pause, pause_card
 from bot.slack.actions.click import OnClick
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
-from bot.usecases.watch_resume import Watching, WatchResume
+from bot.usecases.pausing.watch_resume import Watching, WatchResume
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ from bot.domain.repository import RepositoryName
 from bot.messages import choice
 from bot.slack.answers.answer import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
-from bot.usecases.channel_default import ChannelDefault
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.manage_boards import ManageBoards
-from bot.usecases.manage_subscriptions import ManageSubscriptions
+from bot.usecases.preferences.channel_default import ChannelDefault
+from bot.usecases.preferences.manage_boards import ManageBoards
+from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
 
 _ACTS = (
     PauseCommand,

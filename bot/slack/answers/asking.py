@@ -16,12 +16,12 @@ from bot.domain.repository import RepositoryName
 from bot.messages import branches, event_log, rules, statistics, status, why
 from bot.slack.answers.answer import RepositoryAnswer
 from bot.slack.conversation import Conversation
-from bot.usecases.explain_pull_request import ExplainPullRequest
-from bot.usecases.show_branches import ShowBranches
-from bot.usecases.show_event_log import LogQuestion, ShowEventLog
-from bot.usecases.show_rules import ShowRules
-from bot.usecases.show_statistics import ShowStatistics, StatisticsQuestion
-from bot.usecases.show_status import ShowStatus
+from bot.usecases.asking.explain_pull_request import ExplainPullRequest
+from bot.usecases.asking.show_branches import ShowBranches
+from bot.usecases.asking.show_event_log import LogQuestion, ShowEventLog
+from bot.usecases.asking.show_rules import ShowRules
+from bot.usecases.asking.show_statistics import ShowStatistics, StatisticsQuestion
+from bot.usecases.asking.show_status import ShowStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from bot.messages import audit
 from bot.ports import Clock
 from bot.slack.answers.answer import GeneralAnswer
 from bot.slack.conversation import Conversation
-from bot.usecases.show_audit import ShowAudit
+from bot.usecases.asking.show_audit import ShowAudit
 
 
 @dataclass(frozen=True, slots=True)

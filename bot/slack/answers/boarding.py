@@ -8,7 +8,13 @@ from bot.domain.repository import RepositoryName
 from bot.messages import board
 from bot.slack.answers.answer import RepositoryAnswer
 from bot.slack.conversation import Conversation
-from bot.usecases.manage_boards import BoardRequest, ManageBoards, NoPlace, PutUp, ThereAlready
+from bot.usecases.preferences.manage_boards import (
+    BoardRequest,
+    ManageBoards,
+    NoPlace,
+    PutUp,
+    ThereAlready,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ from bot.slack.answers.pausing import REASON_KEPT
 from bot.slack.conversation import Conversation
 from bot.slack.modals import show_if_unchanged
 from bot.slack.progress import ProgressLine
-from bot.usecases.extend_group import ExtendGroup, NothingHeld
-from bot.usecases.group_work import GroupRequest, SinceThen
-from bot.usecases.pause_group import PauseGroup
-from bot.usecases.show_group import ShowGroup
-from bot.usecases.unpause_group import UnpauseGroup
+from bot.usecases.asking.show_group import ShowGroup
+from bot.usecases.pausing.extend_group import ExtendGroup, NothingHeld
+from bot.usecases.pausing.group_work import GroupRequest, SinceThen
+from bot.usecases.pausing.pause_group import PauseGroup
+from bot.usecases.pausing.unpause_group import UnpauseGroup
 
 
 @dataclass(frozen=True, slots=True)

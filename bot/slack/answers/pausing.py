@@ -12,9 +12,9 @@ from bot.messages.text import clean
 from bot.slack.answers.answer import RepositoryAnswer
 from bot.slack.conversation import Conversation
 from bot.slack.modals import PauseModal
-from bot.usecases.extend_pause import ExtendPause, ExtendRequest
-from bot.usecases.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 
 REASON_KEPT = 4000
 """A reason is checked for its length after this cut, so that the check can name the length."""

@@ -10,7 +10,7 @@ from bot.messages import notices, people
 from bot.slack.answers.answer import GeneralAnswer
 from bot.slack.conversation import Conversation
 from bot.usecases.choose_notices import ChooseNotices, Chosen
-from bot.usecases.link_account import LinkAccount
+from bot.usecases.preferences.link_account import LinkAccount
 
 
 @dataclass(frozen=True, slots=True)

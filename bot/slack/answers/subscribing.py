@@ -19,9 +19,9 @@ from bot.domain.wishes import Wish
 from bot.messages import subscriptions
 from bot.slack.answers.answer import GeneralAnswer, RepositoryAnswer
 from bot.slack.conversation import Conversation
-from bot.usecases.channel_default import ChannelDefault, DefaultRequest
-from bot.usecases.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
-from bot.usecases.show_hearing import ShowHearing
+from bot.usecases.asking.show_hearing import ShowHearing
+from bot.usecases.preferences.channel_default import ChannelDefault, DefaultRequest
+from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
 
 
 @dataclass(frozen=True, slots=True)

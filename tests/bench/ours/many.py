@@ -16,7 +16,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.ports.measures import Unmeasured
 from bot.scheduler import Job, JobScheduler
-from bot.usecases.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
+from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import Poller, opened, repositories
 from tests.support.waiting import until

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from bot.domain.subscriptions import Subscription
-from bot.usecases.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
+from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import INTERVAL, opened, repositories
 from tests.support.clock import MovedClock

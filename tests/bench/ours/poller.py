@@ -20,8 +20,8 @@ from bot.scheduler import next_digest
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from bot.usecases.gate import Gate, pages_at_once
-from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
+from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_event_log import PollEventLog
 from tests.bench.services.certificate import trusting
 
 INTERVAL = timedelta(seconds=10)

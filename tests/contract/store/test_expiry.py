@@ -18,16 +18,16 @@ from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear, Store
-from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.expire_pauses import LEASE, ExpirePauses
-from bot.usecases.extend_pause import ExtendPause, ExtendRequest
-from bot.usecases.group_work import GroupRequest, GroupWork, Progress
-from bot.usecases.lift_group import LiftGroup
-from bot.usecases.lift_pause import LiftPause
-from bot.usecases.pause_group import PauseGroup
-from bot.usecases.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.expire_pauses import LEASE, ExpirePauses
+from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
+from bot.usecases.pausing.lift_group import LiftGroup
+from bot.usecases.pausing.lift_pause import LiftPause
+from bot.usecases.pausing.pause_group import PauseGroup
+from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from tests.support.clock import MovedClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, API, SITE

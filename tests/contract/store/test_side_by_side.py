@@ -10,8 +10,8 @@ from bot.domain.event_records import EventRecord
 from bot.domain.subscriptions import Style
 from bot.ports import ParkedChannel, Store
 from bot.scheduler import next_digest
-from bot.usecases.record_outcomes import Outcome, RecordOutcomes
-from bot.usecases.route_events import route_events
+from bot.usecases.posting.record_outcomes import Outcome, RecordOutcomes
+from bot.usecases.routing.route_events import route_events
 from tests.support.clock import FakeClock
 from tests.support.databases import TestDatabase
 from tests.support.make import make_subscription

@@ -11,11 +11,11 @@ from bot.domain.errors import QueueBusy
 from bot.domain.pauses import AlreadyPaused, NotPaused, Paused, Unpaused
 from bot.domain.permissions import Policy
 from bot.ports import Clock, Store
-from bot.usecases.acts import ActLog
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.turns import LEASE, PATIENCE, Turns
-from bot.usecases.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.turns import LEASE, PATIENCE, Turns
+from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, API, BOB, SITE

@@ -13,7 +13,7 @@ from bot.domain.message import Message
 from bot.slack.conversation import Conversation
 from bot.slack.progress import ProgressLine
 from bot.slack.replies import Replies
-from bot.usecases.group_work import Progress
+from bot.usecases.pausing.group_work import Progress
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels
 from tests.support.make import ALICE, SITE

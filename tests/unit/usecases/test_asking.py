@@ -16,11 +16,11 @@ from bot.domain.event_log import CLOCK_ALLOWANCE, first_position
 from bot.domain.log_pages import LONGEST_LOOKBACK, LogPlace
 from bot.domain.queue import QueueRule
 from bot.domain.whereabouts import InBatch, Left, NeverSeen
-from bot.usecases.explain_pull_request import ExplainPullRequest
-from bot.usecases.show_branches import ShowBranches
-from bot.usecases.show_event_log import LogQuestion, ShowEventLog
-from bot.usecases.show_rules import ShowRules
-from bot.usecases.show_status import ShowStatus
+from bot.usecases.asking.explain_pull_request import ExplainPullRequest
+from bot.usecases.asking.show_branches import ShowBranches
+from bot.usecases.asking.show_event_log import LogQuestion, ShowEventLog
+from bot.usecases.asking.show_rules import ShowRules
+from bot.usecases.asking.show_status import ShowStatus
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
     SITE,

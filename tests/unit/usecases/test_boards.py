@@ -23,8 +23,12 @@ from bot.domain.errors import (
 )
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.usecases.end_stray_boards import end_stray_boards
-from bot.usecases.manage_boards import (
+from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.polling.refresh_boards import RefreshBoards
+from bot.usecases.posting.post_deliveries import PostDeliveries
+from bot.usecases.posting.refresh_cards import RefreshCards
+from bot.usecases.preferences.end_stray_boards import end_stray_boards
+from bot.usecases.preferences.manage_boards import (
     Answer,
     BoardRequest,
     ManageBoards,
@@ -32,10 +36,6 @@ from bot.usecases.manage_boards import (
     PutUp,
     ThereAlready,
 )
-from bot.usecases.post_deliveries import PostDeliveries
-from bot.usecases.refresh_boards import RefreshBoards
-from bot.usecases.refresh_cards import RefreshCards
-from bot.usecases.show_status import ShowStatus
 from tests.support.acting import Acting
 from tests.support.directories import make_person
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_batch, make_queued, make_status

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from bot.usecases.delivery_ids import delivery_ids
+from bot.usecases.routing.delivery_ids import delivery_ids
 
 
 def test_ids_are_different_among_themselves_and_from_those_of_others() -> None:

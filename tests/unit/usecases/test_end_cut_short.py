@@ -7,9 +7,9 @@ from datetime import timedelta
 from bot.domain.audit import Action, Origin
 from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import CALLED_OFF, CUT_SHORT, GroupAct, GroupOutcome
-from bot.usecases.end_cut_short import STILL_NEWS, EndCutShort
-from bot.usecases.group_work import GroupRequest
-from bot.usecases.pause_queue import PauseRequest
+from bot.usecases.pausing.end_cut_short import STILL_NEWS, EndCutShort
+from bot.usecases.pausing.group_work import GroupRequest
+from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import ALICE, CHANNEL
 

@@ -3,8 +3,8 @@
 import pytest
 
 from bot.usecases.gate import looks_at_once, pages_at_once
-from bot.usecases.poll_event_log import PAGES_AT_ONCE
-from bot.usecases.watch_pauses import LOOKS_AT_ONCE
+from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE
+from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE
 
 
 def test_without_a_setting_the_shares_are_those_of_eight_requests() -> None:

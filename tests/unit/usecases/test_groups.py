@@ -22,8 +22,8 @@ from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear
-from bot.usecases.group_work import AT_ONCE, SinceThen
-from bot.usecases.pause_queue import PauseRequest
+from bot.usecases.pausing.group_work import AT_ONCE, SinceThen
+from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.directories import make_person
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_act, make_subscription

@@ -13,7 +13,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
 from bot.usecases.gate import Gate
-from bot.usecases.look_at_health import LookAtHealth
+from bot.usecases.polling.look_at_health import LookAtHealth
 from tests.support.make import CHANNEL, SITE, make_queued, make_status, make_subscription
 from tests.support.reading import Reading
 from tests.support.store import InMemoryStore

@@ -10,7 +10,11 @@ from bot.domain.errors import CommandSyntaxError, PermissionDenied
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionSource
 from bot.domain.wishes import Wish
-from bot.usecases.manage_subscriptions import TOGETHER, ManageSubscriptions, SubscriptionRequest
+from bot.usecases.preferences.manage_subscriptions import (
+    TOGETHER,
+    ManageSubscriptions,
+    SubscriptionRequest,
+)
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import FakeChannels, make_person

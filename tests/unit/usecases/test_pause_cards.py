@@ -16,8 +16,8 @@ from bot.domain.errors import (
     Refusal,
 )
 from bot.domain.pause_records import PauseEnding, Who
-from bot.usecases.refresh_cards import AT_ONCE, RefreshCards
-from bot.usecases.watch_resume import Watching
+from bot.usecases.pausing.watch_resume import Watching
+from bot.usecases.posting.refresh_cards import AT_ONCE, RefreshCards
 from tests.support.desk import Desk, World
 from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_status
 from tests.support.store import InMemoryStore, InMemoryTransaction

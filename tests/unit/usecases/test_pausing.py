@@ -18,10 +18,10 @@ from bot.domain.errors import (
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
 from bot.domain.timers import Timer
-from bot.usecases.lift_pause import LiftPause
-from bot.usecases.pause_timers import timers_of
-from bot.usecases.show_home import ShowHome
-from bot.usecases.show_status import ShowStatus
+from bot.usecases.asking.show_home import ShowHome
+from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.pausing.lift_pause import LiftPause
+from bot.usecases.pausing.pause_timers import timers_of
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import make_person

@@ -15,14 +15,14 @@ from bot.domain.repository import RepositoryName
 from bot.merge_queue.connection import GATE
 from bot.ports.measures import UNMEASURED, Measures, Unmeasured
 from bot.scheduler import next_digest
-from bot.usecases.log_reader import STAMPED_APART
-from bot.usecases.poll_due_repositories import (
+from bot.usecases.polling.log_reader import STAMPED_APART
+from bot.usecases.polling.poll_due_repositories import (
     MANY,
     MOST_A_TICK,
     TOLD_EVERY,
     PollDueRepositories,
 )
-from bot.usecases.poll_event_log import PAGES_AT_ONCE, PollEventLog
+from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE, PollEventLog
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
 from tests.support.make import API, CHANNEL, SITE, make_event

@@ -21,7 +21,7 @@ from bot.domain.errors import (
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.keeping import keep
-from bot.usecases.log_reader import STAMPED_APART
+from bot.usecases.polling.log_reader import STAMPED_APART
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import FakeMergeQueue

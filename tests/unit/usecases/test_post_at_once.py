@@ -11,7 +11,7 @@ from bot.domain.deliveries import Delivery, DeliveryState
 from bot.domain.errors import BotError, PostInDoubt, PostPostponed
 from bot.domain.message import Message, Thread
 from bot.domain.subscriptions import Style
-from bot.usecases.post_at_once import MOST
+from bot.usecases.posting.post_at_once import MOST
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Crash, Disturbance

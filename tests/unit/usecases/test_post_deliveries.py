@@ -26,7 +26,12 @@ from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.messages.events import event
 from bot.ports.measures import Unmeasured
-from bot.usecases.post_deliveries import CHANNELS_AT_ONCE, FOLD_OVER, PARKED_RETRY, PostDeliveries
+from bot.usecases.posting.post_deliveries import (
+    CHANNELS_AT_ONCE,
+    FOLD_OVER,
+    PARKED_RETRY,
+    PostDeliveries,
+)
 from tests.support.clock import FakeClock
 from tests.support.make import (
     SITE,

@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.deliveries import Delivery, DeliveryState, delivered
 from bot.domain.errors import LeaseLost, StoreUnavailable
-from bot.usecases.record_outcomes import Outcome, RecordOutcomes
+from bot.usecases.posting.record_outcomes import Outcome, RecordOutcomes
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
 from tests.support.stored import NOW, add, after, claim, event_subject, make_new

@@ -10,9 +10,9 @@ from bot.domain.repository import RepositoryName
 from bot.ports.workers import POLL_LEASES
 from bot.scheduler import next_digest
 from bot.storage.engine import IDLE_SECONDS
-from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PollEventLog
-from bot.usecases.share_repositories import ALIVE, SHARE_SECONDS, ShareRepositories
+from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.polling.share_repositories import ALIVE, SHARE_SECONDS, ShareRepositories
 from tests.support.clock import FakeClock
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore

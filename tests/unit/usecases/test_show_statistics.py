@@ -13,14 +13,14 @@ from bot.domain.audit import Actor
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.permissions import Policy
 from bot.domain.queue_statistics import QueueStatistics
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.show_statistics import (
+from bot.usecases.asking.show_statistics import (
     ENDS,
     MOST_PAGES,
     TELLING,
     ShowStatistics,
     StatisticsQuestion,
 )
+from bot.usecases.check_permission import CheckPermission
 from tests.support.clock import NOON, FakeClock
 from tests.support.directories import HOME, FakePeople, make_person
 from tests.support.make import SITE, make_event

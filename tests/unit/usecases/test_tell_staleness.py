@@ -8,7 +8,7 @@ from bot.domain.deliveries import SubjectKind
 from bot.domain.event_log import LastPoll
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
-from bot.usecases.tell_staleness import TellStaleness
+from bot.usecases.polling.tell_staleness import TellStaleness
 from tests.support.clock import FakeClock
 from tests.support.make import API, SITE, make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore

@@ -13,9 +13,9 @@ from bot.domain.events import EventPage
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.scheduler import next_digest
-from bot.usecases.poll_due_repositories import PollDueRepositories
-from bot.usecases.poll_event_log import PAGES_AT_ONCE, PollEventLog
-from bot.usecases.share_repositories import SHARE_SECONDS, ShareRepositories
+from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE, PollEventLog
+from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from tests.support.make import make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore

@@ -8,10 +8,10 @@ from bot.domain.durations import For
 from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer, TimerState
-from bot.usecases.extend_pause import ExtendPause, ExtendRequest
-from bot.usecases.known_pause import know_pause
-from bot.usecases.lift_pause import LiftPause, Postponed
-from bot.usecases.pause_queue import PauseRequest
+from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.lift_pause import LiftPause, Postponed
+from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.desk import Desk, World
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
 

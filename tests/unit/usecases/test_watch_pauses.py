@@ -9,7 +9,7 @@ from typing_extensions import override
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.usecases.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
+from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
 from tests.support.clock import NOON, FakeClock
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryStore

@@ -1,0 +1,1 @@
+"""What people ask: the live queue, and what of the service and of the record tells more."""

@@ -1,0 +1,74 @@
+"""Read all that the App Home tab tells."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.domain.errors import MergeQueueError
+from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, OutboxSummary, Store
+from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.choose_notices import about_people
+from bot.usecases.pausing.pause_timers import timers_of
+
+SHOWN = 10
+READ = 40
+"""More queues are not asked for when somebody looks: each costs two requests."""
+
+SUBSCRIPTIONS_SHOWN = 15
+READ_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ShowHome:
+    """A queue that cannot be read is shown as such; the others are shown all the same."""
+
+    show_status: ShowStatus
+    store: Store
+    clock: Clock
+
+    async def run(self, repositories: Sequence[RepositoryName]) -> HomeState:
+        """Raises StoreUnavailable."""
+        gate = asyncio.Semaphore(READ_AT_ONCE)
+        asked = repositories[:READ]
+        read = await asyncio.gather(*(self._read(name, gate) for name in asked))
+        shown = by_need(read)[:SHOWN]
+        async with self.store.begin() as transaction:
+            polled = await transaction.polls.latest(asked)
+            subscriptions = await transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN + 1)
+            outbox = await transaction.outbox.summary()
+            running = await transaction.timers.running(repositories)
+            in_force = await transaction.pauses.open({one.repository for one in running})
+            timers = await timers_of(transaction, in_force)
+        return HomeState(
+            queues=shown,
+            left_out=len(repositories) - len(shown),
+            polled={name: one.at for name, one in polled.items()},
+            subscriptions=subscriptions,
+            health=_health(outbox),
+            read_at=self.clock.now(),
+            timers=list(timers.values()),
+        )
+
+    async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:
+        """What is particular to each person, by user id."""
+        async with self.store.begin() as transaction:
+            people = await about_people(transaction, may_pause)
+        return {one: Viewer(may, people[one]) for one, may in may_pause.items()}
+
+    async def _read(self, repository: RepositoryName, gate: asyncio.Semaphore) -> ReadQueue:
+        async with gate:
+            try:
+                return await self.show_status.run(repository)
+            except MergeQueueError:
+                return repository
+
+
+def _health(outbox: OutboxSummary) -> Health:
+    return Health(
+        waiting=outbox.pending + outbox.sending,
+        in_doubt=outbox.in_doubt,
+        oldest_at=outbox.oldest_created_at,
+        parked=[(one.channel_id, one.code) for one in outbox.parked],
+    )

@@ -1,0 +1,151 @@
+"""What every act on a queue leaves behind: its audit records and the posts that tell of it."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.channels import ChannelAccess
+from bot.domain.errors import (
+    MergeQueueError,
+    MergeQueueRefused,
+    PermissionDenied,
+    QueueBusy,
+)
+from bot.domain.pauses import Told
+from bot.domain.permissions import right_of
+from bot.domain.service_answers import answer_of
+from bot.ports import ChannelDirectory, Clock, Nudge, Store, Transaction
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.pausing.group_marks import (
+    mark_begun,
+    mark_done,
+    mark_refused,
+)
+from bot.usecases.pausing.pause_timers import set_timer
+from bot.usecases.pausing.tell_acts import announce
+from bot.usecases.pausing.turns import Turns
+
+logger = logging.getLogger(__name__)
+
+ACT_MEMORY = timedelta(hours=1)
+"""How far back the end of an act is looked for; far longer than any request lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActLog:
+    """Writes the beginning of an act before the service is asked, and its end afterwards."""
+
+    store: Store
+    clock: Clock
+    channels: ChannelDirectory
+    check: CheckPermission
+    nudge: Nudge
+    turns: Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "turns", Turns(self.store, self.clock))
+
+    async def permit(self, act: AuditRecord, *others: AuditRecord) -> None:
+        """Raises PermissionDenied, after putting the refusal on record.
+
+        `others` are the same person's same act on other repositories.
+        """
+        try:
+            await self.check.require(act.actor, right_of(act.action))
+        except PermissionDenied as denied:
+            async with self.store.begin() as transaction:
+                for each in (act, *others):
+                    refused = replace(each, result=ActResult.REFUSED, detail=str(denied))
+                    await transaction.audit.add(refused)
+            raise
+
+    @asynccontextmanager
+    async def turn(self, act: AuditRecord) -> AsyncIterator[None]:
+        """Raises QueueBusy, after putting on record that nothing was done."""
+        try:
+            async with self.turns.of(act.repository):
+                yield
+        except QueueBusy as busy:
+            await self.leave(act, str(busy))
+            raise
+
+    async def leave(self, act: AuditRecord, detail: str) -> int:
+        """Put on record that somebody who may act found nothing to change; `detail` says what.
+
+        Return the id of the record.
+        """
+        unchanged = replace(
+            act, at=self.clock.now(), result=ActResult.UNCHANGED, detail=detail[:500]
+        )
+        async with self.store.begin() as transaction:
+            return await transaction.audit.add(unchanged)
+
+    async def start(self, act: AuditRecord) -> AuditRecord:
+        async with self.store.begin() as transaction:
+            record_id = await transaction.audit.add(act)
+            await mark_begun(transaction, act)
+        return replace(act, record_id=record_id)
+
+    async def succeed(self, started: AuditRecord) -> Told:
+        """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
+        done = _end(replace(started, at=self.clock.now()), ActResult.DONE)
+        here = await self.here(started.channel_id)
+        async with self.store.begin() as transaction:
+            record = await end_act(transaction, done)
+            await mark_done(transaction, replace(record, paused_at=done.paused_at))
+            await announce(transaction, record, here, self.clock.now(), paused_at=started.paused_at)
+        logger.info(
+            "act done",
+            extra={
+                "action": "act_done",
+                "act": record.act_id,
+                "act_kind": record.action,
+                "repository": record.repository,
+            },
+        )
+        self.nudge()
+        return Told(record, posted_here=bool(here))
+
+    async def fail(self, started: AuditRecord, error: MergeQueueError) -> None:
+        """Store an end that the service refused, or one that may yet have changed the queue."""
+        refused = isinstance(error, MergeQueueRefused)
+        result = ActResult.REFUSED if refused else ActResult.FAILED
+        answered = replace(started, answer=answer_of(error))
+        await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
+
+    async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> None:
+        """Store an end that nobody but the actor is told of."""
+        ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
+        async with self.store.begin() as transaction:
+            await transaction.audit.add(ended)
+            if result is ActResult.REFUSED:
+                await mark_refused(transaction, ended)
+
+    async def here(self, channel_id: str | None) -> list[str]:
+        """The actor's channel, when the bot can post there."""
+        if channel_id is None:
+            return []
+        access = await self.channels.access(channel_id)
+        return [channel_id] if access is ChannelAccess.OPEN else []
+
+
+def _end(started: AuditRecord, result: ActResult) -> AuditRecord:
+    return replace(started, result=result, act_id=started.record_id, record_id=0)
+
+
+async def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
+    """Store the end of an act, once.
+
+    When the event log told of the act first, its end is there already and is returned: the
+    posts about it are the same deliveries then, not new ones.
+    """
+    records = await transaction.audit.since(done.repository, done.at - ACT_MEMORY)
+    for record in records:
+        if record.act_id == done.act_id and record.result is ActResult.DONE:
+            return record
+    record_id = await transaction.audit.add(done)
+    await set_timer(transaction, done)
+    return replace(done, record_id=record_id)

@@ -1,0 +1,37 @@
+"""The cards of groups that were paused: one a group and channel, true while any of it is paused."""
+
+from datetime import datetime
+
+from bot.domain.cards import CardKind, CardName
+from bot.domain.group_acts import GroupAct
+from bot.domain.pause_records import PauseRecord
+from bot.ports import Transaction
+from bot.usecases.open_card import open_cards
+from bot.usecases.pausing.group_pauses import pausing_act, still_paused
+
+
+def group_card_of(act: GroupAct) -> CardName:
+    """The name of the cards of an act that paused a group."""
+    return CardName(CardKind.GROUP, act.repositories[0], str(act.group_act_id))
+
+
+async def open_group_cards(transaction: Transaction, act: GroupAct) -> None:
+    """Give each channel that hears of the act in one post its card of it."""
+    await open_cards(transaction, group_card_of(act), act.told_together, act.at)
+
+
+async def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Have the cards of the group edited that the pause was made for, if it was for one."""
+    # Two ends at once would each take the other's pause to be in force still.
+    act = await transaction.group_acts.locked(record.group_act_id) if record.group_act_id else None
+    if act is not None:
+        left = await still_paused(transaction, act)
+        await transaction.cards.touch(group_card_of(act), due_at=now, closed=not left)
+
+
+async def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
+    """Where a card shows the group that the pause was made for."""
+    act = await pausing_act(transaction, record)
+    if act is None:
+        return []
+    return [card.channel_id for card in await transaction.cards.of(group_card_of(act))]

@@ -1,0 +1,53 @@
+"""The pauses made for groups that are in force still, and when they lift themselves."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.group_acts import GroupAct, HeldPause
+from bot.domain.pause_records import PauseRecord
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.ports import Transaction
+from bot.usecases.pausing.pause_timers import timers_of
+
+
+async def pausing_act(transaction: Transaction, record: PauseRecord) -> GroupAct | None:
+    """The act on a group that the pause was made by."""
+    if not record.group_act_id:
+        return None
+    return (await transaction.group_acts.get([record.group_act_id])).get(record.group_act_id)
+
+
+async def still_paused(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
+    """The pauses that the act made and that are in force, in the group's order."""
+    in_force = await transaction.pauses.open(act.repositories)
+    ours = {one.repository: one for one in in_force if one.group_act_id == act.group_act_id}
+    return [ours[name] for name in act.repositories if name in ours]
+
+
+async def held_in_force(
+    transaction: Transaction, group: str
+) -> Mapping[RepositoryName, PauseRecord]:
+    """The pauses that are held for a group and in force still, by repository."""
+    held = {one.repository: one for one in await transaction.group_acts.held(group)}
+    in_force = await transaction.pauses.open(held)
+    return {one.repository: one for one in in_force if _is_held(one, held[one.repository])}
+
+
+def _is_held(record: PauseRecord, held: HeldPause) -> bool:
+    return held.is_in_force(Pause(reason=record.stored_reason, paused_at=record.paused_at))
+
+
+@dataclass(frozen=True, slots=True)
+class TimedEnds:
+    """When those of some pauses lift themselves that do; `overdue` of them should have."""
+
+    times: Sequence[datetime]
+    overdue: int
+
+
+async def ends_of(transaction: Transaction, pauses: Collection[PauseRecord]) -> TimedEnds:
+    timers = (await timers_of(transaction, pauses)).values()
+    overdue = sum(timer.is_overdue for timer in timers)
+    return TimedEnds([timer.lifts_at for timer in timers], overdue)

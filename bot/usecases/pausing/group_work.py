@@ -1,0 +1,205 @@
+"""One act on every repository of a group: some at a time, told as it goes on, ended in one post."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.errors import MergeQueueError, StoreError, UserError
+from bot.domain.group_acts import (
+    AT_MOST,
+    CHANGES,
+    GroupAct,
+    GroupOutcome,
+    RepositoryResult,
+    in_order,
+)
+from bot.domain.groups import Group
+from bot.domain.repository import RepositoryName
+from bot.domain.service_answers import answer_of
+from bot.domain.subscriptions import Topic
+from bot.ports import Transaction
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.group_marks import tell_together
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 8
+"""Repositories acted upon at a time: as many requests as the service's client lets be in flight,
+so that other people's requests wait for no more than these."""
+
+Report = Callable[["Progress"], Awaitable[None]]
+Work = Callable[[RepositoryName], Awaitable[RepositoryResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRequest:
+    """What is asked of a group. `asked` is what was typed behind its name.
+
+    `again` is the act whose rest is to be tried again, by its id. `lifts_at` is the time of the
+    timers that ask, or the new end that is asked for.
+    """
+
+    group: Group
+    actor: Actor
+    origin: Origin
+    channel_id: str | None = None
+    asked: str = ""
+    again: int | None = None
+    lifts_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an act on a group has come."""
+
+    group: Group
+    action: Action
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class SinceThen:
+    """Nothing was tried again: `latest` has happened to the group since, if anything is known."""
+
+    latest: GroupAct | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWork:
+    """What pausing and unpausing a group have in common."""
+
+    acts: ActLog
+
+    async def permit(self, request: GroupRequest, action: Action) -> None:
+        """Raises PermissionDenied; the refusal is on record for every repository."""
+        now = self.acts.clock.now()
+        first, *others = (
+            AuditRecord(
+                at=now,
+                actor=request.actor,
+                action=action,
+                origin=request.origin,
+                repository=repository,
+                result=ActResult.STARTED,
+                channel_id=request.channel_id,
+                reason=request.asked or None,
+                group=request.group.name,
+            )
+            for repository in request.group.repositories
+        )
+        await self.acts.permit(first, *others)
+
+    async def rest(self, request: GroupRequest) -> Sequence[RepositoryName] | SinceThen:
+        """The repositories that an act left over, as long as nothing happened to the group since.
+
+        Somebody may have unpaused the group after a pause of it that half failed: to pause the
+        other half then would be the opposite of what people want.
+        """
+        act = await self.act_to_go_on_with(request, CHANGES)
+        return act if isinstance(act, SinceThen) else act.left_to_try
+
+    async def act_to_go_on_with(
+        self, request: GroupRequest, actions: Collection[Action]
+    ) -> GroupAct | SinceThen:
+        """The act whose rest is asked for, as long as it is the last of `actions` on the group."""
+        async with self.acts.store.begin() as transaction:
+            latest = await transaction.group_acts.latest(request.group.name, actions)
+        if latest is None or latest.group_act_id != request.again or not latest.left_to_try:
+            return SinceThen(latest)
+        return latest
+
+    async def begin(
+        self, request: GroupRequest, action: Action, repositories: Sequence[RepositoryName]
+    ) -> GroupAct:
+        """Store that it begins, and who will hear of it in one post."""
+        here = await self.acts.here(request.channel_id)
+        async with self.acts.store.begin() as transaction:
+            hearing = await _hearing_several(transaction, repositories)
+            if action is not Action.PAUSE:
+                hearing |= await _told_of_pausing(transaction, request.group)
+            if request.again is not None:
+                begun = await transaction.group_acts.get([request.again])
+                hearing |= begun[request.again].told_together
+            act = GroupAct(
+                group=request.group.name,
+                action=action,
+                at=self.acts.clock.now(),
+                actor=request.actor,
+                origin=request.origin,
+                repositories=tuple(repositories),
+                channel_id=request.channel_id,
+                asked=request.asked,
+                told_together=frozenset(here) | hearing,
+                lifts_at=request.lifts_at,
+            )
+            group_act_id = await transaction.group_acts.add(act)
+        return replace(act, group_act_id=group_act_id)
+
+    async def run(
+        self, act: GroupAct, request: GroupRequest, work: Work, report: Report
+    ) -> GroupAct:
+        """Act on each repository and store how they ended, with the post that tells of it."""
+        gate = asyncio.Semaphore(AT_ONCE)
+        done: list[RepositoryResult] = []
+
+        async def one(repository: RepositoryName) -> None:
+            async with gate:
+                if self.acts.clock.now() - act.at < AT_MOST:
+                    done.append(await _guarded(work, repository))
+            total = len(act.repositories)
+            await report(Progress(request.group, act.action, len(done), total))
+
+        async with asyncio.TaskGroup() as tasks:
+            for repository in act.repositories:
+                tasks.create_task(one(repository))
+        return await self._end(act, done)
+
+    async def _end(self, act: GroupAct, done: Sequence[RepositoryResult]) -> GroupAct:
+        now = self.acts.clock.now()
+        ended = replace(act, results=in_order(act.repositories, done), ended_at=now)
+        async with self.acts.store.begin() as transaction:
+            await transaction.group_acts.end(act.group_act_id, ended.results, now)
+            if ended.has_changed:
+                await tell_together(transaction, ended)
+        self.acts.nudge()
+        return ended
+
+
+async def _hearing_several(
+    transaction: Transaction, repositories: Collection[RepositoryName]
+) -> frozenset[str]:
+    """The channels that hear of pauses of more than one of these."""
+    heard: Counter[str] = Counter()
+    for repository in repositories:
+        subscriptions = await transaction.subscriptions.of_repository(repository)
+        heard.update({one.channel_id for one in subscriptions if Topic.PAUSE in one.topics})
+    return frozenset(channel_id for channel_id, times in heard.items() if times > 1)
+
+
+async def _told_of_pausing(transaction: Transaction, group: Group) -> frozenset[str]:
+    """Where a card shows what is paused for the group."""
+    held = await transaction.group_acts.held(group.name)
+    acts = await transaction.group_acts.get({one.group_act_id for one in held})
+    return frozenset(channel_id for act in acts.values() for channel_id in act.told_together)
+
+
+async def _guarded(work: Work, repository: RepositoryName) -> RepositoryResult:
+    """One repository that fails does not keep the others from being acted upon."""
+    try:
+        return await work(repository)
+    except MergeQueueError as error:
+        why = answer_of(error)
+    except StoreError as error:
+        why = f"the bot's database: {error}"
+    except UserError as error:
+        why = str(error)
+    logger.warning(
+        "a part of an act on a group failed",
+        extra={"action": "group_part_failed", "repository": repository, "detail": why},
+    )
+    return RepositoryResult(repository, GroupOutcome.FAILED, detail=why)

@@ -1,0 +1,109 @@
+"""Lift the pauses of a group whose time has come together, and tell of them in one post."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.domain.audit import Action, Actor, Origin
+from bot.domain.errors import QueueBusy
+from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.groups import Group
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused
+from bot.domain.repository import RepositoryName
+from bot.domain.service_answers import answer_of
+from bot.domain.snapshots import same_moment
+from bot.domain.timers import Timer
+from bot.ports import Lease, Transaction
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
+from bot.usecases.pausing.lift_pause import LiftPause, Postponed
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Timers of one person for pauses that one act made on a group, all of them due."""
+
+    group: str
+    timers: tuple[Timer, ...]
+
+
+async def parties(
+    transaction: Transaction, due: Sequence[Timer]
+) -> tuple[Sequence[Party], Sequence[Timer]]:
+    """The timers that act together, and those that act alone."""
+    held = await transaction.group_acts.holding([timer.repository for timer in due])
+    by_act: dict[tuple[str, int, str], list[Timer]] = defaultdict(list)
+    alone: list[Timer] = []
+    for timer in due:
+        holding = next((one for one in held if _is_held_by(timer, one)), None)
+        if holding is None:
+            alone.append(timer)
+        else:
+            by_act[holding.group, holding.group_act_id, timer.set_by].append(timer)
+    together: list[Party] = []
+    for (group, _, _), timers in by_act.items():
+        if len(timers) > 1:
+            together.append(Party(group, tuple(timers)))
+        else:
+            alone += timers
+    return together, alone
+
+
+def _is_held_by(timer: Timer, held: HeldPause) -> bool:
+    return (
+        held.repository == timer.repository
+        and held.paused_at is not None
+        and same_moment(held.paused_at, timer.paused_at)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LiftGroup:
+    """An act on a group, on a timer's word. What fails is tried again, one by one."""
+
+    lift_pause: LiftPause
+    work: GroupWork
+
+    async def run(self, party: Party, lease: Lease) -> None:
+        """Raises StoreError."""
+        first = party.timers[0]
+        timers = {timer.repository: timer for timer in party.timers}
+        request = GroupRequest(
+            Group(party.group, tuple(timers)),
+            Actor(first.set_by, first.set_by_name),
+            Origin.TIMER,
+            first.channel_id,
+            lifts_at=first.lifts_at,
+        )
+        act = await self.work.begin(request, Action.UNPAUSE, request.group.repositories)
+
+        async def lift(repository: RepositoryName) -> RepositoryResult:
+            return await self._one(act, timers[repository], lease)
+
+        await self.work.run(act, request, lift, _unheard)
+
+    async def _one(self, act: GroupAct, timer: Timer, lease: Lease) -> RepositoryResult:
+        match await self.lift_pause.run(timer, lease, act):
+            case Unpaused():
+                return RepositoryResult(timer.repository, GroupOutcome.CHANGED)
+            case NotPaused():
+                await self._let_go(act, timer)
+                return RepositoryResult(timer.repository, GroupOutcome.NOT_PAUSED)
+            case OtherPause(known=known):
+                await self._let_go(act, timer)
+                who = known.actor.name if known.actor is not None else None
+                return RepositoryResult(timer.repository, GroupOutcome.REPLACED, who)
+            case LiftsLater():
+                detail = "somebody gave it another end meanwhile"
+                return RepositoryResult(timer.repository, GroupOutcome.FAILED, detail=detail)
+            case Postponed(error=error):
+                why = str(error) if isinstance(error, QueueBusy) else answer_of(error)
+                detail = f"{why}; it is tried again"
+                return RepositoryResult(timer.repository, GroupOutcome.FAILED, detail=detail)
+
+    async def _let_go(self, act: GroupAct, timer: Timer) -> None:
+        async with self.work.acts.store.begin() as transaction:
+            await transaction.group_acts.let_go(act.group, timer.repository)
+
+
+async def _unheard(_progress: Progress) -> None:
+    """Nobody waits for it."""

@@ -1,0 +1,102 @@
+"""Lift one pause because its time has come."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.domain.audit import Actor, Origin
+from bot.domain.backoff import retry_delay
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
+from bot.domain.group_acts import GroupAct
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.timers import Timer, TimerState
+from bot.ports import Clock, Lease, Store, Transaction
+from bot.usecases.pausing.overdue_pauses import tell_overdue
+from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
+from bot.usecases.tell_urgently import tell_urgently
+
+logger = logging.getLogger(__name__)
+
+LONGEST_WAIT = timedelta(minutes=1)
+"""Between two tries while the service does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Not lifted yet, and why; it is tried again by itself."""
+
+    error: MergeQueueError | QueueBusy
+
+
+@dataclass(frozen=True, slots=True)
+class LiftPause:
+    """Compares before it acts: somebody else's pause stays, and the channel is told so."""
+
+    unpause_queue: UnpauseQueue
+    store: Store
+    clock: Clock
+    jitter: Callable[[], float]
+
+    async def run(
+        self, timer: Timer, lease: Lease, part_of: GroupAct | None = None
+    ) -> UnpauseOutcome | LiftsLater | Postponed:
+        """Raises StoreError, LeaseLost among them."""
+        request = UnpauseRequest(
+            timer.repository,
+            Actor(timer.set_by, timer.set_by_name),
+            Origin.TIMER,
+            timer.channel_id,
+            expected=timer.paused_at,
+            part_of=part_of,
+            lifts_at=timer.lifts_at,
+        )
+        try:
+            outcome = await self.unpause_queue.on_time(request, timer)
+        except (MergeQueueError, QueueBusy) as error:
+            await self._later(timer, lease, error)
+            return Postponed(error)
+        if isinstance(outcome, LiftsLater):
+            return outcome
+        async with self.store.begin() as transaction:
+            await transaction.leases.require(lease, self.clock.now())
+            match outcome:
+                case Unpaused():
+                    await transaction.timers.save(replace(timer, state=TimerState.FIRED))
+                case NotPaused():
+                    await transaction.timers.save(replace(timer, state=TimerState.VOID))
+                case OtherPause(record_id=record_id):
+                    await transaction.timers.save(replace(timer, state=TimerState.VOID))
+                    await self._tell_void(transaction, timer, record_id)
+        return outcome
+
+    async def _later(self, timer: Timer, lease: Lease, error: MergeQueueError | QueueBusy) -> None:
+        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
+        wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
+        now = self.clock.now()
+        later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
+        async with self.store.begin() as transaction:
+            await transaction.leases.require(lease, now)
+            stored = await transaction.timers.of(timer.repository, timer.paused_at)
+            if stored is not None and stored.lifts_at != timer.lifts_at:
+                return  # Somebody gave the pause another end meanwhile.
+            await transaction.timers.save(later)
+            if not timer.failures:
+                await tell_overdue(transaction, later, now)
+        logger.warning(
+            "a timed pause could not be lifted yet",
+            extra={
+                "action": "timer_postponed",
+                "repository": timer.repository,
+                "error": type(error).__name__,
+                "failures": later.failures,
+            },
+        )
+
+    async def _tell_void(self, transaction: Transaction, timer: Timer, record_id: int) -> None:
+        """In the channel where it was set: somebody else's pause stays."""
+        if timer.channel_id is None:
+            return
+        subject = Subject(SubjectKind.ACT, timer.repository, record_id)
+        await tell_urgently(transaction, subject, [timer.channel_id], self.clock.now())

@@ -1,0 +1,69 @@
+"""Pause all queues of a group on a person's word."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.audit import Action
+from bot.domain.durations import lifts_at
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, read_asked
+from bot.domain.pauses import AlreadyPaused, Paused, check_reason
+from bot.domain.repository import RepositoryName
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
+from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+
+
+@dataclass(frozen=True, slots=True)
+class PauseGroup:
+    """Pauses what is not paused, and remembers which those were; leaves other pauses alone."""
+
+    pause_queue: PauseQueue
+    work: GroupWork
+
+    async def permit(self, request: GroupRequest) -> None:
+        """Before anything is asked: raises PermissionDenied; the audit says so."""
+        await self.work.permit(request, Action.PAUSE)
+
+    async def lifts_at(self, request: GroupRequest) -> datetime | None:
+        """When the pauses are to lift themselves; raises InvalidReason and InvalidDuration."""
+        asked = read_asked(request.asked)
+        check_reason(asked.reason)
+        if asked.lasting is None:
+            return None
+        zone = await self.work.acts.check.zone(request.actor)
+        return lifts_at(asked.lasting, self.work.acts.clock.now(), zone)
+
+    async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
+        """Raises InvalidReason, InvalidDuration or PermissionDenied.
+
+        What fails of the group is in the result.
+        """
+        await self.permit(request)
+        await self.lifts_at(request)
+        asked_for = read_asked(request.asked)
+        repositories: Sequence[RepositoryName] = request.group.repositories
+        if request.again is not None:
+            rest = await self.work.rest(request)
+            if isinstance(rest, SinceThen):
+                return rest
+            repositories = rest
+        act = await self.work.begin(request, Action.PAUSE, repositories)
+
+        async def pause(repository: RepositoryName) -> RepositoryResult:
+            asked = PauseRequest(
+                repository,
+                asked_for.reason,
+                request.actor,
+                request.origin,
+                request.channel_id,
+                part_of=act,
+                lasting=asked_for.lasting,
+            )
+            match await self.pause_queue.run(asked):
+                case Paused():
+                    return RepositoryResult(repository, GroupOutcome.CHANGED)
+                case AlreadyPaused(known=known):
+                    who = known.actor.name if known.actor is not None else None
+                    return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, who)
+
+        return await self.work.run(act, request, pause, report)

@@ -1,0 +1,214 @@
+"""The one record of each pause, and its cards and posts, whoever tells of it first."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.group_acts import GroupOutcome
+from bot.domain.notices import Notice
+from bot.domain.pause_records import (
+    PauseEnding,
+    PauseRecord,
+    Sighting,
+    Who,
+    better_known,
+    same_pause,
+    with_sighting,
+)
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Topic
+from bot.ports import Transaction
+from bot.usecases.choose_notices import who_want
+from bot.usecases.pausing.group_cards import group_channels, touch_group
+from bot.usecases.pausing.group_pauses import pausing_act, still_paused
+from bot.usecases.pausing.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
+from bot.usecases.tell_urgently import tell_urgently
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The pause after a sighting. `before` is the record it had; None when it is new.
+
+    `replaced` is the pause in force before a new one.
+    """
+
+    record: PauseRecord
+    before: PauseRecord | None
+    replaced: PauseRecord | None = None
+
+    @property
+    def has_new_reason(self) -> bool:
+        """Whether the pause known before is the same, and says something else now."""
+        return self.before is not None and self.before.stored_reason != self.record.stored_reason
+
+
+async def see_pause(
+    transaction: Transaction,
+    repository: RepositoryName,
+    seen: Sighting,
+    channels: Iterable[str],
+    now: datetime,
+) -> Seen:
+    """Put a sighting on record and give each of the channels its card of the pause."""
+    known = await transaction.pauses.of(repository, seen.paused_at - LOOKED_BACK)
+    before = same_pause(known, seen)
+    if before is not None:
+        return await _see_again(transaction, before, seen, channels, now)
+    return await _see_first(transaction, repository, known, seen, channels, now)
+
+
+async def _see_again(
+    transaction: Transaction,
+    before: PauseRecord,
+    seen: Sighting,
+    channels: Iterable[str],
+    now: datetime,
+) -> Seen:
+    record = with_sighting(before, seen)
+    if record != before:
+        await transaction.pauses.save(record)
+    if replace(record, event_id=before.event_id) != before:
+        # Which event told of it is shown nowhere: no edit for that.
+        await touch_pause(transaction, record, now)
+    if record.group_act_id != before.group_act_id:
+        await touch_group(transaction, before, now)
+    await open_pause_cards(transaction, record, channels, now)
+    return Seen(record, before)
+
+
+async def _see_first(
+    transaction: Transaction,
+    repository: RepositoryName,
+    known: Sequence[PauseRecord],
+    seen: Sighting,
+    channels: Iterable[str],
+    now: datetime,
+) -> Seen:
+    in_force = next((one for one in known if one.is_open), None)
+    record = with_sighting(
+        PauseRecord(
+            repository=repository,
+            paused_at=seen.paused_at,
+            stored_reason=seen.stored_reason,
+            reason=seen.reason or seen.stored_reason,
+            is_exact=seen.is_exact,
+            previous_reason=in_force.reason if in_force is not None else None,
+        ),
+        seen,
+    )
+    if in_force is not None and in_force.paused_at > record.paused_at:
+        # Heard of late: what replaced it is known already, and tells what there is to do.
+        over = _over(record, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
+        over = replace(over, previous_reason=None, end_told=True)
+        return Seen(replace(over, pause_id=await transaction.pauses.save(over)), None)
+    record = replace(record, pause_id=await transaction.pauses.save(record))
+    if in_force is not None:
+        in_force = _over(in_force, record.paused_at, record.by, PauseEnding.REPLACED)
+        in_force = replace(in_force, end_told=True)
+        await transaction.pauses.save(in_force)
+        await touch_pause(transaction, in_force, now, closed=True)
+        await touch_group(transaction, in_force, now)
+        await transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
+        shown = await _shown_in(transaction, in_force)
+        channels = {*channels, *shown, *await group_channels(transaction, in_force)}
+    await open_pause_cards(transaction, record, channels, now)
+    return Seen(record, None, in_force)
+
+
+def _over(
+    record: PauseRecord, ended_at: datetime, by: Who | None, ending: PauseEnding
+) -> PauseRecord:
+    return replace(record, ended_at=ended_at, ended_by=by, ending=ending)
+
+
+async def end_pause(
+    transaction: Transaction,
+    record: PauseRecord,
+    ended_at: datetime,
+    by: Who | None,
+    now: datetime,
+    *,
+    ending: PauseEnding = PauseEnding.LIFTED,
+) -> PauseRecord:
+    """Put the end of a pause on record, once, and close its cards; later only who ended it.
+
+    The caller has read `record` in this transaction, with the repository's pauses held.
+    """
+    if record.is_open:
+        ended = _over(record, ended_at, by, ending)
+    else:
+        ended = replace(record, ended_by=better_known(record.ended_by, by))
+    if ended == record:
+        return record
+    await transaction.pauses.save(ended)
+    await touch_pause(transaction, ended, now, closed=True)
+    await touch_group(transaction, ended, now)
+    await _tell_watchers(transaction, ended, now)
+    return ended
+
+
+async def tell_end(
+    transaction: Transaction,
+    record: PauseRecord,
+    channels: Collection[str],
+    now: datetime,
+    *,
+    told_otherwise: Collection[str] = (),
+) -> int:
+    """The line that says it is over, once for each channel and wherever a card shows the pause."""
+    shown = [
+        *await _shown_in(transaction, record),
+        *await group_channels(transaction, record),
+    ]
+    told = {*channels, *shown}.difference(told_otherwise)
+    added = await _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, told, now)
+    if not record.end_told:
+        await transaction.pauses.save(replace(record, end_told=True))
+    return added
+
+
+async def tell_replaced(transaction: Transaction, seen: Seen, act_id: int, now: datetime) -> None:
+    """Whose pause somebody else replaced, or gave another reason, hears of it if they want to."""
+    lost = seen.replaced or (seen.before if seen.has_new_reason else None)
+    before = lost.by if lost is not None else None
+    by = seen.record.by
+    if before is None or before.user_id is None or (by and by.user_id == before.user_id):
+        return
+    told = await who_want(transaction, Notice.REPLACED, [before.user_id])
+    await _add(transaction, SubjectKind.REPLACED, seen.record, act_id, told, now)
+
+
+async def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Who waits for several pauses of one group hears when the last of them is over."""
+    people = set(await transaction.resume_watchers.take(record.pause_id))
+    if not people:
+        return
+    act = await pausing_act(transaction, record)
+    left = await still_paused(transaction, act) if act is not None else []
+    people -= set(await transaction.resume_watchers.waiting([one.pause_id for one in left]))
+    is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1 and not left
+    kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
+    await _add(transaction, kind, record, record.pause_id, people, now)
+
+
+async def _shown_in(transaction: Transaction, record: PauseRecord) -> list[str]:
+    return [card.channel_id for card in await transaction.cards.of(card_of(record))]
+
+
+async def _add(
+    transaction: Transaction,
+    kind: SubjectKind,
+    record: PauseRecord,
+    subject_id: int,
+    addresses: Iterable[str],
+    now: datetime,
+) -> int:
+    subject = Subject(kind, record.repository, subject_id)
+    return await tell_urgently(transaction, subject, addresses, now)
+
+
+async def hearing_pauses(transaction: Transaction, repository: RepositoryName) -> set[str]:
+    """The channels subscribed to the pauses of a repository."""
+    subscriptions = await transaction.subscriptions.of_repository(repository)
+    return {one.channel_id for one in subscriptions if Topic.PAUSE in one.topics}

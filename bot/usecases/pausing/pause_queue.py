@@ -1,0 +1,114 @@
+"""Pause a queue on a person's word."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.durations import Lasting, lifts_at
+from bot.domain.errors import MergeQueueError, about
+from bot.domain.group_acts import GroupAct, as_part
+from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
+from bot.domain.repository import RepositoryName
+from bot.domain.service_answers import heard
+from bot.domain.snapshots import KnownPause
+from bot.ports import MergeQueue
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.known_pause import know_pause
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRequest:
+    """What is asked. `replacing` is the time of the pause that may be replaced, if any may.
+
+    `part_of` is the act on a group that this is a part of.
+    """
+
+    repository: RepositoryName
+    reason: str
+    actor: Actor
+    origin: Origin
+    channel_id: str | None = None
+    replacing: datetime | None = None
+    part_of: GroupAct | None = None
+    lasting: Lasting | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PauseQueue:
+    """Pauses, unless somebody already has."""
+
+    merge_queue: MergeQueue
+    acts: ActLog
+
+    async def run(self, request: PauseRequest) -> PauseOutcome:
+        """Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError."""
+        act = self._act(request, check_reason(request.reason))
+        await self.acts.permit(act)
+        if request.lasting is not None:
+            zone = await self.acts.check.zone(request.actor)
+            act = replace(act, lifts_at=lifts_at(request.lasting, act.at, zone))
+        with about(request.repository):
+            async with self.acts.turn(act):
+                outcome = await self._in_turn(request, act)
+        if isinstance(outcome, AlreadyPaused):
+            return replace(outcome, lasting=request.lasting)
+        return outcome
+
+    async def permit(self, request: PauseRequest, *others: PauseRequest) -> None:
+        """Before a reason is asked for: raises PermissionDenied; the audit says so.
+
+        `others` name the other repositories that may yet be chosen.
+        """
+        act = self._act(request, request.reason)
+        await self.acts.permit(act, *(self._act(each, each.reason) for each in others))
+
+    async def _in_turn(self, request: PauseRequest, act: AuditRecord) -> PauseOutcome:
+        current = await self.merge_queue.current_pause(request.repository)
+        known = await know_pause(self.acts.store, request.repository, current)
+        if known is None:
+            return await self._pause(act, None)
+        if not known.is_of(request.replacing) or _says_so_already(known, act):
+            await self.acts.leave(act, "already paused")
+            return AlreadyPaused(known, act.reason or "")
+        before = replace(
+            act, previous_reason=known.reason, previous_paused_at=known.pause.paused_at
+        )
+        return await self._pause(before, known)
+
+    async def _pause(self, act: AuditRecord, known: KnownPause | None) -> Paused:
+        started = await self.acts.start(act)
+        answers: list[str] = []
+        try:
+            pause = await self.merge_queue.pause(
+                act.repository, act.stored_reason or "", hear=answers.append
+            )
+        except MergeQueueError as error:
+            await self.acts.fail(started, error)
+            raise
+        done = replace(
+            started,
+            stored_reason=pause.reason,
+            paused_at=pause.paused_at,
+            answer=heard(answers),
+        )
+        return Paused(await self.acts.succeed(done), known)
+
+    def _act(self, request: PauseRequest, reason: str) -> AuditRecord:
+        record = AuditRecord(
+            at=self.acts.clock.now(),
+            actor=request.actor,
+            action=Action.PAUSE,
+            origin=request.origin,
+            repository=request.repository,
+            result=ActResult.STARTED,
+            channel_id=request.channel_id,
+            reason=reason,
+            stored_reason=signed_reason(reason, request.actor),
+        )
+        return as_part(record, request.part_of)
+
+
+def _says_so_already(known: KnownPause, act: AuditRecord) -> bool:
+    """A second click on *Replace reason*, or one after the same person paused with that reason."""
+    is_same_person = known.actor is not None and known.actor.user_id == act.actor.user_id
+    return is_same_person and known.reason == act.reason

@@ -1,0 +1,93 @@
+"""Restore what was paused for a group, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.domain.audit import Action
+from bot.domain.errors import about
+from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.pauses import NotPaused, OtherPause, Unpaused
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import KnownPause
+from bot.ports import MergeQueue
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
+from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
+
+
+@dataclass(frozen=True, slots=True)
+class UnpauseGroup:
+    """Lifts each pause that the bot made for the group, as long as it is still that pause."""
+
+    merge_queue: MergeQueue
+    unpause_queue: UnpauseQueue
+    work: GroupWork
+
+    async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
+        """Raises PermissionDenied; what fails of the group is in the result."""
+        await self.work.permit(request, Action.UNPAUSE)
+        held = await self._held(request)
+        repositories: Sequence[RepositoryName] = list(
+            dict.fromkeys([*request.group.repositories, *held])
+        )
+        if request.again is not None:
+            rest = await self.work.rest(request)
+            if isinstance(rest, SinceThen):
+                return rest
+            repositories = rest
+        act = await self.work.begin(request, Action.UNPAUSE, repositories)
+
+        async def unpause(repository: RepositoryName) -> RepositoryResult:
+            with about(repository):
+                return await self._one(act, repository, held.get(repository))
+
+        return await self.work.run(act, request, unpause, report)
+
+    async def _held(self, request: GroupRequest) -> Mapping[RepositoryName, HeldPause]:
+        """Also what has left the group since: the bot paused it for the group."""
+        async with self.work.acts.store.begin() as transaction:
+            held = await transaction.group_acts.held(request.group.name)
+        return {one.repository: one for one in held}
+
+    async def _one(
+        self, act: GroupAct, repository: RepositoryName, held: HeldPause | None
+    ) -> RepositoryResult:
+        pause = await self.merge_queue.current_pause(repository)
+        if pause is None:
+            await self._let_go(act, held)
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        known = await know_pause(self.work.acts.store, repository, pause)
+        if held is None:
+            return _left_alone(repository, GroupOutcome.NOT_OURS, known)
+        if not held.is_in_force(pause):
+            await self._let_go(act, held)
+            return _left_alone(repository, GroupOutcome.REPLACED, known)
+        asked = UnpauseRequest(
+            repository,
+            act.actor,
+            act.origin,
+            act.channel_id,
+            expected=pause.paused_at,
+            part_of=act,
+        )
+        match await self.unpause_queue.run(asked):
+            case Unpaused():
+                return RepositoryResult(repository, GroupOutcome.CHANGED)
+            case NotPaused():
+                await self._let_go(act, held)
+                return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+            case OtherPause(known=other):
+                await self._let_go(act, held)
+                return _left_alone(repository, GroupOutcome.REPLACED, other)
+
+    async def _let_go(self, act: GroupAct, held: HeldPause | None) -> None:
+        if held is not None:
+            async with self.work.acts.store.begin() as transaction:
+                await transaction.group_acts.let_go(act.group, held.repository)
+
+
+def _left_alone(
+    repository: RepositoryName, outcome: GroupOutcome, known: KnownPause | None
+) -> RepositoryResult:
+    who = known.actor.name if known is not None and known.actor is not None else None
+    return RepositoryResult(repository, outcome, who)

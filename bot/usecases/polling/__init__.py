@@ -1,0 +1,1 @@
+"""Reading event logs and queues, each repository by one process."""

@@ -1,0 +1,55 @@
+"""Share the repositories out among the processes that are alive."""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bot.domain.repository import RepositoryName
+from bot.domain.sharing import share_of
+from bot.ports import Clock, Store
+from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+
+logger = logging.getLogger(__name__)
+
+SHARE_SECONDS = 2.0
+ALIVE = timedelta(seconds=9)
+"""A process that says nothing for so long hangs or is dead: its repositories go to the others.
+
+With SHARE_SECONDS and the tick of the polls, that is within 15 seconds.
+"""
+
+
+@dataclass(slots=True)
+class ShareRepositories:
+    """Says that this process is alive, hears who else is, and follows its share of the logs."""
+
+    store: Store
+    clock: Clock
+    polls: PollDueRepositories
+    repositories: Sequence[RepositoryName]
+    holder: str
+    known: Collection[str] = field(default_factory=frozenset)
+
+    async def run(self) -> None:
+        """Raises StoreError; who was alive before then counts as alive still."""
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            alive = await transaction.workers.announce(self.holder, now=now, until=now + ALIVE)
+        if alive != self.known:
+            self.polls.follow(share_of(self.holder, alive, self.repositories))
+            logger.info(
+                "repositories shared out",
+                extra={
+                    "action": "shared_out",
+                    "workers": len(alive),
+                    "repositories": len(self.polls.followed),
+                },
+            )
+            self.known = alive
+        await self.polls.give_up()
+
+    async def leave(self) -> None:
+        """The others need not wait. Raises StoreError."""
+        async with self.store.begin() as transaction:
+            await transaction.workers.leave(self.holder)

@@ -1,0 +1,241 @@
+"""What is read of an event log is stored, and routed once its walk is whole."""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from operator import attrgetter
+
+from bot.domain.digests import NextDigest
+from bot.domain.errors import LeaseLost, MergeQueueError
+from bot.domain.event_log import Position
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
+from bot.usecases.gate import Gate
+from bot.usecases.polling.log_reader import LogReader
+from bot.usecases.posting.post_at_once import PostAtOnce, Sending
+from bot.usecases.routing.route_events import SLICE, Routed, Unrouted, route_events
+
+logger = logging.getLogger(__name__)
+
+TELLS_OF_PAUSE = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
+HELD = 2000
+"""Of more unrouted events than these the rest is left in the store, and read from there."""
+
+IN_ORDER = attrgetter("received_at", "event_id")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is stored and not routed, as far as known.
+
+    `marked` are the ids of those that are stored as routed, since they are routed next.
+    """
+
+    records: Sequence[EventRecord] | None
+    marked: Collection[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEvents:
+    """Events with the place to go on from, in one transaction, under the lease of the poll.
+
+    `overlap`: how much of the log the next walk shows again. `at_once` sends what is routed when
+    its transaction is committed, where this process is the one that posts.
+    """
+
+    store: Store
+    merge_queue: MergeQueue
+    clock: Clock
+    nudge: Nudge
+    next_digest: NextDigest
+    overlap: timedelta
+    gate: Gate
+    at_once: PostAtOnce | None
+
+    async def begin(
+        self, repository: RepositoryName, reader: LogReader, position: Position, lease: Lease
+    ) -> None:
+        """Store where the log of a repository that was never read is read from."""
+        pull_requests = await self._queued(repository)
+        async with self.store.begin() as transaction:
+            await transaction.leases.require(lease, self.clock.now())
+            # There is one if only the answer to its commit was lost: its origin is the earlier.
+            stored = await transaction.positions.load([repository])
+            position = stored.get(repository, position)
+            await transaction.positions.save(position)
+            await transaction.pull_requests.save(pull_requests)
+        reader.position = position
+
+    async def go_on(
+        self,
+        reader: LogReader,
+        position: Position,
+        lease: Lease,
+        records: Sequence[EventRecord],
+    ) -> None:
+        """Store what was read of a walk that goes on; `position` says from where."""
+        async with self.store.begin() as transaction:
+            kept = await self._keep(transaction, lease, position, records, reader)
+        reader.position, reader.unrouted = position, kept.records
+        reader.remember(records, self.overlap)
+
+    async def finish(
+        self,
+        reader: LogReader,
+        position: Position,
+        lease: Lease,
+        records: Sequence[EventRecord],
+    ) -> None:
+        """Store the rest of a walk and route what is not routed yet, as far as it can be judged."""
+        before = reader.known_position
+        if not records and reader.unrouted == [] and position == before:
+            return
+        pull_requests = await self._pull_requests(before.repository, records)
+        observed = await self._observed(before.repository, records)
+        async with self.store.begin() as transaction:
+            sending = await self.at_once.begin(transaction) if self.at_once is not None else None
+            kept = await self._keep(
+                transaction, lease, position, records, reader, are_routed_now=True
+            )
+            await transaction.pull_requests.save(pull_requests)
+            routed = await route_events(
+                transaction,
+                before.repository,
+                self.clock.now(),
+                self.next_digest,
+                observed,
+                _unrouted(
+                    reader,
+                    kept.records and sorted(kept.records, key=IN_ORDER),
+                    sending=sending,
+                    marked=kept.marked,
+                ),
+            )
+            if sending is not None:
+                await sending.render(transaction)
+        if self.at_once is not None and sending is not None:
+            self.at_once.send(sending)
+        reader.position = position
+        reader.remember(records, self.overlap)
+        routed = await self._route_rest(reader, before.repository, lease, routed)
+        reader.unrouted = routed.left
+        if routed.added > (len(sending.claimed) if sending is not None else 0):
+            self.nudge()
+
+    async def _route_rest(
+        self, reader: LogReader, repository: RepositoryName, lease: Lease, routed: Routed
+    ) -> Routed:
+        """Route the rest of a backlog, in a transaction for each slice."""
+        while routed.more:
+            self.nudge()
+            async with self.store.begin() as transaction:
+                await transaction.leases.require(lease, self.clock.now())
+                routed = await route_events(
+                    transaction,
+                    repository,
+                    self.clock.now(),
+                    self.next_digest,
+                    before=_unrouted(reader, routed.left),
+                )
+        return routed
+
+    async def _keep(
+        self,
+        transaction: Transaction,
+        lease: Lease,
+        position: Position,
+        records: Sequence[EventRecord],
+        reader: LogReader,
+        *,
+        are_routed_now: bool = False,
+    ) -> _Kept:
+        # Whatever becomes of the transaction, an answer of it that is lost leaves nothing known.
+        known, reader.unrouted = reader.unrouted, None
+        await transaction.leases.require(lease, self.clock.now())
+        marked = await self._markable(transaction, known, records) if are_routed_now else ()
+        added = await transaction.events.add_new(records, routed=bool(marked)) if records else 0
+        if added < len(marked):
+            # They were not there a moment ago, and only who holds the lease stores any.
+            raise LeaseLost(lease.name)
+        await transaction.positions.save(position)
+        if known is None or added < len(records) or len(known) + added > HELD:
+            return _Kept(None)
+        return _Kept([*known, *records], marked)
+
+    async def _markable(
+        self,
+        transaction: Transaction,
+        known: Sequence[EventRecord] | None,
+        records: Sequence[EventRecord],
+    ) -> Collection[int]:
+        """The ids of `records` if all can be routed at once: they are stored as routed then.
+
+        Nearly always so. Whether one that was stored before is routed only the store knows.
+        """
+        ids = {record.event_id for record in records}
+        if not ids or known is None or len(ids) < len(records) or len(known) + len(ids) > SLICE:
+            return ()
+        was_read = await transaction.events.any_between(records[0].repository, min(ids), max(ids))
+        return () if was_read else ids
+
+    async def _observed(
+        self, repository: RepositoryName, records: Sequence[EventRecord]
+    ) -> Pause | None:
+        """An event has its own time, and says of a change not whether that made a new pause."""
+        if TELLS_OF_PAUSE.isdisjoint([record.type for record in records]):
+            return None
+        try:
+            async with self.gate.entered():
+                return await self.merge_queue.current_pause(repository)
+        except MergeQueueError as error:
+            logger.info("pause not read", extra=_fields("pause_not_read", repository, error))
+            return None
+
+    async def _pull_requests(
+        self, repository: RepositoryName, records: Sequence[EventRecord]
+    ) -> list[PullRequestRecord]:
+        """Titles and addresses of pull requests that just entered: events carry only numbers."""
+        entered = any(record.type == ENTER for record in records)
+        return await self._queued(repository) if entered else []
+
+    async def _queued(self, repository: RepositoryName) -> list[PullRequestRecord]:
+        """A post without a title is better than none, so a failing status read stops nothing."""
+        try:
+            async with self.gate.entered():
+                status = await self.merge_queue.status(repository)
+        except MergeQueueError as error:
+            logger.info("titles not read", extra=_fields("titles_not_read", repository, error))
+            return []
+        now = self.clock.now()
+        queued = [*status.waiting_pull_requests]
+        queued += [one for batch in status.batches for one in batch.pull_requests]
+        return [
+            PullRequestRecord(repository, one.number, one.title, one.url, one.author.login, now)
+            for one in {one.number: one for one in queued}.values()
+        ]
+
+
+def _unrouted(
+    reader: LogReader,
+    records: Sequence[EventRecord] | None,
+    *,
+    sending: Sending | None = None,
+    marked: Collection[int] = (),
+) -> Unrouted:
+    """`records`: all that is unrouted, where that is known."""
+    return Unrouted(
+        records,
+        reader.settling,
+        sending,
+        reader.personal,
+        reader.clock_ahead or timedelta(),
+        marked,
+    )
+
+
+def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:
+    return {"action": action, "repository": repository, "error": type(error).__name__}

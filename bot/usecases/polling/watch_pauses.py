@@ -1,0 +1,267 @@
+"""Ask the service whether queues are paused, so that what is known of pauses stays true."""
+
+import logging
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.backoff import retry_delay
+from bot.domain.errors import BotError, MergeQueueUnavailable, about
+from bot.domain.pause_records import NEAR, PauseRecord, Sighting, Who
+from bot.domain.pauses import is_under_way
+from bot.domain.queue import Pause, QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.domain.rhythm import Ticks
+from bot.domain.snapshots import queued_in
+from bot.ports import Clock, MergeQueue, Nudge, Store, Transaction
+from bot.usecases.gate import Gate, GateClosed
+from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
+from bot.usecases.pausing.pause_history import (
+    end_pause,
+    hearing_pauses,
+    see_pause,
+    tell_end,
+    tell_replaced,
+)
+from bot.usecases.pausing.tell_acts import told_together
+from bot.usecases.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+SELDOM = 6
+"""Of so many intervals one look, where no pause is known: the event log tells of new ones. The
+depth of a paused queue is read as seldom."""
+
+LOOKS_AT_ONCE = 1
+"""Of each kind of look; polls are six. Those where no pause is known are a sixth of the polls, and
+never keep those waiting that matter more."""
+
+UNTOLD = timedelta(seconds=30)
+"""How long the end of a pause waits to be told by the event that names who lifted it."""
+
+
+@dataclass(slots=True)
+class _Schedule:
+    """When a repository is looked at next, and when the depth of its queue is read next."""
+
+    due_at: datetime
+    depth_at: datetime
+    failures: int = 0
+    running: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPauses:
+    """Each process watches its share. An answer that tells nothing new costs one request alone.
+
+    Two may look at one repository while it changes hands: what they tell is made one by holding
+    its pauses.
+    """
+
+    store: Store
+    merge_queue: MergeQueue
+    clock: Clock
+    nudge: Nudge
+    repositories: Sequence[RepositoryName]
+    followed: Callable[[], Collection[RepositoryName]]
+    interval: timedelta
+    schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
+    gate: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
+    gate_of_paused: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks("a look at a pause has a defect", "watch_defect")
+    )
+    ticks: Ticks = field(default_factory=Ticks)
+
+    async def run(self) -> None:
+        """Start the looks that are due; they end on their own. Raises StoreError."""
+        now = self.clock.now()
+        back = self.ticks.set_back(now)
+        if back:
+            for schedule in self.schedules.values():
+                schedule.due_at -= back
+                schedule.depth_at -= back
+        followed = self.followed()
+        async with self.store.begin() as transaction:
+            known = {one.repository: one for one in await transaction.pauses.open(followed)}
+            untold = await transaction.pauses.untold_ends(now - UNTOLD)
+        others = set(self.repositories).difference(followed) if untold else set()
+        for one in untold:
+            if one.repository not in others:
+                await self._tell_untold(one, now)
+        for name in followed:
+            if self._is_due(name, known.get(name), now):
+                self._start(name, known.get(name))
+
+    def begin_no_more(self) -> None:
+        """The process is about to end: looks that wait for their turn are left to others."""
+        self.gate.close()
+        self.gate_of_paused.close()
+
+    async def drain(self) -> None:
+        """Wait for the looks under way."""
+        await self.tasks.drain()
+
+    def _is_due(self, name: RepositoryName, known: PauseRecord | None, now: datetime) -> bool:
+        schedule = self.schedules.get(name)
+        if schedule is None:
+            schedule = self.schedules[name] = _Schedule(now, now)
+        if schedule.running:
+            return False
+        is_new = known is not None and known.queued_at_start is None and not schedule.failures
+        if known is not None and schedule.due_at > now + self.interval:
+            schedule.due_at = now + self.interval
+        return schedule.due_at <= now or is_new
+
+    def _start(self, name: RepositoryName, known: PauseRecord | None) -> None:
+        schedule = self.schedules[name]
+        schedule.running = True
+        # Even a defect must not have the service asked at every tick.
+        schedule.due_at = self.clock.now() + self.interval
+        self.tasks.start(self._look(name, known, schedule), f"watch {name}")
+
+    async def _look(
+        self, name: RepositoryName, known: PauseRecord | None, schedule: _Schedule
+    ) -> None:
+        gate = self.gate if known is None else self.gate_of_paused
+        try:
+            async with gate.entered():
+                started_at = self.clock.now()
+                with about(name):
+                    await self._compare(name, known, schedule)
+        except GateClosed:
+            return
+        except BotError as error:
+            self._failed(name, schedule, error)
+            return
+        finally:
+            schedule.running = False
+        schedule.failures = 0
+        wait = self.interval if known is not None else SELDOM * self.interval
+        now = self.clock.now()
+        schedule.due_at = min(max(started_at + wait, now), now + wait)
+
+    async def _compare(
+        self, name: RepositoryName, known: PauseRecord | None, schedule: _Schedule
+    ) -> None:
+        pause = await self.merge_queue.current_pause(name)
+        if pause is None:
+            if known is not None:
+                # The service says "not paused" of a repository that is not there, too.
+                await self.merge_queue.status(name)
+                await self._over(known)
+            return
+        if known is None or not _is_it(known, pause):
+            await self._see(name, known, pause)
+        elif known.queued_at_start is None or schedule.depth_at <= self.clock.now():
+            schedule.depth_at = self.clock.now() + SELDOM * self.interval
+            await self._measure(known, await self.merge_queue.status(name))
+
+    async def _see(self, name: RepositoryName, known: PauseRecord | None, pause: Pause) -> None:
+        """There is a pause, or a reason, that nobody has told of yet."""
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            in_force = await _in_force(transaction, name, now)
+            if in_force is not None and in_force != known:
+                return  # Somebody told of it while the service was asked: look again.
+            acts = await transaction.audit.since(name, now - NEAR)
+            act = _made_by(pause, acts)
+            if act is not None and is_under_way(act, acts, now):
+                return
+            sighting = Sighting(
+                pause.paused_at,
+                pause.reason,
+                reason=act.reason if act is not None else None,
+                by=Who(act.actor.name, act.actor.user_id) if act is not None else None,
+            )
+            channels = await hearing_pauses(transaction, name)
+            if act is not None:
+                channels.difference_update(await told_together(transaction, act))
+            seen = await see_pause(transaction, name, sighting, channels, now)
+            if act is not None:
+                await tell_replaced(transaction, seen, act.record_id, now)
+        self.nudge()
+
+    async def _over(self, known: PauseRecord) -> None:
+        """It is over; who lifted it is told by the event log, if anybody is."""
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            in_force = await _in_force(transaction, known.repository, now)
+            acts = await transaction.audit.since(known.repository, now - NEAR)
+            lifting = [act for act in acts if act.action is Action.UNPAUSE]
+            if in_force != known or any(is_under_way(act, acts, now) for act in lifting):
+                return
+            await end_pause(transaction, known, now, None, now)
+        self.nudge()
+
+    async def _measure(self, known: PauseRecord, status: QueueStatus) -> None:
+        """How many wait now, how many did at the start, and who came meanwhile."""
+        queued = queued_in(status)
+        joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
+        measured = replace(
+            known,
+            queued_now=len(queued),
+            queued_at_start=len(queued) - len(joined)
+            if known.queued_at_start is None
+            else known.queued_at_start,
+            joined=known.joined | joined,
+        )
+        if measured == known:
+            return
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            if await _in_force(transaction, known.repository, now) != known:
+                return
+            await transaction.pauses.save(measured)
+            await touch_pause(transaction, measured, now)
+        self.nudge()
+
+    async def _tell_untold(self, untold: PauseRecord, now: datetime) -> None:
+        """No event came that says who: people are told all the same."""
+        async with self.store.begin() as transaction:
+            known = await transaction.pauses.of(untold.repository, now - LOOKED_BACK)
+            if untold not in known:
+                return
+            channels = await hearing_pauses(transaction, untold.repository)
+            await tell_end(transaction, untold, channels, now)
+        self.nudge()
+
+    def _failed(self, name: RepositoryName, schedule: _Schedule, error: BotError) -> None:
+        schedule.failures += 1
+        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
+        wait = retry_delay(schedule.failures, hint=hint, jitter=0.5)
+        schedule.due_at = self.clock.now() + max(self.interval, timedelta(seconds=wait))
+        if schedule.failures == 1:
+            logger.warning(
+                "pause not read",
+                extra={
+                    "action": "pause_not_read",
+                    "repository": name,
+                    "error": type(error).__name__,
+                    "detail": str(error),
+                },
+            )
+
+
+def _is_it(known: PauseRecord, pause: Pause) -> bool:
+    return known.is_exact and known.is_of(pause.paused_at) and known.stored_reason == pause.reason
+
+
+async def _in_force(
+    transaction: Transaction, name: RepositoryName, now: datetime
+) -> PauseRecord | None:
+    known = await transaction.pauses.of(name, now - LOOKED_BACK)
+    return next((one for one in known if one.is_open), None)
+
+
+def _made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
+    """The act of this bot whose reason the service holds, though its answer may have been lost."""
+    made = [
+        act
+        for act in acts
+        if act.action is Action.PAUSE
+        and act.stored_reason == pause.reason
+        and act.result in {ActResult.DONE, ActResult.STARTED}
+    ]
+    return made[-1] if made else None

@@ -1,0 +1,1 @@
+"""From deliveries and cards to Slack, once and in order."""

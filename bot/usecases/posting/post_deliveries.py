@@ -1,0 +1,327 @@
+"""Claim what is due, look for what is in doubt, post, record the result."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from bot.domain import deliveries as states
+from bot.domain.classification import EventKind
+from bot.domain.deliveries import RECHECK_DELAYS, Delivery, DeliveryState, SubjectKind
+from bot.domain.errors import (
+    LeaseLost,
+    PostError,
+    PostInDoubt,
+    PostPostponed,
+    PostRefused,
+    Refusal,
+)
+from bot.domain.message import Message, Thread
+from bot.domain.pacing import Pace
+from bot.ports import ChannelPoster, Clock, Nudge, ParkedChannel, Store
+from bot.ports.measures import UNMEASURED, Measures
+from bot.usecases.job_lease import JobLease
+from bot.usecases.narrow_store import OUTCOMES_AT_ONCE, NarrowStore
+from bot.usecases.posting.claim_size import ClaimSize
+from bot.usecases.posting.record_outcomes import Outcome, RecordOutcomes
+from bot.usecases.posting.render_deliveries import Rendered, load_messages
+from bot.usecases.side_by_side import side_by_side
+
+logger = logging.getLogger(__name__)
+
+CHANNELS_AT_ONCE = 50
+PER_CHANNEL = 10
+REQUESTS_AT_ONCE = 8
+FOLD_OVER = 30
+"""More than this waiting for a channel would take over half a minute, one message a second."""
+
+FOLD_AT_MOST = 10_000
+CLAIM = timedelta(seconds=30)
+LEASE_NAME = "post"
+LEASE = timedelta(seconds=30)
+LASTING = timedelta(seconds=20)
+"""A lease is renewed when less is left of it, and with each claim: it has to outlive posts."""
+
+LAST_SEND = timedelta(seconds=8)
+"""Nothing is sent later than this after the claim.
+
+A request lasts ten seconds at most, and there are two when the blocks are refused: all are over
+before another process may take the claim for abandoned and look whether the message is there.
+"""
+
+PARKED_RETRY = timedelta(minutes=2)
+"""How often a channel that Slack refuses is tried again, so that it resumes by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What was claimed together, and until when it may be sent.
+
+    `revisions`: which state of its card a card's first post says, by the delivery's id. `roots`:
+    the first messages of threads, by their cards; those posted meanwhile are added.
+    """
+
+    messages: Mapping[str, Message]
+    revisions: Mapping[str, int]
+    roots: dict[int, str]
+    send_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PostDeliveries:
+    """One process posts at a time; a channel stops at its first delivery that is not settled.
+
+    `size`: of a claim. `under_way`: what is being sent; a clock that leaps may end its claim before
+    its request.
+    """
+
+    store: Store
+    poster: ChannelPoster
+    clock: Clock
+    nudge: Nudge
+    holder: str
+    jitter: Callable[[], float]
+    pace: Pace = field(default_factory=Pace)
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
+    measures: Measures = UNMEASURED
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+    size: ClaimSize = field(default_factory=ClaimSize)
+    under_way: set[str] = field(default_factory=set)
+    narrow: NarrowStore = field(init=False)
+    outcomes: RecordOutcomes = field(init=False)
+    lease: JobLease = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "narrow", NarrowStore(self.store, OUTCOMES_AT_ONCE))
+        object.__setattr__(self, "outcomes", RecordOutcomes(self.narrow, self.clock))
+        object.__setattr__(self, "lease", JobLease(LEASE_NAME, self.holder, LEASE))
+
+    async def run(self) -> None:
+        """Post what is due now; raises StoreError."""
+        if self.ending.is_set():
+            return
+        channels, per_channel = self.size.of(CHANNELS_AT_ONCE), self.size.of(PER_CHANNEL)
+        async with self.store.begin() as transaction:
+            # Not before: how long the turn was waited for is no time that a claim has lasted.
+            now = self.clock.now()
+            lease = await self.lease.keep(transaction, now, at_least=LASTING)
+            lease = lease or await self.lease.take(transaction, now)
+            if lease is None:
+                return
+            if await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST):
+                await transaction.cards.lose_folded()
+            claimed = await transaction.outbox.claim(
+                now=now,
+                claimed_until=now + CLAIM,
+                channels=channels,
+                per_channel=per_channel,
+            )
+            rendered = await load_messages(transaction, claimed, now)
+            if claimed and lease.expires_at < now + LEASE:
+                lease = await self.lease.take(transaction, now) or lease
+        self.size.learn(self.clock.now() - now, LAST_SEND)
+        runs = await self.post(claimed, rendered, now)
+        if _more_may_wait(runs, channels, per_channel):
+            self.nudge()
+
+    async def post(
+        self, claimed: Sequence[Delivery], rendered: Rendered, now: datetime
+    ) -> Sequence[Sequence[Delivery]]:
+        """Send what was claimed at `now`; return it line by line."""
+        batch = _Batch(
+            rendered.messages,
+            rendered.revisions,
+            dict(rendered.roots),
+            send_until=now + LAST_SEND,
+        )
+        lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
+        runs = [list(run) for _, run in lines]
+        if len(runs) == 1:
+            await self._channel(runs[0], batch)
+        else:
+            await side_by_side(self._channel(run, batch) for run in runs)
+        return runs
+
+    def begin_no_more(self) -> None:
+        """The process is about to end: posts under way end, those behind them are given back."""
+        self.ending.set()
+        self.narrow.begin_no_more()
+
+    async def release(self) -> None:
+        """Give the lease back, if it is ours: the next process may post at once."""
+        await self.lease.release(self.store, self.clock.now())
+
+    async def _channel(self, run: Sequence[Delivery], batch: _Batch) -> None:
+        """Post a channel's deliveries in order; give back those behind one that must wait."""
+        for index, delivery in enumerate(run):
+            try:
+                after, parked = await self._attempt(delivery, batch)
+                if after.subject.kind is SubjectKind.CARD and after.message_ts is not None:
+                    batch.roots[after.subject.subject_id] = after.message_ts
+                goes_on = after.state.is_settled and not self.ending.is_set()
+                left = run[index + 1 :]
+                behind = [] if goes_on else [_given_back(one, self.clock.now()) for one in left]
+                following = left[0] if goes_on and left else None
+                shown = batch.revisions.get(delivery.delivery_id, 0)
+                await self.outcomes.run(Outcome([after, *behind], shown, parked, following))
+            except LeaseLost:
+                logger.warning(
+                    "claim lost while posting",
+                    extra={"action": "claim_lost", "channel": delivery.channel_id},
+                )
+                return
+            if not goes_on:
+                return
+
+    async def _attempt(
+        self, delivery: Delivery, batch: _Batch
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        async with self.gate:
+            now = self.clock.now()
+            if now >= batch.send_until or self.ending.is_set():
+                return _given_back(delivery, now), None
+            if delivery.delivery_id in self.under_way:
+                return _given_back(delivery, now + RECHECK_DELAYS[0]), None
+            if delivery.attempted_at is not None:
+                return await self._look(delivery, batch), None
+            message = batch.messages.get(delivery.delivery_id)
+            if message is None:
+                return self._nothing_to_post(delivery, now), None
+            presses = delivery.urgent or delivery.kind == EventKind.FAILURE
+            wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
+            if wait:
+                self.nudge(wait.total_seconds())
+                return _given_back(delivery, now + wait), None
+            return await self._post(delivery, message, batch)
+
+    def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
+        if delivery.subject.kind is SubjectKind.REMINDER:
+            # The pause is over by now.
+            return states.failed(delivery, "no_longer_true", now)
+        logger.error("nothing to post", extra=_fields("subject_missing", delivery))
+        return states.failed(delivery, "subject_missing", now)
+
+    async def _look(self, delivery: Delivery, batch: _Batch) -> Delivery:
+        """Whether the post whose outcome we never heard is there."""
+        since = delivery.attempted_at or delivery.created_at
+        try:
+            found = await self.poster.find(
+                delivery.channel_id, delivery.delivery_id, since, _root(delivery, batch)
+            )
+        except PostError as error:
+            logger.warning("history not read", extra=_fields("look_failed", delivery, error))
+            now = self.clock.now()
+            return states.look_failed(delivery, str(error), now=now, jitter=self.jitter())
+        if found is not None:
+            logger.info("post found in the history", extra=_fields("post_found", delivery))
+            return states.delivered(delivery, found, self.clock.now())
+        return states.not_found(delivery, self.clock.now())
+
+    async def _post(
+        self, delivery: Delivery, message: Message, batch: _Batch
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        sent_at = self.clock.now()
+        self.under_way.add(delivery.delivery_id)
+        try:
+            message_ts = await self._send(delivery, message, _thread(delivery, batch))
+        except PostInDoubt as error:
+            logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
+            doubted = replace(delivery, attempted_at=sent_at)
+            return states.in_doubt(doubted, error.code, self.clock.now()), None
+        except PostPostponed as error:
+            return self._postponed(delivery, error), None
+        except PostRefused as error:
+            return self._refused(delivery, error)
+        finally:
+            self.under_way.discard(delivery.delivery_id)
+        now = self.clock.now()
+        # What waited for a digest was not late.
+        if message.since is not None and not delivery.digest:
+            self.measures.posted(now - message.since)
+        logger.info("posted", extra=_fields("posted", delivery))
+        return states.delivered(delivery, message_ts, now), None
+
+    async def _send(self, delivery: Delivery, message: Message, thread: Thread | None) -> str:
+        """People are told, always.
+
+        When the blocks are refused, the text goes alone; when the thread is gone, to the channel.
+        """
+        try:
+            return await self.poster.post(
+                delivery.channel_id, message, delivery.delivery_id, thread
+            )
+        except PostRefused as error:
+            if error.refusal is Refusal.THREAD and thread is not None:
+                logger.info("thread gone", extra=_fields("thread_gone", delivery, error))
+                return await self._send(delivery, message, None)
+            if error.refusal is not Refusal.MESSAGE or not message.blocks:
+                raise
+            logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
+            plain = Message(message.text, told=message.told)
+            return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
+
+    def _postponed(self, delivery: Delivery, error: PostPostponed) -> Delivery:
+        now = self.clock.now()
+        if error.workspace_wide and error.retry_after is not None:
+            self.pace.hold_all(now, timedelta(seconds=error.retry_after))
+        logger.info("post postponed", extra=_fields("post_postponed", delivery, error))
+        return states.postponed(
+            delivery, error.code, now=now, retry_after=error.retry_after, jitter=self.jitter()
+        )
+
+    def _refused(
+        self, delivery: Delivery, error: PostRefused
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        now = self.clock.now()
+        # Who has left, or reads no more, is nothing for an operator to mend.
+        level = logging.INFO if error.refusal is Refusal.PERSON else logging.ERROR
+        logger.log(level, "post refused", extra=_fields("post_refused", delivery, error))
+        if error.refusal in {Refusal.MESSAGE, Refusal.PERSON}:
+            return states.failed(delivery, error.code, now), None
+        retry_at = now + PARKED_RETRY
+        kept = states.postponed(
+            delivery, error.code, now=now, retry_after=PARKED_RETRY.total_seconds(), jitter=0
+        )
+        return kept, ParkedChannel(delivery.channel_id, error.code, now, retry_at)
+
+
+def _more_may_wait(runs: Sequence[Sequence[Delivery]], channels: int, per_channel: int) -> bool:
+    """A claim is bounded, and what was tried before may have held back what stands behind it."""
+    return len(runs) >= channels or any(
+        len(run) >= per_channel or run[0].attempts > 1 or run[0].folded for run in runs
+    )
+
+
+def _root(delivery: Delivery, batch: _Batch) -> str | None:
+    """A summary that took the place of a reply tells of more than its thread."""
+    if delivery.card_id is None or delivery.folded:
+        return None
+    return batch.roots.get(delivery.card_id)
+
+
+def _thread(delivery: Delivery, batch: _Batch) -> Thread | None:
+    """A failure is for somebody who may not follow the thread."""
+    root = _root(delivery, batch)
+    return Thread(root, delivery.kind == EventKind.FAILURE) if root is not None else None
+
+
+def _given_back(delivery: Delivery, due_at: datetime) -> Delivery:
+    """Claimed but not tried: as it was before the claim."""
+    in_doubt = delivery.attempted_at is not None
+    state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
+    return replace(delivery, state=state, due_at=due_at)
+
+
+def _fields(
+    action: str, delivery: Delivery, error: PostError | None = None
+) -> dict[str, str | None]:
+    return {
+        "action": action,
+        "channel": delivery.channel_id,
+        "delivery_id": delivery.delivery_id,
+        "repository": delivery.subject.repository,
+        "subject": f"{delivery.subject.kind} {delivery.subject.subject_id}",
+        "error": str(error) if error is not None else None,
+    }

@@ -1,0 +1,67 @@
+"""What cards say now, from what is kept of the things they show."""
+
+from collections.abc import Mapping, Sequence
+
+from bot.domain.cards import Card, CardKind
+from bot.domain.message import Message
+from bot.domain.pause_records import PauseRecord
+from bot.domain.timers import Timer
+from bot.messages import groups, pause_card
+from bot.messages.pause_card import PauseView
+from bot.ports import Transaction
+from bot.usecases.pausing.group_marks import load_group_acts
+from bot.usecases.pausing.group_pauses import ends_of, still_paused
+from bot.usecases.pausing.pause_timers import timers_of
+from bot.usecases.posting.bisection_cards import load_bisection_cards
+from bot.usecases.posting.board_cards import load_board_cards
+from bot.usecases.posting.stay_cards import load_stay_cards
+
+
+async def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+    """A message for each card, by its id; none where what it shows is gone."""
+    pauses = [card for card in cards if card.name.kind is CardKind.PAUSE]
+    of_groups = [card for card in cards if card.name.kind is CardKind.GROUP]
+    boards = [card for card in cards if card.name.kind is CardKind.BOARD]
+    stays = [card for card in cards if card.name.kind is CardKind.STAY]
+    bisections = [card for card in cards if card.name.kind is CardKind.BISECTION]
+    return {
+        **await _pause_cards(transaction, pauses),
+        **await _group_cards(transaction, of_groups),
+        **await load_stay_cards(transaction, stays),
+        **await load_bisection_cards(transaction, bisections),
+        **await load_board_cards(transaction, boards),
+    }
+
+
+async def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+    if not cards:
+        return {}
+    pauses = await transaction.pauses.get({int(card.name.key) for card in cards})
+    in_force = [one for one in pauses.values() if one.is_open]
+    timers = await timers_of(transaction, in_force)
+    return {
+        card.card_id: pause_card.card(
+            _view(pauses[int(card.name.key)], timers.get(int(card.name.key)))
+        )
+        for card in cards
+        if int(card.name.key) in pauses
+    }
+
+
+def _view(pause: PauseRecord, timer: Timer | None) -> PauseView:
+    if timer is None:
+        return PauseView(pause)
+    return PauseView(pause, timer.lifts_at, timer.is_overdue)
+
+
+async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+    acts = await load_group_acts(transaction, {int(card.name.key) for card in cards})
+    messages: dict[int, Message] = {}
+    for card in cards:
+        act = acts.get(int(card.name.key))
+        if act is not None:
+            left = await still_paused(transaction, act)
+            ends = await ends_of(transaction, left)
+            names = [one.repository for one in left]
+            messages[card.card_id] = groups.card(act, names, ends.times, ends.overdue)
+    return messages

@@ -1,0 +1,201 @@
+"""The messages of deliveries, made at posting time from what they refer to."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.deliveries import Delivery, SubjectKind
+from bot.domain.message import Message
+from bot.domain.pause_records import PauseEnding
+from bot.domain.reminders import pause_of
+from bot.messages import (
+    alerts,
+    groups,
+    pause,
+    pause_card,
+    reminders,
+    staleness,
+)
+from bot.ports import Transaction
+from bot.usecases.pausing.group_marks import load_group_acts
+from bot.usecases.pausing.group_pauses import ends_of, pausing_act, still_paused
+from bot.usecases.posting.render_cards import load_cards
+from bot.usecases.posting.render_events import load_events, load_summary
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A message for each delivery, by its id; none where what it refers to is gone.
+
+    `revisions`: which state of its card a card's first post says. `roots`: the first message of the
+    thread of each card that something is told in.
+    """
+
+    messages: Mapping[str, Message]
+    revisions: Mapping[str, int]
+    roots: Mapping[int, str]
+
+
+async def load_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
+) -> Rendered:
+    """What the deliveries say now."""
+    single = [one for one in deliveries if not one.folded]
+    by_kind: dict[SubjectKind, list[Delivery]] = defaultdict(list)
+    for one in single:
+        by_kind[one.subject.kind].append(one)
+    messages = await load_events(transaction, by_kind[SubjectKind.EVENT])
+    messages |= await _act_messages(transaction, single)
+    messages |= await _group_messages(transaction, by_kind[SubjectKind.GROUP])
+    messages |= await _pause_messages(transaction, single)
+    messages |= await _stalenesses(transaction, single)
+    messages |= await _alerts(transaction, single)
+    messages |= await _reminders(transaction, by_kind[SubjectKind.REMINDER], now)
+    cards = await transaction.cards.get(_ids(by_kind[SubjectKind.CARD]))
+    shown = await load_cards(transaction, list(cards.values()))
+    revisions: dict[str, int] = {}
+    for one in by_kind[SubjectKind.CARD]:
+        if one.subject.subject_id in shown:
+            messages[one.delivery_id] = shown[one.subject.subject_id]
+            revisions[one.delivery_id] = cards[one.subject.subject_id].wanted
+    for one in deliveries:
+        if one.folded:
+            messages[one.delivery_id] = await load_summary(transaction, one)
+    return Rendered(messages, revisions, await _roots(transaction, single))
+
+
+async def _roots(transaction: Transaction, deliveries: Sequence[Delivery]) -> Mapping[int, str]:
+    """A card whose message was lost has its thread under the one that took its place."""
+    wanted = {one.card_id for one in deliveries if one.card_id is not None}
+    cards = await transaction.cards.get(wanted) if wanted else {}
+    roots: dict[int, str] = {}
+    for card in cards.values():
+        newest = card
+        if card.is_lost:
+            heirs = await transaction.cards.of(card.name)
+            newest = [one for one in heirs if one.channel_id == card.channel_id][-1]
+        if newest.message_ts is not None:
+            roots[card.card_id] = newest.message_ts
+    return roots
+
+
+def _ids(deliveries: Sequence[Delivery]) -> list[int]:
+    return [one.subject.subject_id for one in deliveries]
+
+
+_OF_ACTS = {SubjectKind.ACT: pause.act, SubjectKind.REPLACED: pause.replaced}
+_OF_PAUSES = frozenset({SubjectKind.PAUSE_END, SubjectKind.RESUMED, SubjectKind.GROUP_RESUMED})
+
+
+async def _act_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    telling = [one for one in deliveries if one.subject.kind in _OF_ACTS]
+    acts = await transaction.audit.get(_ids(telling)) if telling else {}
+    return {
+        one.delivery_id: _OF_ACTS[one.subject.kind](acts[one.subject.subject_id])
+        for one in telling
+        if one.subject.subject_id in acts
+    }
+
+
+async def _group_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    acts = await load_group_acts(transaction, _ids(deliveries))
+    return {
+        one.delivery_id: groups.answer(acts[one.subject.subject_id], posted_here=False)
+        for one in deliveries
+        if one.subject.subject_id in acts
+    }
+
+
+async def _pause_messages(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    telling = [one for one in deliveries if one.subject.kind in _OF_PAUSES]
+    pauses = await transaction.pauses.get(_ids(telling)) if telling else {}
+    messages: dict[str, Message] = {}
+    for one in telling:
+        record = pauses.get(one.subject.subject_id)
+        if record is None:
+            continue
+        if one.subject.kind is SubjectKind.RESUMED:
+            messages[one.delivery_id] = pause_card.resumed(record)
+            continue
+        if one.subject.kind is SubjectKind.GROUP_RESUMED:
+            act = await pausing_act(transaction, record)
+            messages[one.delivery_id] = (
+                pause_card.resumed(record) if act is None else groups.resumed(act, record)
+            )
+            continue
+        timed = record.ending is PauseEnding.TIMER
+        timer = await transaction.timers.of(record.repository, record.paused_at) if timed else None
+        lifts_at = timer.lifts_at if timer is not None else None
+        messages[one.delivery_id] = pause_card.ended(record, lifts_at)
+    return messages
+
+
+_OF_STALENESS = {
+    SubjectKind.STALE: staleness.stale,
+    SubjectKind.READ_AGAIN: staleness.read_again,
+}
+
+
+async def _stalenesses(
+    transaction: Transaction, deliveries: Sequence[Delivery]
+) -> dict[str, Message]:
+    telling = [one for one in deliveries if one.subject.kind in _OF_STALENESS]
+    known = await transaction.stalenesses.get(_ids(telling)) if telling else {}
+    return {
+        one.delivery_id: _OF_STALENESS[one.subject.kind](known[one.subject.subject_id])
+        for one in telling
+        if one.subject.subject_id in known
+    }
+
+
+_OF_ALERTS = frozenset({SubjectKind.ALERT, SubjectKind.ALERT_OVER})
+
+
+async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
+    telling = [one for one in deliveries if one.subject.kind in _OF_ALERTS]
+    known = await transaction.queue_health.get(_ids(telling)) if telling else {}
+    messages: dict[str, Message] = {}
+    for one in telling:
+        alert = known.get(one.subject.subject_id)
+        if alert is None:
+            continue
+        if one.subject.kind is SubjectKind.ALERT_OVER:
+            messages[one.delivery_id] = alerts.over(alert)
+            continue
+        number = alert.pull_request
+        wanted = {number} if number is not None else set()
+        seen = await transaction.pull_requests.get(alert.repository, wanted)
+        found = seen.get(number) if number is not None else None
+        messages[one.delivery_id] = alerts.alert(alert, found)
+    return messages
+
+
+async def _reminders(
+    transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
+) -> dict[str, Message]:
+    """None for a pause that is over by now: there is nothing to remind of."""
+    pauses = await transaction.pauses.get([pause_of(each) for each in _ids(deliveries)])
+    messages: dict[str, Message] = {}
+    for one in deliveries:
+        record = pauses.get(pause_of(one.subject.subject_id))
+        if record is not None and record.is_open:
+            timer = await transaction.timers.of(record.repository, record.paused_at)
+            is_overdue = timer is not None and timer.is_overdue
+            is_to_come = timer is not None and (timer.lifts_at > now or is_overdue)
+            lifts_at = timer.lifts_at if timer is not None and is_to_come else None
+            act = await pausing_act(transaction, record)
+            left = await still_paused(transaction, act) if act is not None else []
+            ends = await ends_of(transaction, left)
+            messages[one.delivery_id] = (
+                reminders.of_group(act, left, now, ends.times, ends.overdue)
+                if act is not None and len(left) > 1
+                else reminders.reminder(record, now, lifts_at, is_overdue=is_overdue)
+            )
+    return messages

@@ -1,0 +1,215 @@
+"""Subscribe a channel, unsubscribe it, list what it hears about."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
+from bot.domain.channels import ChannelAccess
+from bot.domain.commands.verbs import VERB_BY_WORD
+from bot.domain.digests import DIGEST_AT, UTC_ZONE, DigestTime
+from bot.domain.errors import CommandSyntaxError
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
+from bot.domain.wishes import InvalidWish, Wish, granted, withdrawn, words_of
+from bot.ports import Transaction
+from bot.usecases.pausing.acts import ActLog
+
+TOGETHER = 500
+"""Repositories in one transaction, so that it is over in a fraction of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionRequest:
+    """What is asked for a channel, the same for each of the repositories."""
+
+    channel_id: str
+    repositories: Sequence[RepositoryName]
+    wish: Wish
+    actor: Actor
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """The subscription to one repository as it now is, and whether the bot can post in the channel.
+
+    `changed`: it was not so before. `configured`: what the channel hears about besides.
+    """
+
+    subscription: Subscription
+    access: ChannelAccess
+    changed: bool = True
+    configured: Subscription | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribed:
+    """How unsubscribing from one repository ended.
+
+    `changed`: there was something to end. `left`: what is still heard about by command.
+    `configured`: a subscription from the configuration, which stays.
+    """
+
+    repository: RepositoryName
+    changed: bool
+    left: Subscription | None
+    configured: Subscription | None
+
+    @property
+    def still(self) -> list[Subscription]:
+        """What the channel hears about the repository now."""
+        return [one for one in (self.left, self.configured) if one is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class ManageSubscriptions:
+    """Everything a channel can say about what it wants to hear; each decision is put on record.
+
+    Many repositories take several transactions. After a StoreError the same can be asked again:
+    what is so already stays as it is.
+    """
+
+    acts: ActLog
+
+    async def subscribe(self, request: SubscriptionRequest) -> Sequence[Subscribed]:
+        """Subscribing to x turns on x only. Raises PermissionDenied and StoreError."""
+        await self._permit(Action.SUBSCRIBE, request)
+        access = await self.acts.channels.access(request.channel_id)
+        digest = DigestTime(DIGEST_AT, await self._zone(request))
+        done: list[Subscribed] = []
+        for part in _parts(request.repositories):
+            async with self.acts.store.begin() as transaction:
+                heard = await _Heard.by_channel(transaction, request.channel_id)
+                for repository in part:
+                    before = heard.by_command(repository)
+                    after = granted(before, self._new(request, repository, digest), request.wish)
+                    changed = before is None or not before.hears_the_same(after)
+                    if changed:
+                        await transaction.subscriptions.save(after)
+                    act = self._act(Action.SUBSCRIBE, request, repository)
+                    await _record(transaction, act, before, after)
+                    done.append(Subscribed(after, access, changed, heard.configured(repository)))
+        return done
+
+    async def _zone(self, request: SubscriptionRequest) -> str:
+        """The person's own, in which they say a time of day."""
+        if request.wish.style is not Style.DIGEST or request.wish.digest_zone is not None:
+            return UTC_ZONE
+        return (await self.acts.check.zone(request.actor)).key
+
+    def _new(
+        self, request: SubscriptionRequest, repository: RepositoryName, digest: DigestTime
+    ) -> Subscription:
+        return Subscription(
+            request.channel_id,
+            repository,
+            created_by=request.actor.user_id,
+            created_at=self.acts.clock.now(),
+            digest=digest,
+        )
+
+    async def unsubscribe(self, request: SubscriptionRequest) -> Sequence[Unsubscribed]:
+        """The mirror of subscribing.
+
+        Raises PermissionDenied, StoreError, and CommandSyntaxError when what would be left could
+        not be said in one subscription.
+        """
+        await self._permit(Action.UNSUBSCRIBE, request)
+        done: list[Unsubscribed] = []
+        for part in _parts(request.repositories):
+            async with self.acts.store.begin() as transaction:
+                heard = await _Heard.by_channel(transaction, request.channel_id)
+                for repository in part:
+                    before, configured = heard.by_command(repository), heard.configured(repository)
+                    left = None if before is None else _without(before, request)
+                    if left is not None:
+                        await transaction.subscriptions.save(left)
+                    elif before is not None:
+                        await self._end(transaction, before, is_configured=configured is not None)
+                    act = self._act(Action.UNSUBSCRIBE, request, repository)
+                    await _record(transaction, act, before, left)
+                    done.append(Unsubscribed(repository, before != left, left, configured))
+        return done
+
+    async def _end(
+        self, transaction: Transaction, ended: Subscription, *, is_configured: bool
+    ) -> None:
+        """What waits for a digest or a parked channel is not told to who hears of it no more."""
+        channel_id, repository = ended.channel_id, ended.repository
+        await transaction.subscriptions.delete(channel_id, repository)
+        if not is_configured:
+            await transaction.outbox.drop_unheard(channel_id, repository, self.acts.clock.now())
+
+    async def subscriptions(self, channel_id: str) -> Sequence[Subscription]:
+        async with self.acts.store.begin() as transaction:
+            return await transaction.subscriptions.of_channel(channel_id)
+
+    async def _permit(self, action: Action, request: SubscriptionRequest) -> None:
+        await self.acts.permit(*[self._act(action, request, one) for one in request.repositories])
+
+    def _act(
+        self, action: Action, request: SubscriptionRequest, repository: RepositoryName
+    ) -> AuditRecord:
+        return AuditRecord(
+            at=self.acts.clock.now(),
+            actor=request.actor,
+            action=action,
+            origin=request.origin,
+            repository=repository,
+            result=ActResult.STARTED,
+            channel_id=request.channel_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What the channel hears about."""
+
+    found: dict[tuple[RepositoryName, SubscriptionSource], Subscription]
+
+    @classmethod
+    async def by_channel(cls, transaction: Transaction, channel_id: str) -> "_Heard":
+        found = await transaction.subscriptions.of_channel(channel_id)
+        return cls({(one.repository, one.source): one for one in found})
+
+    def by_command(self, repository: RepositoryName) -> Subscription | None:
+        return self.found.get((repository, SubscriptionSource.COMMAND))
+
+    def configured(self, repository: RepositoryName) -> Subscription | None:
+        return self.found.get((repository, SubscriptionSource.CONFIGURATION))
+
+
+def _parts(repositories: Sequence[RepositoryName]) -> Iterator[Sequence[RepositoryName]]:
+    for begin in range(0, len(repositories), TOGETHER):
+        yield repositories[begin : begin + TOGETHER]
+
+
+async def _record(
+    transaction: Transaction,
+    act: AuditRecord,
+    before: Subscription | None,
+    after: Subscription | None,
+) -> None:
+    """In the transaction of the change itself: neither is there without the other."""
+    heard_before, heard_after = _words(before), _words(after)
+    await transaction.audit.add(
+        replace(
+            act,
+            result=ActResult.UNCHANGED if heard_before == heard_after else ActResult.DONE,
+            heard_before=heard_before,
+            heard_after=heard_after,
+        )
+    )
+
+
+def _words(subscription: Subscription | None) -> str:
+    return words_of(subscription) if subscription is not None else ""
+
+
+def _without(subscription: Subscription, request: SubscriptionRequest) -> Subscription | None:
+    try:
+        return withdrawn(subscription, request.wish)
+    except InvalidWish as error:
+        usage = VERB_BY_WORD["unsubscribe"].usage
+        where = f"{subscription.repository}: " if len(request.repositories) > 1 else ""
+        raise CommandSyntaxError(f"{where}{error}", usage=usage) from error

@@ -1,0 +1,1 @@
+"""From stored events to deliveries: who hears of what, and in which thread."""

@@ -1,0 +1,267 @@
+"""From stored events to deliveries: who hears about each of them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.domain.audit import AuditRecord
+from bot.domain.batches import batches_of, together
+from bot.domain.classification import (
+    PAUSE_TYPES,
+    EventKind,
+    kinds,
+)
+from bot.domain.deliveries import NewDelivery
+from bot.domain.digests import NextDigest
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.hearing import Hearing
+from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.domain.settling import Settling, settled
+from bot.domain.subscriptions import Style, Subscription, Topic
+from bot.ports import Transaction
+from bot.usecases.pausing.group_marks import group_act_of
+from bot.usecases.posting.post_at_once import Sending
+from bot.usecases.routing.count_failures import count_failures
+from bot.usecases.routing.event_routes import EventRoutes
+from bot.usecases.routing.route_threads import BACKLOG
+from bot.usecases.routing.route_to_authors import authors_to_tell
+from bot.usecases.routing.threaded import Threaded
+from bot.usecases.surroundings import surroundings, surroundings_of_merges
+
+SLICE = 1000
+"""Events routed in one transaction; a backlog of any size is kept out of memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unrouted:
+    """What a process knows of a repository's events that are stored and not routed.
+
+    `records`: all of them, oldest first, None where they have to be read. `settling` remembers
+    since when leaves that say nothing have been waited for. `sending` takes what may be sent as
+    soon as the transaction is committed. `personal`: the topics of which some people want direct
+    messages. `clock_ahead`: how far the service's clock is ahead of ours. `marked`: the ids
+    of those that this transaction has stored as routed already, all among the first SLICE.
+    """
+
+    records: Sequence[EventRecord] | None = None
+    settling: Settling = field(default_factory=Settling)
+    sending: Sending | None = None
+    personal: frozenset[str] = frozenset()
+    clock_ahead: timedelta = timedelta()
+    marked: Collection[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """What was added to tell, the events that are left, whether there is more to route at once.
+
+    `left` is None where it is more than was read.
+    """
+
+    added: int
+    left: Sequence[EventRecord] | None
+    more: bool
+
+
+async def route_events(
+    transaction: Transaction,
+    repository: RepositoryName,
+    now: datetime,
+    next_digest: NextDigest,
+    observed: Pause | None = None,
+    before: Unrouted | None = None,
+) -> Routed:
+    """Route the oldest events, as far as they can be judged, at most SLICE of them.
+
+    `observed` is the pause in force that was read after them, if it was read. `before` is
+    what is known before of all that is to be routed.
+
+    Order per channel is the order of the events, so an event that has to wait holds those
+    behind it.
+    """
+    before = before or Unrouted()
+    known, settling = before.records, before.settling
+    unrouted, behind, newest = await _slice(transaction, repository, now, known)
+    if not unrouted:
+        return Routed(0, [], more=False)
+    subscriptions = await transaction.subscriptions.of_repository(repository)
+    judged = settling.head(unrouted, newest=newest, now=now)
+    judged, merged_together = await _batches(
+        transaction, repository, judged, settling, newest=newest, now=now
+    )
+    seen = await _seen(transaction, judged)
+    kind_of, authors = await _judge(transaction, repository, judged, seen, before.personal)
+    routes = EventRoutes(
+        transaction,
+        repository,
+        hearing=Hearing(subscriptions, seen),
+        kinds=kind_of,
+        authors=authors,
+        observed=observed,
+        threaded=await _threads(transaction, repository, subscriptions, judged),
+        next_digest=next_digest,
+        merged_together=merged_together,
+    )
+    routed, deliveries = await _route(routes, judged, now, before.clock_ahead)
+    added = await _store(routes, deliveries, before.sending, now)
+    added += sum(record.type in PAUSE_TYPES for record in routed)
+    if any(Topic.HEALTH in one.topics for one in subscriptions):
+        told = [(record, kind_of[record.event_id]) for record in routed]
+        await count_failures(transaction, repository, told)
+    settling.forget([record.event_id for record in routed])
+    left = None if behind and known is None else (known or unrouted)[len(routed) :]
+    await _mark(transaction, repository, routed, left, before.marked)
+    return Routed(added, left, more=bool(behind and routed))
+
+
+async def _batches(
+    transaction: Transaction,
+    repository: RepositoryName,
+    judged: Sequence[EventRecord],
+    settling: Settling,
+    *,
+    newest: datetime,
+    now: datetime,
+) -> tuple[Sequence[EventRecord], Mapping[int, str]]:
+    """What no batch waits for the rest of, and which of it a batch merged together.
+
+    In a backlog each is told of by itself: a summary takes the place of that.
+    """
+    if len(judged) > BACKLOG:
+        return judged, {}
+    around = await surroundings_of_merges(transaction, repository, judged)
+    batches = batches_of(judged, around)
+    whole = settling.whole_batches(judged, batches, around, newest=newest, now=now)
+    return whole, together(batches, [one.event_id for one in whole])
+
+
+async def _threads(
+    transaction: Transaction,
+    repository: RepositoryName,
+    subscriptions: Sequence[Subscription],
+    judged: Sequence[EventRecord],
+) -> Threaded | None:
+    """None where no channel is told in threads."""
+    if all(one.style is not Style.THREAD for one in subscriptions):
+        return None
+    is_backlog = len(judged) > BACKLOG
+    return await Threaded.load(transaction, repository, judged, is_backlog=is_backlog)
+
+
+async def _judge(
+    transaction: Transaction,
+    repository: RepositoryName,
+    judged: Sequence[EventRecord],
+    seen: Mapping[int, PullRequestRecord],
+    personal: frozenset[str],
+) -> tuple[Mapping[int, EventKind], Mapping[int, Sequence[str]]]:
+    """What each event is, and the people to be told of it, by its id."""
+    around = await surroundings(transaction, repository, judged)
+    kind_of = kinds(judged, around)
+    if not personal:
+        return kind_of, {}
+    return kind_of, await authors_to_tell(transaction, judged, kind_of, around, seen)
+
+
+async def _mark(
+    transaction: Transaction,
+    repository: RepositoryName,
+    routed: Sequence[EventRecord],
+    left: Sequence[EventRecord] | None,
+    marked: Collection[int],
+) -> None:
+    """Store what has come to be routed; of what was `marked` before, what has not."""
+    unmarked = [record.event_id for record in routed if record.event_id not in marked]
+    await transaction.events.mark_routed(repository, unmarked)
+    wrongly = [record.event_id for record in left or () if record.event_id in marked]
+    await transaction.events.mark_unrouted(repository, wrongly)
+
+
+async def _store(
+    routes: EventRoutes, deliveries: Sequence[NewDelivery], sending: Sending | None, now: datetime
+) -> int:
+    """Return how many deliveries were not there."""
+    # Cards before lines, as whoever records that a card is posted takes them.
+    if routes.threaded is not None:
+        await routes.threaded.finish(now)
+    added = routes.in_one_post(deliveries)
+    if sending is None:
+        return await routes.transaction.outbox.add(added)
+    return await sending.add(routes.transaction, added, now)
+
+
+async def _route(
+    routes: EventRoutes, judged: Sequence[EventRecord], now: datetime, clock_ahead: timedelta
+) -> tuple[list[EventRecord], list[NewDelivery]]:
+    """As far as no act is under way that a pause event is the service's record of."""
+    acts = await _acts(routes.transaction, routes.repository, judged, clock_ahead)
+    routed: list[EventRecord] = []
+    deliveries: list[NewDelivery] = []
+    for record in judged:
+        act = act_told_by(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
+        if act is not None and await _is_going_on(routes.transaction, act, acts, now):
+            break
+        deliveries += await routes.to_channels(record, act, now)
+        people = routes.authors.get(record.event_id)
+        if people:
+            deliveries += routes.to_people(record, people, now)
+        routed.append(record)
+    return routed, deliveries
+
+
+async def _slice(
+    transaction: Transaction,
+    repository: RepositoryName,
+    now: datetime,
+    known: Sequence[EventRecord] | None,
+) -> tuple[Sequence[EventRecord], int, datetime]:
+    """The oldest events, at most SLICE, how many of those read follow, and the last's time.
+
+    What follows a silent leave decides what it means, so a full slice ends where nothing that
+    follows changes what it means; a burst that has no such end is read further.
+    """
+    limit = SLICE
+    while True:
+        found = (
+            known[: limit + 1]
+            if known is not None
+            else await transaction.events.unrouted(repository, limit + 1)
+        )
+        if len(found) <= limit:
+            return found, 0, found[-1].received_at if found else now
+        whole = settled(found, limit)
+        if whole:
+            return found[:whole], len(found) - whole, found[-1].received_at
+        limit *= 4
+
+
+async def _seen(
+    transaction: Transaction, records: Sequence[EventRecord]
+) -> Mapping[int, PullRequestRecord]:
+    numbers = {record.pull_request for record in records if record.pull_request is not None}
+    return await transaction.pull_requests.get(records[0].repository, numbers) if numbers else {}
+
+
+async def _acts(
+    transaction: Transaction,
+    repository: RepositoryName,
+    records: Sequence[EventRecord],
+    clock_ahead: timedelta,
+) -> list[AuditRecord]:
+    """The acts that a pause event among `records` may be the service's record of."""
+    pauses = [record.received_at for record in records if record.type in PAUSE_TYPES]
+    if not pauses:
+        return []
+    return list(await transaction.audit.since(repository, min(pauses) - clock_ahead - SAME_ACT))
+
+
+async def _is_going_on(
+    transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
+) -> bool:
+    """Whether its end, or that of the act on a group that it is a part of, is still to come."""
+    if is_under_way(act, acts, now):
+        return True
+    group_act = await group_act_of(transaction, act)
+    return group_act is not None and group_act.is_under_way(now)

@@ -1,0 +1,139 @@
+"""From the log's pause events to the pause's record, its cards and posts."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+
+from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.classification import EventKind, classify
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.event_records import EventRecord
+from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, lifted_by_event
+from bot.domain.queue import Pause
+from bot.ports import Transaction
+from bot.usecases.pausing.acts import end_act
+from bot.usecases.pausing.group_marks import group_act_of, tell_together
+from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
+from bot.usecases.pausing.pause_history import end_pause, see_pause, tell_end
+from bot.usecases.pausing.tell_acts import announce
+from bot.usecases.tell_urgently import tell_urgently
+
+
+async def route_act(
+    transaction: Transaction,
+    record: EventRecord,
+    act: AuditRecord,
+    channels: Collection[str],
+    now: datetime,
+    observed: Pause | None,
+) -> None:
+    """The service's record of an act made through this bot is told as that act.
+
+    The answer to the act has told it already, unless a crash cut it short. `observed` is the pause
+    that was in force when the service was asked after the event was read.
+    """
+    if act.result is ActResult.DONE:
+        ended, paused_at = act, act.paused_at
+    else:
+        is_it = observed is not None and observed.reason == record.details.get("reason")
+        paused_at = observed.paused_at if observed is not None and is_it else None
+        ended = await _end_of(transaction, act, record, paused_at)
+        if ended.channel_id is not None:
+            channels = {*channels, ended.channel_id}
+    group_act = await group_act_of(transaction, ended)
+    if group_act is not None:
+        await tell_together(transaction, group_act)
+    await announce(transaction, ended, channels, now, paused_at=paused_at, event_id=record.event_id)
+
+
+async def _end_of(
+    transaction: Transaction, act: AuditRecord, record: EventRecord, paused_at: datetime | None
+) -> AuditRecord:
+    """A timer knows its pause by the service's own time: that of the event is the second best."""
+    is_pause = record.details.get("reason") is not None
+    done = replace(
+        act,
+        result=ActResult.DONE,
+        paused_at=paused_at or record.received_at if is_pause else None,
+        detail="known from the event log",
+        act_id=act.act_id or act.record_id,
+        record_id=0,
+    )
+    return await end_act(transaction, done)
+
+
+async def route_pause(
+    transaction: Transaction,
+    record: EventRecord,
+    channels: Collection[str],
+    now: datetime,
+    observed: Pause | None,
+) -> None:
+    """A pause made, changed or lifted by somebody elsewhere.
+
+    `observed` is the pause that was in force when the service was asked after the event was read.
+    """
+    if classify(record) is EventKind.UNPAUSE:
+        await _lifted(transaction, record, channels, now)
+        return
+    reason = _text(record, "reason") or ""
+    is_in_force = observed is not None and observed.reason == reason
+    sighting = Sighting(
+        paused_at=observed.paused_at if observed and is_in_force else record.received_at,
+        stored_reason=reason,
+        is_exact=is_in_force,
+        by=_who(record),
+        event_id=record.event_id,
+        is_update=classify(record) is EventKind.PAUSE_UPDATE,
+    )
+    seen = await see_pause(transaction, record.repository, sighting, channels, now)
+    if seen.has_new_reason:
+        # An edit of a card notifies nobody.
+        await _tell_event(transaction, record, channels, now)
+
+
+async def _lifted(
+    transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
+) -> None:
+    known = await transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
+    pause = lifted_by_event(known, record.received_at)
+    if pause is None:
+        await _tell_event(transaction, record, channels, now)
+        return
+    if pause.ending is PauseEnding.REPLACED:
+        pause = await _lifted_before_the_next(transaction, pause, record, now)
+    ended = await end_pause(transaction, pause, record.received_at, _who(record), now)
+    await tell_end(transaction, ended, channels, now)
+
+
+async def _lifted_before_the_next(
+    transaction: Transaction, pause: PauseRecord, record: EventRecord, now: datetime
+) -> PauseRecord:
+    """The next pause was seen before this event told that the one before it had been lifted."""
+    lifted = replace(
+        pause,
+        ended_at=record.received_at,
+        ended_by=_who(record),
+        ending=PauseEnding.LIFTED,
+        end_told=False,
+    )
+    await transaction.pauses.save(lifted)
+    await touch_pause(transaction, lifted, now, closed=True)
+    return lifted
+
+
+async def _tell_event(
+    transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
+) -> None:
+    subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
+    await tell_urgently(transaction, subject, channels, now, classify(record))
+
+
+def _who(record: EventRecord) -> Who | None:
+    name = _text(record, "actor")
+    return Who(name) if name else None
+
+
+def _text(record: EventRecord, name: str) -> str | None:
+    value = record.details.get(name)
+    return value if isinstance(value, str) else None
