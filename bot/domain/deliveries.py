@@ -106,7 +106,8 @@ class Delivery:
 
     `sequence` gives the order within the channel's line, the ordinary or the urgent one, or the
     one that waits for the `digest`.
-    `attempts` counts claims, `failures` those that ended in a failure. `folded` is how many
+    `attempts` counts claims, `failures` those that failed since Slack last answered, if only
+    that it wants to be asked later. `folded` is how many
     others this one tells as well: it is a summary then. `attempted_at` is the time of the oldest
     request whose outcome is not known, stored before it is sent; None when every earlier request
     is known not to have posted. `looks` counts the looks into the channel's history since then.
@@ -165,7 +166,7 @@ def postponed(
     """
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, code, now)
-    failures = delivery.failures + 1
+    failures = delivery.failures + 1 if retry_after is None else 0
     wait = retry_delay(failures, hint=retry_after, jitter=jitter)
     return replace(
         delivery,
@@ -191,6 +192,7 @@ def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
 
 def not_found(delivery: Delivery, now: datetime) -> Delivery:
     """The history does not show it: look again, or post again once it has had time to show."""
+    delivery = replace(delivery, failures=0)
     looks = delivery.looks + 1
     attempted_at = delivery.attempted_at
     is_fresh = attempted_at is None or now - attempted_at < SURELY_SHOWN

@@ -32,7 +32,10 @@ async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> N
         assert verb.task in answer
     assert "/mq pause [owner/name|@group|all] [45m|until 15:00] [reason]" in answer.line
     answer = await bot.ask("/mq help unsubscribe")
-    assert "`/mq unsubscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]`" in answer
+    assert (
+        "`/mq unsubscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]`"
+        in answer
+    )
     answer = await bot.ask("/mq help unpause")
     assert "Also: `/mq resume`" in answer
 

@@ -92,7 +92,7 @@ async def _entered(bot: BotTester) -> int:
 
 
 def _waiting(url: str) -> bool:
-    query = "SELECT 1 FROM deliveries WHERE state = 'pending' AND failures > 0"
+    query = "SELECT 1 FROM deliveries WHERE state = 'pending' AND error IS NOT NULL"
     return bool(rows(sqlite_path(url), query))
 
 

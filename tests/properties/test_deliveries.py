@@ -217,6 +217,23 @@ def test_a_delivery_is_given_up_when_it_is_too_old_and_only_when_it_is_not_in_do
     assert doubted.attempted_at == NOON
 
 
+def test_only_failures_that_nothing_came_between_make_the_wait_longer() -> None:
+    """Who was told to wait ten times, and could not look once, looks again at once."""
+    delivery = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
+    for _ in range(10):
+        delivery = states.postponed(delivery, "ratelimited", now=NOON, retry_after=2, jitter=1)
+    delivery = states.in_doubt(replace(delivery, attempted_at=NOON), "http_500", NOON)
+
+    waits = []
+    for _ in range(3):
+        delivery = states.look_failed(delivery, "lost", now=NOON, jitter=1)
+        waits.append((delivery.due_at - NOON).total_seconds())
+    delivery = states.look_failed(states.not_found(delivery, NOON), "lost", now=NOON, jitter=1)
+
+    assert waits == [1, 2, 4]
+    assert delivery.due_at == NOON + timedelta(seconds=1)
+
+
 def test_in_doubt_is_looked_at_three_times_before_it_is_posted_again() -> None:
     delivery = states.in_doubt(
         make_delivery(state=DeliveryState.SENDING, attempted_at=NOON), "lost", NOON

@@ -99,7 +99,7 @@ async def test_failures_are_counted_apart_from_claims(store: Store) -> None:
     await record(store, replace(first, state=DeliveryState.PENDING, due_at=after(1)))
     (second,) = await claim(store, after(1))
     assert (second.attempts, second.failures) == (2, 0)
-    failed = postponed(second, "http_500", now=after(1), retry_after=1, jitter=0)
+    failed = postponed(second, "http_500", now=after(1), retry_after=None, jitter=0)
     await record(store, failed)
 
     assert (await stored_delivery(store, 1)).failures == 1
