@@ -50,8 +50,8 @@ class Cards(Protocol):
         """Its message was edited and says that revision."""
         ...
 
-    async def postpone(self, card_id: int, due_at: datetime) -> None:
-        """An edit failed, to be tried again."""
+    async def postpone(self, card_id: int, due_at: datetime, failures: int = 0) -> None:
+        """An edit is to be tried again; so many have failed since Slack last answered one."""
         ...
 
     async def lose_folded(self) -> int:

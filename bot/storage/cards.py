@@ -92,12 +92,10 @@ class SqlCards(Cards):
         )
 
     @override
-    async def postpone(self, card_id: int, due_at: datetime) -> None:
+    async def postpone(self, card_id: int, due_at: datetime, failures: int = 0) -> None:
         self._added.clear()
         await self._statements.run(
-            update(cards)
-            .where(cards.c.card_id == card_id)
-            .values(due_at=due_at, failures=cards.c.failures + 1)
+            update(cards).where(cards.c.card_id == card_id).values(due_at=due_at, failures=failures)
         )
 
     @override

@@ -104,8 +104,7 @@ class InMemoryCards(Cards):
         self._change(card_id, shown=max(shown, revision), failures=0)
 
     @override
-    async def postpone(self, card_id: int, due_at: datetime) -> None:
-        failures = self._cards[card_id].failures + 1 if card_id in self._cards else 0
+    async def postpone(self, card_id: int, due_at: datetime, failures: int = 0) -> None:
         self._change(card_id, due_at=as_stored(due_at), failures=failures)
 
     @override

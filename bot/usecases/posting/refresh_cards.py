@@ -178,9 +178,10 @@ class RefreshCards:
         hint = error.retry_after if isinstance(error, PostPostponed) else None
         if isinstance(error, PostPostponed) and error.workspace_wide and hint is not None:
             self.pace.hold_all(now, timedelta(seconds=hint))
-        wait = retry_delay(card.failures + 1, hint=hint, jitter=self.jitter())
+        failures = card.failures + 1 if hint is None else 0
+        wait = timedelta(seconds=retry_delay(failures, hint=hint, jitter=self.jitter()))
         logger.info("edit postponed", extra=_fields("edit_postponed", card, error))
-        await transaction.cards.postpone(card.card_id, now + timedelta(seconds=wait))
+        await transaction.cards.postpone(card.card_id, now + wait, failures)
 
 
 def _fields(action: str, card: Card, error: PostError | None = None) -> dict[str, object]:

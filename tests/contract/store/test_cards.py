@@ -131,18 +131,21 @@ async def test_those_due_first_come_first(store: Store) -> None:
     assert await due(store, 3, limit=1) == [cards[1]]
 
 
-async def test_failures_count_until_an_edit_is_shown(store: Store) -> None:
+async def test_failures_are_kept_until_slack_answers_an_edit(store: Store) -> None:
     card = await add(store)
     await post(store, card)
     await touch(store)
     async with store.begin() as transaction:
-        await transaction.cards.postpone(card, after(9))
-        await transaction.cards.postpone(card, after(10))
+        await transaction.cards.postpone(card, after(9), 2)
         failed = (await transaction.cards.get([card]))[card]
+        await transaction.cards.postpone(card, after(10))
+        answered = (await transaction.cards.get([card]))[card]
+        await transaction.cards.postpone(card, after(9), 2)
         await transaction.cards.showed(card, 2)
         shown = (await transaction.cards.get([card]))[card]
 
-    assert (failed.failures, failed.due_at) == (2, after(10))
+    assert (failed.failures, failed.due_at) == (2, after(9))
+    assert (answered.failures, answered.due_at) == (0, after(10))
     assert (shown.failures, shown.shown) == (0, 2)
 
 

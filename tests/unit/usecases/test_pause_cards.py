@@ -331,6 +331,19 @@ async def test_slacks_limit_holds_back_all_edits_and_none_is_lost() -> None:
     assert all(desk.world.shown(one)[0].startswith("Was paused") for one in (CHANNEL, OTHER))
 
 
+async def test_an_edit_that_was_limited_often_is_made_soon_after_a_failure() -> None:
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    for _ in range(8):
+        desk.world.poster.fail_next(PostPostponed("ratelimited", retry_after=1), method="update")
+    desk.world.poster.fail_next(PostPostponed("not_connected"), method="update")
+    await desk.unpause()
+    await desk.turns(30)
+
+    assert desk.world.shown()[0].startswith("Was paused")
+
+
 async def test_a_first_post_that_was_found_says_what_was_true_when_it_was_sent() -> None:
     desk = await begun(World(is_silent=True))
     desk.world.poster.fail_next(PostInDoubt("ServerDisconnectedError"), after=True)
