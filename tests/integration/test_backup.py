@@ -247,18 +247,18 @@ async def test_a_postgresql_database_in_use_is_not_made_ready(
 
 @pytest.mark.postgres
 async def test_what_pg_restore_left_is_refused_when_it_is_not_ours(
-    postgres_server: PostgresServer, postgres_url: str
+    postgres_server: PostgresServer,
 ) -> None:
-    empty = postgres_server.url(postgres_server.create_database())
-    result = await asyncio.to_thread(run, "restore", url=empty)
+    name = postgres_server.create_database()
+    url = postgres_server.url(name)
+    result = await asyncio.to_thread(run, "restore", url=url)
     assert (result.exit_code, result.stderr) == (
         2,
         "mqbot: restore: there is no database of mqbot\n",
     )
-    postgres_server.execute(
-        "UPDATE alembic_version SET version_num = '9999'", postgres_url.rpartition("/")[2]
-    )
-    result = await asyncio.to_thread(run, "restore", url=postgres_url)
+    await migrate.upgrade(url)
+    postgres_server.execute("UPDATE alembic_version SET version_num = '9999'", name)
+    result = await asyncio.to_thread(run, "restore", url=url)
     assert result.exit_code == 2
     assert "made by a newer version" in result.stderr
 
