@@ -75,7 +75,7 @@ async def measure(names: Sequence[str], extent: Extent, console: Console) -> lis
 
 def _as_json(rows: Sequence[Row], curves: Sequence[growth.Curve]) -> Mapping[str, object]:
     return {
-        "rows": [{**asdict(row), "is_met": row.is_met} for row in rows],
+        "rows": [{**asdict(row), "verdict": row.verdict} for row in rows],
         "growth": [asdict(curve) for curve in curves],
     }
 

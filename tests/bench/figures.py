@@ -24,22 +24,36 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table; `floor` is None where the goal is a figure and not a ratio."""
+    """One line of the table.
+
+    `floor` is None where the goal is a figure and not a ratio, `goal` where two programs that do
+    different things are shown side by side.
+    """
 
     what: str
     unit: str
     ours: float
     floor: float | None
     ratio: float
-    goal: float
+    goal: float | None
     more_is_better: bool = False
 
     @property
-    def is_met(self) -> bool:
-        return self.ratio >= self.goal if self.more_is_better else self.ratio <= self.goal
+    def is_missed(self) -> bool:
+        if self.goal is None:
+            return False
+        return self.ratio < self.goal if self.more_is_better else self.ratio > self.goal
+
+    @property
+    def verdict(self) -> str:
+        if self.goal is None:
+            return ""
+        return "missed" if self.is_missed else "met"
 
     @property
     def goal_text(self) -> str:
+        if self.goal is None:
+            return "none"
         return f"{'≥' if self.more_is_better else '≤'} {self.goal:g}"
 
 
@@ -51,7 +65,7 @@ class Rounds:
     floor: Sequence[Figures]
 
     def row(
-        self, what: str, name: str, *, unit: str, goal: float, more_is_better: bool = False
+        self, what: str, name: str, *, unit: str, goal: float | None, more_is_better: bool = False
     ) -> Row:
         """Medians over the rounds; the ratio is the median of the rounds' own ratios."""
         pairs = [(a[name], b[name]) for a, b in zip(self.ours, self.floor, strict=True)]

@@ -24,7 +24,7 @@ def _of_rows(rows: Sequence[Row]) -> Table:
         table.add_column(heading, justify="left" if heading in {"what", ""} else "right")
     for row in rows:
         *cells, verdict = _cells(row)
-        table.add_row(*cells, verdict, style=None if row.is_met else "yellow")
+        table.add_row(*cells, verdict, style="yellow" if row.is_missed else None)
     return table
 
 
@@ -63,7 +63,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         "none" if row.floor is None else _figure(row.floor, row.unit),
         f"{row.ratio:.2f}",
         row.goal_text,
-        "met" if row.is_met else "missed",
+        row.verdict,
     )
 
 

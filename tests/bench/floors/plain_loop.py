@@ -1,10 +1,11 @@
-"""The plainest loop there is: ask each log in turn, post each event, remember nothing."""
+"""The plainest loop there is: ask each log in turn, post each event by its title, keep nothing."""
 
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 import aiohttp
 import httpx
@@ -12,16 +13,45 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.bench.contestant import attend, only_observed
 
-
-async def look(client: httpx.AsyncClient, slack: AsyncWebClient, number: int) -> None:
-    url = f"{os.environ['MQBOT_API_URL']}/repos/acme/r{number}/logs"
-    for event in (await client.get(url, params={"per_page": 100})).json()["events"]:
-        text = f"#{event['pull_request']} entered the queue of acme/r{number}"
-        block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-        await slack.chat_postMessage(channel=f"C{number}", text=text, blocks=[block])
+Event = Mapping[str, Any]
+Look = Callable[[httpx.AsyncClient, AsyncWebClient, str, str], Awaitable[None]]
+"""One look at a repository's log, for a channel."""
 
 
-Look = Callable[[httpx.AsyncClient, AsyncWebClient, int], Awaitable[None]]
+async def look(
+    client: httpx.AsyncClient, slack: AsyncWebClient, repository: str, channel: str
+) -> None:
+    for event in await events_of(client, repository):
+        name = await name_of(client, repository, event["pull_request"])
+        await post(slack, channel, f"{name} entered the queue of {repository}")
+
+
+async def events_of(client: httpx.AsyncClient, repository: str) -> Sequence[Event]:
+    url = f"{os.environ['MQBOT_API_URL']}/repos/{repository}/logs"
+    found: Sequence[Event] = (await client.get(url, params={"per_page": 100})).json()["events"]
+    return found
+
+
+async def name_of(client: httpx.AsyncClient, repository: str, number: int) -> str:
+    """A link with the title. Events carry numbers only: the queue's status says the rest."""
+    url = f"{os.environ['MQBOT_API_URL']}/repos/{repository}/merge-queue/status"
+    status = (await client.get(url)).json()
+    queued = [*status["waiting_pull_requests"]]
+    for batch in status["batches"]:
+        queued += batch["pull_requests"]
+    for one in queued:
+        if one["number"] == number:
+            return f"<{one['url']}|#{number} {one['title']}>"
+    return f"#{number}"
+
+
+async def post(slack: AsyncWebClient, channel: str, text: str) -> str | None:
+    """Its `ts`."""
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    told: str | None = (
+        await slack.chat_postMessage(channel=channel, text=text, blocks=[block])
+    ).get("ts")
+    return told
 
 
 async def poll(repositories: int, seconds: float, look: Look) -> None:
@@ -36,7 +66,7 @@ async def poll(repositories: int, seconds: float, look: Look) -> None:
         begun = loop.time()
         for turn in count(1):
             for number in range(repositories):
-                await look(client, slack, number)
+                await look(client, slack, f"acme/r{number}", f"C{number}")
             await asyncio.sleep(begun + turn * seconds - loop.time())
 
 

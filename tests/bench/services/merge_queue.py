@@ -15,6 +15,9 @@ from typing_extensions import override
 
 Json = Mapping[str, Any]
 
+TITLE = "Let the bench carry it"
+"""Of each pull request that enters a queue."""
+
 
 class QuietService(AbstractAsyncContextManager["QuietService"]):
     """Nothing waits, nothing is paused, nothing happens; each answer comes after `seconds`."""
@@ -54,7 +57,8 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
         if self._seconds:
             await asyncio.sleep(self._seconds)
         if request.path.endswith("/merge-queue/status"):
-            return web.json_response({"batches": [], "waiting_pull_requests": []})
+            waiting = self._waiting(request.path)
+            return web.json_response({"batches": [], "waiting_pull_requests": waiting})
         if request.path.endswith("/pause"):
             return web.json_response({"detail": "not paused"}, status=404)
         self.logs[request.path] += 1
@@ -63,12 +67,19 @@ class QuietService(AbstractAsyncContextManager["QuietService"]):
     def _events(self, _path: str) -> Sequence[Json]:
         return []
 
+    def _waiting(self, _path: str) -> Sequence[Json]:
+        return []
+
 
 class EventService(QuietService):
-    """Tells each event once, to whoever asks first for its repository's log."""
+    """Tells each event once, to whoever asks first for its repository's log.
+
+    Of each repository the pull request that entered last is the one that waits.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self._entered: dict[str, Json] = {}
         self._ids = itertools.count(1)
         self._untold: defaultdict[str, list[Json]] = defaultdict(list)
         self.told_at = 0.0
@@ -77,9 +88,10 @@ class EventService(QuietService):
     def emit(self, repository: str) -> None:
         """A pull request entered the queue just now."""
         number = next(self._ids)
+        now = datetime.now(UTC).isoformat()
         event = {
             "id": number,
-            "received_at": datetime.now(UTC).isoformat(),
+            "received_at": now,
             "trigger": "bench",
             "repository": repository,
             "pull_request": number,
@@ -88,8 +100,19 @@ class EventService(QuietService):
             "metadata": {
                 "queue_name": "default",
                 "branch": "main",
-                "queued_at": datetime.now(UTC).isoformat(),
+                "queued_at": now,
             },
+        }
+        self._entered[f"/v1/repos/{repository}/merge-queue/status"] = {
+            "number": number,
+            "title": TITLE,
+            "url": f"https://code.example/{repository}/pull/{number}",
+            "author": {"id": 1, "login": "alice"},
+            "queued_at": now,
+            "priority_alias": "medium",
+            "priority_rule_name": "default",
+            "labels": [],
+            "scopes": [],
         }
         self._untold[f"/v1/repos/{repository}/logs"].append(event)
 
@@ -99,3 +122,8 @@ class EventService(QuietService):
         if events:
             self.told_at = time.perf_counter()
         return events
+
+    @override
+    def _waiting(self, path: str) -> Sequence[Json]:
+        entered = self._entered.get(path)
+        return [] if entered is None else [entered]
