@@ -21,9 +21,9 @@ from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.retries import Patience
 from bot.messages import checks
-from bot.slack.clients import open_session, web_client
-from bot.slack.inspection import WebApiInspection
 from bot.slack.proxies import proxy_towards
+from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.inspection import WebApiInspection
 from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore

@@ -17,12 +17,12 @@ from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
 from bot.runtime.listening import build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring
 from bot.scheduler import JobScheduler
-from bot.slack.clients import TokenRefused
-from bot.slack.http import HttpServer
-from bot.slack.inbox import Inbox
-from bot.slack.limits import HEAR_SECONDS
-from bot.slack.once import Once
-from bot.slack.socket import SocketConnection
+from bot.slack.receiving.http import HttpServer
+from bot.slack.receiving.inbox import Inbox
+from bot.slack.receiving.once import Once
+from bot.slack.receiving.socket import SocketConnection
+from bot.slack.web_api.clients import TokenRefused
+from bot.slack.web_api.limits import HEAR_SECONDS
 from bot.usecases.preferences.end_stray_boards import end_stray_boards
 from bot.usecases.preferences.take_configuration import take_configuration
 

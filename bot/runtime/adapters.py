@@ -8,11 +8,18 @@ from bot.domain.errors import ConfigurationError
 from bot.merge_queue.client import MergeQueueClient
 from bot.ports import Clock
 from bot.ports.measures import Measures
-from bot.slack.channels import SlackChannels
-from bot.slack.clients import Client, Identity, TokenRefused, identify, open_session, web_client
-from bot.slack.limits import SharedLimits
 from bot.slack.proxies import proxy_towards
-from bot.slack.replies import Replies
+from bot.slack.replying.replies import Replies
+from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.clients import (
+    Client,
+    Identity,
+    TokenRefused,
+    identify,
+    open_session,
+    web_client,
+)
+from bot.slack.web_api.limits import SharedLimits
 from bot.storage.engine import create_engine
 from bot.storage.presence import take_over
 from bot.storage.unit_of_work import SqlStore

@@ -7,18 +7,6 @@ from dataclasses import dataclass
 from bot.domain.groups import Groups
 from bot.domain.repositories import Repositories
 from bot.ports import Clock
-from bot.slack.actions.asking import (
-    CommandActions,
-    QuestionActions,
-    StatisticsActions,
-    StatusActions,
-)
-from bot.slack.actions.auditing import AuditActions
-from bot.slack.actions.click import Actions, OnClick
-from bot.slack.actions.grouping import GroupActions
-from bot.slack.actions.pausing import PauseActions
-from bot.slack.actions.people import NoticeActions
-from bot.slack.actions.watching import WatchActions
 from bot.slack.answers import Answers
 from bot.slack.answers.answer import GeneralAnswers, RepositoryAnswers
 from bot.slack.answers.asking import QuestionAnswers, StatisticsAnswers, StatusAnswers
@@ -26,10 +14,22 @@ from bot.slack.answers.auditing import AuditAnswers
 from bot.slack.answers.boarding import BoardAnswers
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.help import HelpAnswers
+from bot.slack.answers.modals import PauseModal
 from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.answers.people import AccountAnswers
 from bot.slack.answers.subscribing import SubscriptionAnswers
-from bot.slack.modals import PauseModal
+from bot.slack.listeners.actions.asking import (
+    CommandActions,
+    QuestionActions,
+    StatisticsActions,
+    StatusActions,
+)
+from bot.slack.listeners.actions.auditing import AuditActions
+from bot.slack.listeners.actions.click import Actions, OnClick
+from bot.slack.listeners.actions.grouping import GroupActions
+from bot.slack.listeners.actions.pausing import PauseActions
+from bot.slack.listeners.actions.people import NoticeActions
+from bot.slack.listeners.actions.watching import WatchActions
 from bot.usecases import UseCases
 
 

@@ -12,11 +12,11 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.freshness import stale_after
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
-from bot.slack.home import HomeTab
-from bot.slack.limits import HEAR_SECONDS, SharedLimits
-from bot.slack.people import SlackPeople
-from bot.slack.poster import SlackPoster
-from bot.slack.recipients import Recipients
+from bot.slack.listeners.home import HomeTab
+from bot.slack.web_api.limits import HEAR_SECONDS, SharedLimits
+from bot.slack.web_api.people import SlackPeople
+from bot.slack.web_api.poster import SlackPoster
+from bot.slack.web_api.recipients import Recipients
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.gate import Gate, looks_at_once, pages_at_once

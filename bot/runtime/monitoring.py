@@ -10,8 +10,8 @@ from bot.health import Health, HealthServer, metrics_route
 from bot.metrics import CONTENT_TYPE, Metrics, OutboxReading
 from bot.ports import Clock
 from bot.runtime.adapters import Ports
-from bot.slack.inbox import Inbox
-from bot.slack.socket import SocketConnection
+from bot.slack.receiving.inbox import Inbox
+from bot.slack.receiving.socket import SocketConnection
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 
 READ_AGAIN_SECONDS = 5.0

@@ -16,9 +16,9 @@ from bot.domain.message import Message, Thread
 from bot.messages import blocks
 from bot.ports import ChannelPoster
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.channels import SlackChannels
-from bot.slack.clients import identify, open_session, web_client
-from bot.slack.poster import SlackPoster
+from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.clients import identify, open_session, web_client
+from bot.slack.web_api.poster import SlackPoster
 from tests.support.poster import RecordingPoster
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"

@@ -9,9 +9,9 @@ from slack_bolt.async_app import AsyncAck
 from bot import runtime
 from bot.messages.errors import BUSY
 from bot.sandbox.merge_queue.faults import Fault
-from bot.slack.actions import ActionListeners
-from bot.slack.commands import CommandListeners
-from bot.slack.inbox import Inbox
+from bot.slack.listeners.actions import ActionListeners
+from bot.slack.listeners.commands import CommandListeners
+from bot.slack.receiving.inbox import Inbox
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 from tests.support.waiting import until

@@ -20,16 +20,16 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import StoreUnavailable
 from bot.messages.actions import PREFIX
-from bot.slack.ahead import AcknowledgedAhead
-from bot.slack.app import build_app
-from bot.slack.channels import SlackChannels
-from bot.slack.clients import Identity
-from bot.slack.errors import ErrorBoundary
-from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
-from bot.slack.inbox import MOST_KEPT, Inbox
-from bot.slack.once import Once
-from bot.slack.reception import Reception
-from bot.slack.replies import Replies
+from bot.slack.receiving.ahead import AcknowledgedAhead
+from bot.slack.receiving.app import build_app
+from bot.slack.receiving.http import EVENTS_PATH, LARGEST_BODY, HttpServer
+from bot.slack.receiving.inbox import MOST_KEPT, Inbox
+from bot.slack.receiving.once import Once
+from bot.slack.receiving.reception import Reception
+from bot.slack.replying.errors import ErrorBoundary
+from bot.slack.replying.replies import Replies
+from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.clients import Identity
 from tests.support.clock import FakeClock
 from tests.support.databases import TestDatabase
 from tests.support.slack_requests import SECRET, Answer, command, event, send, signed
@@ -457,7 +457,7 @@ async def test_who_waits_in_the_queue_of_a_port_that_closes_is_answered(machine:
 async def test_who_connected_before_the_end_and_asks_in_it_is_answered(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.slack.door.FIRST_REQUEST_SECONDS", 60.0)
+    monkeypatch.setattr("bot.slack.receiving.door.FIRST_REQUEST_SECONDS", 60.0)
     reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
     stopping = asyncio.create_task(machine.server.close())
     each_its_own = aiohttp.TCPConnector(force_close=True)

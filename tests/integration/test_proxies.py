@@ -14,10 +14,10 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.message import Message
 from bot.merge_queue.client import MergeQueueClient
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.clients import open_session, web_client
-from bot.slack.open_socket import dial
 from bot.slack.proxies import proxy_towards
-from bot.slack.replies import Replies
+from bot.slack.receiving.open_socket import dial
+from bot.slack.replying.replies import Replies
+from bot.slack.web_api.clients import open_session, web_client
 from tests.support.directories import FakeChannels
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"

@@ -14,9 +14,9 @@ from bot.cli.manifest import manifest_path
 from bot.domain.errors import StoreUnavailable
 from bot.ports import Store, Transaction
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.clients import open_session, web_client
-from bot.slack.failures import read_failure
-from bot.slack.limits import Limits, SharedLimits
+from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.failures import read_failure
+from bot.slack.web_api.limits import Limits, SharedLimits
 from tests.support.clock import FakeClock
 from tests.support.databases import TestDatabase
 

@@ -12,8 +12,9 @@ from bot.cli import COMMANDS
 from bot.cli.process import CONFIGURATION_EXIT
 from bot.config import Settings
 from bot.runtime import DRAIN_SECONDS
-from bot.slack import clients, door, http, open_socket
-from bot.slack.errors import LAST_WORD_SECONDS
+from bot.slack.receiving import door, http, open_socket
+from bot.slack.replying.errors import LAST_WORD_SECONDS
+from bot.slack.web_api import clients
 from tests.documentation import ROOT
 
 LONGEST_STOP = {

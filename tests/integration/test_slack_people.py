@@ -9,9 +9,9 @@ from pydantic import SecretStr
 
 from bot.domain.people import Person, Unanswered
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.channels import SlackChannels
-from bot.slack.clients import open_session, web_client
-from bot.slack.people import SlackPeople, SlackUser
+from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.clients import open_session, web_client
+from bot.slack.web_api.people import SlackPeople, SlackUser
 from tests.support.clock import FakeClock
 
 ALICE, CHANNEL, GROUP = "U0ALICE", "C0MERGEQ", "S0RELEASE"

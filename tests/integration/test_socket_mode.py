@@ -14,11 +14,11 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.clients import Client, TokenRefused, open_session, web_client
-from bot.slack.open_socket import PING_SECONDS, QUIET_BEATS
-from bot.slack.reception import Reception
-from bot.slack.socket import CONNECTIONS, SocketConnection
-from bot.slack.socket_line import SLOW_SECONDS
+from bot.slack.receiving.open_socket import PING_SECONDS, QUIET_BEATS
+from bot.slack.receiving.reception import Reception
+from bot.slack.receiving.socket import CONNECTIONS, SocketConnection
+from bot.slack.receiving.socket_line import SLOW_SECONDS
+from bot.slack.web_api.clients import Client, TokenRefused, open_session, web_client
 from tests.support.bot_tester import ALICE, MANIFEST, MERGE_QUEUE, LogKeeper
 from tests.support.held_clock import HeldClock
 from tests.support.waiting import until

@@ -28,7 +28,7 @@ HOMES = {
     "sqlalchemy": ("bot.storage",),
     "structlog": ("bot.logs",),
     "websockets": ("bot.slack",),
-    "yarl": ("bot.merge_queue.transport", "bot.slack.replies"),
+    "yarl": ("bot.merge_queue.transport", "bot.slack.replying.replies"),
     "yaml": ("bot.cli", "bot.sandbox"),
 }
 """Each external package has one home; a new one is given its place here."""

@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 from packaging.requirements import Requirement
@@ -147,21 +148,23 @@ def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
     assert [word for word, times in named.items() if times > 1] == []
 
 
-def test_each_use_case_has_its_place_in_the_architectures_table() -> None:
+@pytest.mark.parametrize("package", ["slack", "usecases"])
+def test_each_module_has_its_place_in_the_architectures_table(package: str) -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
-    table = text.partition("| Package of `bot/usecases` | Subject | Files |")[2].partition("\n\n")[
-        0
-    ]
+    head = f"| Package of `bot/{package}` | Subject | Files |"
+    table = text.partition(head)[2].partition("\n\n")[0]
     rows = re.findall(r"^\| (?:`?(\w+)`?)? ?\| [^|]+ \| (.+) \|$", table, re.MULTILINE)
     listed: list[str] = []
-    package = ""
+    room = ""
     for named, files in rows:
-        package = named or package
-        folder = "" if package == "itself" else f"{package}/"
-        listed += [f"{folder}{file}.py" for file in re.findall(r"`(\w+)`", files)]
-    usecases = ROOT / "bot" / "usecases"
-    there = [path.relative_to(usecases).as_posix() for path in usecases.rglob("*.py")]
-    assert sorted(listed) == sorted(path for path in there if not path.endswith("__init__.py"))
+        room = named or room
+        folder = "" if room == "itself" else f"{room}/"
+        listed += [folder + file for file in re.findall(r"`(\w+)`", files)]
+    there: list[str] = []
+    for found in iter_modules([str(ROOT / "bot" / package)]):
+        inside = iter_modules([str(ROOT / "bot" / package / found.name)])
+        there += [f"{found.name}/{one.name}" for one in inside] if found.ispkg else [found.name]
+    assert sorted(listed) == sorted(there)
 
 
 def _pins(path: Path) -> dict[str, str]:

@@ -24,7 +24,7 @@ from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import choice
 from bot.slack.answers.answer import GeneralAnswer, RepositoryAnswer
-from bot.slack.conversation import Conversation
+from bot.slack.replying.conversation import Conversation
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.preferences.channel_default import ChannelDefault
 from bot.usecases.preferences.manage_boards import ManageBoards

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from bot.domain.commands import GeneralCommand, RepositoryCommand
 from bot.domain.repository import RepositoryName
-from bot.slack.conversation import Conversation
+from bot.slack.replying.conversation import Conversation
 
 RepositoryAnswer = Callable[[Any, RepositoryName, Conversation], Awaitable[None]]
 """Takes the command, the repository it is about, and the conversation."""

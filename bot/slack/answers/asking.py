@@ -15,7 +15,7 @@ from bot.domain.commands import (
 from bot.domain.repository import RepositoryName
 from bot.messages import branches, event_log, rules, statistics, status, why
 from bot.slack.answers.answer import RepositoryAnswer
-from bot.slack.conversation import Conversation
+from bot.slack.replying.conversation import Conversation
 from bot.usecases.asking.explain_pull_request import ExplainPullRequest
 from bot.usecases.asking.show_branches import ShowBranches
 from bot.usecases.asking.show_event_log import LogQuestion, ShowEventLog

@@ -8,7 +8,7 @@ from bot.domain.commands import AuditCommand, GeneralCommand
 from bot.messages import audit
 from bot.ports import Clock
 from bot.slack.answers.answer import GeneralAnswer
-from bot.slack.conversation import Conversation
+from bot.slack.replying.conversation import Conversation
 from bot.usecases.asking.show_audit import ShowAudit
 
 

@@ -7,7 +7,7 @@ from bot.domain.commands import BoardCommand, RepositoryCommand
 from bot.domain.repository import RepositoryName
 from bot.messages import board
 from bot.slack.answers.answer import RepositoryAnswer
-from bot.slack.conversation import Conversation
+from bot.slack.replying.conversation import Conversation
 from bot.usecases.preferences.manage_boards import (
     BoardRequest,
     ManageBoards,

@@ -17,10 +17,10 @@ from bot.messages import group_form, group_question, group_status, groups
 from bot.messages.text import clean
 from bot.ports import Clock
 from bot.slack.answers.answer import GeneralAnswer
+from bot.slack.answers.modals import show_if_unchanged
 from bot.slack.answers.pausing import REASON_KEPT
-from bot.slack.conversation import Conversation
-from bot.slack.modals import show_if_unchanged
-from bot.slack.progress import ProgressLine
+from bot.slack.answers.progress import ProgressLine
+from bot.slack.replying.conversation import Conversation
 from bot.usecases.asking.show_group import ShowGroup
 from bot.usecases.pausing.extend_group import ExtendGroup, NothingHeld
 from bot.usecases.pausing.group_work import GroupRequest, SinceThen

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bot.domain.commands import GeneralCommand, HelpCommand
 from bot.messages import help as help_messages
 from bot.slack.answers.answer import GeneralAnswer
-from bot.slack.conversation import Conversation
+from bot.slack.replying.conversation import Conversation
 
 
 @dataclass(frozen=True, slots=True)

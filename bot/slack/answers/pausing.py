@@ -10,8 +10,8 @@ from bot.domain.repository import RepositoryName
 from bot.messages import pause, timers
 from bot.messages.text import clean
 from bot.slack.answers.answer import RepositoryAnswer
-from bot.slack.conversation import Conversation
-from bot.slack.modals import PauseModal
+from bot.slack.answers.modals import PauseModal
+from bot.slack.replying.conversation import Conversation
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest

@@ -8,7 +8,7 @@ from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.messages import notices, people
 from bot.slack.answers.answer import GeneralAnswer
-from bot.slack.conversation import Conversation
+from bot.slack.replying.conversation import Conversation
 from bot.usecases.choose_notices import ChooseNotices, Chosen
 from bot.usecases.preferences.link_account import LinkAccount
 

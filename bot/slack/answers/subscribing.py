@@ -18,7 +18,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.wishes import Wish
 from bot.messages import subscriptions
 from bot.slack.answers.answer import GeneralAnswer, RepositoryAnswer
-from bot.slack.conversation import Conversation
+from bot.slack.replying.conversation import Conversation
 from bot.usecases.asking.show_hearing import ShowHearing
 from bot.usecases.preferences.channel_default import ChannelDefault, DefaultRequest
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest

@@ -9,9 +9,9 @@ from pydantic import SecretStr
 
 from bot.clock import SystemClock
 from bot.domain.message import Block, Message
-from bot.slack.channels import SlackChannels
-from bot.slack.clients import identify, open_session, web_client
-from bot.slack.poster import SlackPoster
+from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.clients import identify, open_session, web_client
+from bot.slack.web_api.poster import SlackPoster
 from tests.bench.contestant import attend
 
 TEXT = "acme/site #7 entered the queue"

@@ -1,0 +1,1 @@
+"""The listeners that Bolt calls when a person typed, pressed, submitted or opened something."""

@@ -1,0 +1,53 @@
+"""Clicks that act on a group of repositories: each acts on the state now, and says what is true."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.domain.groups import Groups
+from bot.messages import actions, group_form, timers
+from bot.slack.answers.grouping import GroupAnswers
+from bot.slack.listeners.actions.click import OnClick
+from bot.slack.payloads import BlockActions
+from bot.slack.replying.conversation import Conversation
+from bot.usecases.pausing.group_work import GroupRequest
+
+
+@dataclass(frozen=True, slots=True)
+class GroupActions:
+    """*Pause 50 queues*, *Unpause @release*, *Extend…* and *Try the rest again*."""
+
+    answers: GroupAnswers
+    groups: Groups
+
+    def clicks(self) -> Mapping[str, OnClick]:
+        return {
+            actions.PAUSE_GROUP: self._pause,
+            actions.AGAIN_PAUSE_GROUP: self._pause,
+            actions.UNPAUSE_GROUP: self._unpause,
+            actions.AGAIN_UNPAUSE_GROUP: self._unpause,
+            actions.EXTEND_GROUP: self._extend,
+            actions.AGAIN_EXTEND_GROUP: self._extend_rest,
+        }
+
+    async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.answers.pause(self._request(click, conversation), conversation)
+
+    async def _unpause(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.answers.unpause(self._request(click, conversation), conversation)
+
+    async def _extend(self, click: BlockActions, conversation: Conversation) -> None:
+        length, _, name = click.action.chosen.partition(" ")
+        group = self.groups.named(name)
+        if length == timers.OTHER:
+            await self.answers.extend_group.permit(self.answers.request(group, conversation))
+            await conversation.open_modal(group_form.extend_form(group, conversation.channel_id))
+            return
+        await self.answers.extend(self.answers.request(group, conversation, length), conversation)
+
+    async def _extend_rest(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.answers.extend(self._request(click, conversation), conversation)
+
+    def _request(self, click: BlockActions, conversation: Conversation) -> GroupRequest:
+        target = actions.read_group_target(click.action.chosen)
+        group = self.groups.named(target.group)
+        return self.answers.request(group, conversation, target.asked, target.again)

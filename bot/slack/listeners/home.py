@@ -1,0 +1,147 @@
+"""The App Home tab, published when somebody opens it and again while they may still look at it."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.audit import Actor, Origin
+from bot.domain.denials import Right
+from bot.domain.errors import PermissionDenied, StoreUnavailable
+from bot.domain.home import HomeState, Viewer
+from bot.domain.message import View
+from bot.domain.repositories import Repositories
+from bot.messages import home
+from bot.ports import Clock
+from bot.slack.listeners.home_viewers import RecentViewer, RecentViewers
+from bot.slack.payloads import HomeOpened
+from bot.slack.receiving.inbox import Inbox
+from bot.slack.receiving.once import Once
+from bot.slack.replying.conversation import Conversation
+from bot.slack.replying.errors import ErrorBoundary
+from bot.slack.replying.replies import Replies
+from bot.slack.web_api.failures import FAILURES, read_failure
+from bot.usecases.asking.show_home import ShowHome
+from bot.usecases.check_permission import CheckPermission
+
+logger = logging.getLogger(__name__)
+
+HOME = "home"
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTab:
+    """Slack sends `app_home_opened` for the messages tab as well; only the Home tab is drawn."""
+
+    check_permission: CheckPermission
+    show_home: ShowHome
+    repositories: Repositories
+    inbox: Inbox
+    once: Once
+    boundary: ErrorBoundary
+    client: AsyncWebClient
+    replies: Replies
+    command: str
+    clock: Clock
+    viewers: RecentViewers = field(default_factory=RecentViewers)
+
+    def register(self, app: AsyncApp) -> None:
+        app.event("app_home_opened")(self.on_opened)
+
+    async def on_opened(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack()
+        opened = HomeOpened.model_validate(body["event"])
+        if opened.tab != HOME:
+            return
+        conversation = Conversation(
+            client=self.client,
+            replies=self.replies,
+            # The event names no team of the person's: Slack's answer about them decides.
+            actor=Actor(opened.user, opened.user, body.get("team_id")),
+            origin=Origin.HOME,
+            trigger_id="",
+        )
+        work = self.once.act(body, self.publish(conversation))
+        self.inbox.hand_over(self.boundary.guard(work, conversation))
+
+    async def publish(self, conversation: Conversation) -> None:
+        """Draw the tab for the person who opened it or pressed something on it."""
+        actor = conversation.actor
+        try:
+            await self.check_permission.require(actor, Right.READ)
+        except PermissionDenied as denied:
+            _log_refusal(actor, denied)
+            await conversation.publish_home(home.refused(denied))
+            return
+        recent = self.viewers.opened(actor, self.clock.now())
+        try:
+            state, viewer = await asyncio.gather(
+                self.show_home.run(self.repositories.names), self._viewer(actor)
+            )
+        except StoreUnavailable:
+            await conversation.publish_home(home.unavailable())
+            raise
+        await conversation.publish_home(home.home(state, viewer, self.command))
+        recent.saw(self._fingerprint(state, viewer), state.read_at)
+
+    async def refresh(self) -> None:
+        """Draw it again for those who looked lately and would see something else by now.
+
+        One reading of the queues serves them all. Raises StoreUnavailable.
+        """
+        due = self.viewers.due(self.clock.now())
+        if not due:
+            return
+        state = await self.show_home.run(self.repositories.names)
+        for recent, viewer in await self._admitted(due):
+            seen = self._fingerprint(state, viewer)
+            if seen != recent.seen:
+                await self._show(recent, home.home(state, viewer, self.command))
+            recent.saw(seen, state.read_at)
+
+    async def _admitted(self, due: Sequence[RecentViewer]) -> list[tuple[RecentViewer, Viewer]]:
+        """Those who still may look; the tab of the others is left as it was and not renewed."""
+        may = await asyncio.gather(
+            *(self.check_permission.may(one.actor, Right.READ) for one in due)
+        )
+        for recent, may_read in zip(due, may, strict=True):
+            if not may_read:
+                self.viewers.forget(recent)
+        admitted = [one for one, may_read in zip(due, may, strict=True) if may_read]
+        pause = await asyncio.gather(
+            *(self.check_permission.may(one.actor, Right.PAUSE) for one in admitted)
+        )
+        may_pause = {
+            one.actor.user_id: allowed for one, allowed in zip(admitted, pause, strict=True)
+        }
+        viewers = await self.show_home.viewers(may_pause)
+        return [(one, viewers[one.actor.user_id]) for one in admitted]
+
+    async def _viewer(self, actor: Actor) -> Viewer:
+        may_pause = await self.check_permission.may(actor, Right.PAUSE)
+        return (await self.show_home.viewers({actor.user_id: may_pause}))[actor.user_id]
+
+    async def _show(self, recent: RecentViewer, view: View) -> None:
+        """Somebody who cannot be shown the tab now is shown it the next time."""
+        try:
+            await self.client.views_publish(user_id=recent.actor.user_id, view=dict(view.view))
+        except FAILURES as error:
+            logger.info(
+                "a Home tab was not renewed",
+                extra={"action": "home_not_renewed", "error": read_failure(error).code},
+            )
+
+    def _fingerprint(self, state: HomeState, viewer: Viewer) -> str:
+        return json.dumps(home.home(state.timeless(), viewer, self.command).view)
+
+
+def _log_refusal(actor: Actor, denied: PermissionDenied) -> None:
+    logger.info(
+        "a person was refused the Home tab",
+        extra={"action": "home_refused", "actor": actor.user_id, "detail": str(denied)},
+    )

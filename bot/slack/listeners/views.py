@@ -1,0 +1,129 @@
+"""The submitted pause-reason modal and the global shortcut that opens it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.audit import Origin
+from bot.domain.durations import Lasting, read_lasting, read_whole
+from bot.domain.errors import InvalidDuration, InvalidReason, RepositoryNotAllowed
+from bot.domain.message import Message
+from bot.domain.pauses import AlreadyPaused, Paused, check_reason
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, pause, timers
+from bot.messages.text import clean
+from bot.slack.answers.pausing import REASON_KEPT, PauseAnswers
+from bot.slack.listeners.forms import refuse, submitted
+from bot.slack.payloads import ExtendForm, PauseForm, Shortcut, ViewSubmission
+from bot.slack.receiving.inbox import Inbox
+from bot.slack.receiving.once import Once
+from bot.slack.replying.conversation import Conversation
+from bot.slack.replying.errors import ErrorBoundary
+from bot.slack.replying.replies import Replies
+from bot.usecases.pausing.extend_pause import ExtendRequest
+from bot.usecases.pausing.pause_queue import PauseRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ViewListeners:
+    """A bad reason is refused beside its field and the modal stays open."""
+
+    answers: PauseAnswers
+    repositories: Repositories
+    inbox: Inbox
+    once: Once
+    boundary: ErrorBoundary
+    client: AsyncWebClient
+    replies: Replies
+
+    def register(self, app: AsyncApp) -> None:
+        app.view(actions.PAUSE_VIEW)(self.on_reason)
+        app.view(actions.EXTEND_VIEW)(self.on_extend)
+        app.shortcut(actions.PAUSE_SHORTCUT)(self.on_shortcut)
+
+    async def on_shortcut(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack()
+        shortcut = Shortcut.model_validate(body)
+        conversation = Conversation(
+            client=self.client,
+            replies=self.replies,
+            actor=shortcut.user.actor,
+            origin=Origin.SHORTCUT,
+            trigger_id=shortcut.trigger_id,
+        )
+        names = self.repositories.names
+        only = names[0] if len(names) == 1 else None
+        work = self.once.act(body, self.answers.modal.open(only, conversation))
+        self.inbox.hand_over(self.boundary.guard(work, conversation))
+
+    async def on_reason(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        submission = ViewSubmission.model_validate(body)
+        form = PauseForm.of(submission.view)
+        typed = submission.value(actions.REASON_BLOCK, actions.REASON_ACTION) or ""
+        try:
+            reason = check_reason(clean(typed, REASON_KEPT))
+            repository = self.repositories.allowed(form.repository_in(submission.view) or "")
+        except (InvalidReason, RepositoryNotAllowed) as error:
+            await refuse(ack, actions.REASON_BLOCK, error)
+            return
+        await ack(response_action="update", view=dict(pause.working_modal(repository).view))
+        conversation = submitted(submission, form.channel, self.client, self.replies)
+        chosen = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
+        lasting, _ = read_lasting(chosen.split())
+        work = self.once.act(body, self._pause(repository, reason, lasting, conversation))
+        guarded = self.boundary.guard(work, conversation, repository=repository)
+        self.inbox.hand_over(guarded)
+
+    async def on_extend(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        submission = ViewSubmission.model_validate(body)
+        form = ExtendForm.of(submission.view)
+        typed = submission.value(actions.LASTING_BLOCK, actions.LASTING_ACTION) or ""
+        try:
+            lasting = read_whole(clean(typed, REASON_KEPT))
+            target = actions.read_pause_target(form.target, self.repositories)
+        except (InvalidDuration, RepositoryNotAllowed) as error:
+            await refuse(ack, actions.LASTING_BLOCK, error)
+            return
+        await ack(response_action="update", view=dict(timers.working_modal().view))
+        conversation = submitted(submission, form.channel, self.client, self.replies)
+        request = ExtendRequest(
+            target.repository,
+            lasting,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            expected=target.paused_at,
+        )
+        work = self.once.act(body, self.answers.extend(request, conversation))
+        guarded = self.boundary.guard(work, conversation, repository=target.repository)
+        self.inbox.hand_over(guarded)
+
+    async def _pause(
+        self,
+        repository: RepositoryName,
+        reason: str,
+        lasting: Lasting | None,
+        conversation: Conversation,
+    ) -> None:
+        outcome = await self.answers.pause_queue.run(
+            PauseRequest(
+                repository,
+                reason,
+                conversation.actor,
+                conversation.origin,
+                conversation.channel_id,
+                lasting=lasting,
+            )
+        )
+        await conversation.put_in_place(_result(repository, outcome))
+
+
+def _result(repository: RepositoryName, outcome: Paused | AlreadyPaused) -> Message:
+    match outcome:
+        case Paused(told=told):
+            return pause.paused_reply(told.act)
+        case AlreadyPaused(known=known, reason=reason, lasting=lasting):
+            return pause.already_paused(repository, known, reason, lasting)

@@ -1,0 +1,1 @@
+"""Slack's Web API, as the bot's ports need it."""

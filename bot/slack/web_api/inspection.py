@@ -1,0 +1,103 @@
+"""Asks Slack how the app stands there, and changes nothing."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from typing_extensions import override
+
+from bot.domain.checks import BotStanding, ChannelStanding, ChannelState, InspectionFailed
+from bot.ports import Clock
+from bot.ports.inspection import SlackInspection
+from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
+
+
+class WebApiInspection(SlackInspection):
+    """Each method is one call of the Web API and raises only InspectionFailed."""
+
+    def __init__(self, client: AsyncWebClient, app_token: SecretStr | None, clock: Clock) -> None:
+        self._client = client
+        self._app_token = app_token
+        self._clock = clock
+
+    @override
+    async def bot(self) -> BotStanding:
+        """https://docs.slack.dev/reference/methods/auth.test; the scopes come in a header."""
+        try:
+            answer = await self._client.auth_test()
+        except FAILURES as error:
+            raise _failed(error) from error
+        return BotStanding(
+            bot_name=str(answer.get("user")),
+            team_name=str(answer.get("team")),
+            scopes=_scopes(answer),
+            ahead=self._ahead(answer),
+        )
+
+    @override
+    async def app_token(self) -> bool:
+        """https://docs.slack.dev/reference/methods/apps.connections.open; nothing is connected."""
+        if self._app_token is None:
+            return False
+        try:
+            await self._client.apps_connections_open(app_token=self._app_token.get_secret_value())
+        except FAILURES as error:
+            raise _failed(error) from error
+        return True
+
+    @override
+    async def channel(self, channel_id: str) -> ChannelStanding:
+        """https://docs.slack.dev/reference/methods/conversations.info."""
+        try:
+            answer = await self._client.conversations_info(channel=channel_id)
+        except FAILURES as error:
+            failed = _failed(error)
+            if failed.code == "channel_not_found":
+                return ChannelStanding(ChannelState.HIDDEN)
+            raise failed from error
+        channel: dict[str, Any] = answer.get("channel") or {}
+        return ChannelStanding(_state(channel), channel.get("name"))
+
+    def _ahead(self, answer: AsyncSlackResponse) -> timedelta | None:
+        try:
+            theirs = parsedate_to_datetime(_header(answer, "date") or "")
+        except ValueError:
+            return None
+        return self._clock.now() - _in_utc(theirs)
+
+
+def _state(channel: Mapping[str, Any]) -> ChannelState:
+    if channel.get("is_archived"):
+        return ChannelState.ARCHIVED
+    if channel.get("is_im") or channel.get("is_member"):
+        return ChannelState.MEMBER
+    is_closed = channel.get("is_private") or channel.get("is_mpim")
+    return ChannelState.INVITE if is_closed else ChannelState.PUBLIC
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _scopes(answer: AsyncSlackResponse) -> frozenset[str] | None:
+    header = _header(answer, "x-oauth-scopes")
+    if header is None:
+        return None
+    return frozenset(scope.strip() for scope in header.split(",") if scope.strip())
+
+
+def _header(answer: AsyncSlackResponse, name: str) -> str | None:
+    """The SDK hands headers on as a mapping that may or may not ignore case."""
+    for one, value in answer.headers.items():
+        if str(one).lower() == name:
+            return str(value)
+    return None
+
+
+def _failed(error: Exception) -> InspectionFailed:
+    code = read_failure(error).code
+    return InspectionFailed(code, is_refusal=code in CREDENTIAL_CODES)

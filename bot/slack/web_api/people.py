@@ -1,0 +1,146 @@
+"""What Slack tells of people and user groups."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Collection, Mapping
+
+from pydantic import Field, ValidationError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from typing_extensions import override
+
+from bot.domain.people import Person, Unanswered
+from bot.ports import Clock, PeopleDirectory
+from bot.slack.payloads import Payload
+from bot.slack.web_api.failures import FAILURES, read_failure
+from bot.slack.web_api.remembered import Remembered
+
+logger = logging.getLogger(__name__)
+
+LOOKUP_SECONDS = 2.0
+"""A trigger opens a modal for three seconds, and the permission is asked for before."""
+
+UNKNOWN_PERSON_CODES = frozenset({"user_not_found", "users_not_found", "user_not_visible"})
+UNKNOWN_GROUP_CODES = frozenset({"no_such_subteam", "subteam_not_found"})
+SLACKBOT = "USLACKBOT"
+"""Slackbot is a bot whose account does not say so."""
+
+ALL_GROUPS = "all"
+UNREADABLE = "unreadable_answer"
+
+
+class EnterpriseUser(Payload):
+    """The Enterprise Grid side of an account."""
+
+    enterprise_id: str | None = None
+    teams: tuple[str, ...] = ()
+
+
+class SlackUser(Payload):
+    """https://docs.slack.dev/reference/objects/user-object.
+
+    Slack leaves the guest flags out for deactivated accounts alone; an account without them is
+    taken for a guest.
+    """
+
+    id: str
+    team_id: str | None = None
+    name: str = ""
+    deleted: bool = False
+    is_bot: bool = False
+    is_workflow_bot: bool = False
+    is_restricted: bool = True
+    is_ultra_restricted: bool = True
+    is_stranger: bool = False
+    tz: str | None = None
+    enterprise_user: EnterpriseUser = Field(default_factory=EnterpriseUser)
+
+    @property
+    def person(self) -> Person:
+        grid = self.enterprise_user
+        ids = {self.team_id, grid.enterprise_id, *grid.teams}
+        return Person(
+            user_id=self.id,
+            name=self.name or self.id,
+            team_ids=frozenset(one for one in ids if one),
+            is_deactivated=self.deleted,
+            is_bot=self.is_bot or self.is_workflow_bot or self.id == SLACKBOT,
+            is_guest=self.is_restricted or self.is_ultra_restricted,
+            is_stranger=self.is_stranger,
+            zone=self.tz,
+        )
+
+
+class SlackGroup(Payload):
+    """https://docs.slack.dev/reference/objects/usergroup-object."""
+
+    id: str
+    handle: str = ""
+
+
+class SlackPeople(PeopleDirectory):
+    """Reads `users.info`, `usergroups.users.list` and, to name groups, `usergroups.list`."""
+
+    def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
+        self._client = client
+        self._people = Remembered(self._ask_person, clock)
+        self._members = Remembered(self._ask_members, clock)
+        self._handles = Remembered(self._ask_handles, clock)
+
+    @override
+    async def person(self, user_id: str) -> Person | Unanswered | None:
+        return await self._people.get(user_id)
+
+    @override
+    async def members(self, group_id: str) -> Collection[str] | Unanswered:
+        return await self._members.get(group_id)
+
+    @override
+    async def handle(self, group_id: str) -> str | None:
+        handles = await self._handles.get(ALL_GROUPS)
+        return None if isinstance(handles, Unanswered) else handles.get(group_id)
+
+    async def _ask_person(self, user_id: str) -> Person | Unanswered | None:
+        answer = await _read("users.info", self._client.users_info(user=user_id))
+        if isinstance(answer, Unanswered):
+            return None if answer.code in UNKNOWN_PERSON_CODES else answer
+        try:
+            return SlackUser.model_validate(answer.get("user")).person
+        except ValidationError:
+            return Unanswered(UNREADABLE)
+
+    async def _ask_members(self, group_id: str) -> frozenset[str] | Unanswered:
+        call = self._client.usergroups_users_list(usergroup=group_id, include_disabled=False)
+        answer = await _read("usergroups.users.list", call)
+        if isinstance(answer, Unanswered):
+            return frozenset() if answer.code in UNKNOWN_GROUP_CODES else answer
+        users = answer.get("users")
+        if not isinstance(users, list):
+            return Unanswered(UNREADABLE)
+        return frozenset(str(one) for one in users)
+
+    async def _ask_handles(self, _all: str) -> Mapping[str, str] | Unanswered:
+        answer = await _read("usergroups.list", self._client.usergroups_list())
+        if isinstance(answer, Unanswered):
+            return answer
+        try:
+            groups = [SlackGroup.model_validate(one) for one in answer.get("usergroups") or ()]
+        except (ValidationError, TypeError):
+            return Unanswered(UNREADABLE)
+        return {one.id: one.handle for one in groups if one.handle}
+
+
+async def _read(
+    method: str, call: Awaitable[AsyncSlackResponse]
+) -> AsyncSlackResponse | Unanswered:
+    try:
+        async with asyncio.timeout(LOOKUP_SECONDS):
+            return await call
+    except FAILURES as error:
+        code = read_failure(error).code
+    if code not in UNKNOWN_PERSON_CODES | UNKNOWN_GROUP_CODES:
+        logger.warning(
+            "Slack did not say who somebody is",
+            extra={"action": "person_not_read", "method": method, "error": code},
+        )
+    return Unanswered(code)

@@ -1,0 +1,164 @@
+"""What a refused answer is counted as, and when one goes again."""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
+
+import pytest
+from aiohttp import ClientSession, ClientTimeout
+
+from bot.domain.message import Message
+from bot.slack.replying.replies import NOT_SLACKS, Replies, refusal_code, slacks_address
+from tests.support.directories import FakeChannels
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "code"),
+    [
+        ('{"ok": false, "error": "expired_url"}', 200, "expired_url"),
+        ("used_url", 404, "used_url"),
+        ("no_text\n", 500, "no_text"),
+        ("", 502, "http_502"),
+        ("<html>Bad gateway for acme/site</html>", 502, "http_502"),
+        ('{"ok": false, "error": "acme/site"}', 200, "http_200"),
+    ],
+)
+def test_a_code_is_slacks_own_word_or_the_status(said: str, status: int, code: str) -> None:
+    assert refusal_code(said, status) == code
+
+
+SAID = Message("The queue is running.")
+
+
+@dataclass
+class Hooks:
+    """Where answers go; it treats one request after the other as it is told to."""
+
+    treatment: list[str]
+    bodies: list[str] = field(default_factory=list)
+    connections: int = 0
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[str]:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        async with server:
+            yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/response/1"
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with closing(writer):
+            while head := await self._head(reader):
+                length = int(re.findall(r"(?i)content-length: (\d+)", head)[0])
+                self.bodies.append((await reader.readexactly(length)).decode())
+                treatment = self.treatment.pop(0)
+                if treatment == "close":
+                    return
+                if treatment.startswith("307 "):
+                    place = treatment.removeprefix("307 ").encode()
+                    writer.write(
+                        b"HTTP/1.1 307 X\r\nContent-Length: 0\r\nLocation: %b\r\n\r\n" % place
+                    )
+                if treatment == "answer":
+                    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    async def _head(self, reader: asyncio.StreamReader) -> str:
+        try:
+            return (await reader.readuntil(b"\r\n\r\n")).decode()
+        except asyncio.IncompleteReadError:
+            return ""
+
+
+@asynccontextmanager
+async def replies(api: str, read_seconds: float = 30.0) -> AsyncIterator[Replies]:
+    async with ClientSession(timeout=ClientTimeout(total=60, sock_read=read_seconds)) as session:
+        yield Replies(session, FakeChannels(), api)
+
+
+async def test_an_answer_goes_again_when_the_kept_connection_was_closed_by_slack() -> None:
+    hooks = Hooks(["answer", "close", "answer"])
+    async with hooks.listening() as url, replies(url) as ours:
+        await ours.to_actor(url, SAID)
+        await ours.to_actor(url, SAID)
+    assert (len(hooks.bodies), hooks.treatment) == (3, [])
+    assert hooks.bodies[1] == hooks.bodies[2]
+    assert hooks.connections == 2
+
+
+async def test_an_answer_whose_connection_is_lost_twice_is_given_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hooks = Hooks(["close", "close"])
+    caplog.set_level(logging.INFO, "bot")
+    async with hooks.listening() as url, replies(url) as ours:
+        await ours.to_actor(url, SAID)
+    assert hooks.treatment == []
+    logged = [getattr(one, "action", None) for one in caplog.records]
+    assert logged == ["reply_again", "reply_failed"]
+
+
+async def test_an_answer_that_slack_does_not_confirm_in_time_goes_once() -> None:
+    hooks = Hooks(["nothing", "answer"])
+    async with hooks.listening() as url, replies(url, read_seconds=0.1) as ours:
+        await ours.to_actor(url, SAID)
+    assert len(hooks.bodies) == 1
+
+
+HOOK = "https://hooks.slack.com/commands/T1/2/3"
+
+
+@pytest.mark.parametrize(
+    ("response_url", "api"),
+    [
+        (HOOK, "https://slack.com/api/"),
+        (HOOK, "https://slack.proxy.example/api/"),
+        ("https://hooks.slack-gov.com/actions/T1/2/3", "https://slack-gov.com/api/"),
+        ("http://127.0.0.1:8400/response/1", "http://127.0.0.1:8400/api/"),
+    ],
+)
+def test_slacks_own_addresses_are_posted_to(response_url: str, api: str) -> None:
+    assert str(slacks_address(response_url, api)) == response_url
+
+
+@pytest.mark.parametrize(
+    "response_url",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://127.0.0.1:8080/admin",
+        "http://hooks.slack.com/commands/T1/2/3",
+        "https://slack.com.evil.example/",
+        "https://evilslack.com/",
+        "https://slack.com@evil.example/",
+        "https://evil.example\\@slack.com/",
+        "https://evil.example#@slack.com/",
+        "//slack.com/",
+        "/response/1",
+        "file:///etc/passwd",
+        "https://[::1",
+        "",
+    ],
+)
+async def test_nothing_else_is(response_url: str) -> None:
+    assert slacks_address(response_url, "https://slack.com/api/") is None
+
+
+async def test_an_answer_to_another_address_is_not_sent_and_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    elsewhere = Hooks(["answer"])
+    async with elsewhere.listening() as url, replies("https://slack.com/api/") as ours:
+        await ours.to_actor(url, SAID)
+    assert elsewhere.connections == 0
+    assert [getattr(one, "said", None) for one in caplog.records] == [NOT_SLACKS]
+
+
+async def test_an_answer_follows_no_redirection(caplog: pytest.LogCaptureFixture) -> None:
+    inside = Hooks(["answer"])
+    async with inside.listening() as secret_place:
+        hooks = Hooks([f"307 {secret_place}"])
+        async with hooks.listening() as url, replies(url) as ours:
+            await ours.to_actor(url, SAID)
+    assert inside.connections == 0
+    assert [getattr(one, "action", None) for one in caplog.records] == ["reply_failed"]

@@ -1,0 +1,60 @@
+"""Whether the bot can speak in a channel, as Slack tells it."""
+
+import pytest
+
+from bot.domain.channels import ChannelAccess
+from bot.slack.web_api.channels import SlackChannels
+from tests.support.clock import FakeClock
+from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
+
+PUBLIC = {"channel": {"id": "C1", "is_channel": True, "is_member": False}}
+JOINED = {"channel": {"id": "C1", "is_channel": True, "is_member": True}}
+PRIVATE = {"channel": {"id": "C1", "is_private": True, "is_member": False}}
+
+
+@pytest.mark.parametrize(
+    ("answers", "access"),
+    [
+        ([JOINED], ChannelAccess.OPEN),
+        ([{"channel": {"id": "D1", "is_im": True}}], ChannelAccess.OPEN),
+        ([PUBLIC, {}], ChannelAccess.OPEN),
+        ([PUBLIC, "method_not_supported_for_channel_type"], ChannelAccess.INVITE),
+        ([PRIVATE], ChannelAccess.INVITE),
+        ([{"channel": {"id": "G1", "is_mpim": True}}], ChannelAccess.INVITE),
+        ([{"channel": {"id": "C1", "is_archived": True}}], ChannelAccess.CLOSED),
+        (["channel_not_found"], ChannelAccess.INVITE),
+        (["missing_scope"], ChannelAccess.UNKNOWN),
+        ([TimeoutError()], ChannelAccess.UNKNOWN),
+    ],
+)
+async def test_what_slack_says_decides(answers: list[Answer], access: ChannelAccess) -> None:
+    client = ScriptedClient(*answers)
+    assert await SlackChannels(client, FakeClock()).access("C1") is access
+    assert not client.answers
+
+
+async def test_a_conversation_between_people_is_known_by_its_id() -> None:
+    channels = SlackChannels(ScriptedClient("channel_not_found"), FakeClock())
+    assert await channels.access("D0ALICEBOB") is ChannelAccess.DIRECT
+
+
+async def test_an_open_channel_is_remembered_for_a_minute() -> None:
+    client, clock = ScriptedClient(JOINED, PRIVATE), FakeClock()
+    channels = SlackChannels(client, clock)
+    assert await channels.access("C1") is ChannelAccess.OPEN
+    clock.advance(59)
+    assert await channels.access("C1") is ChannelAccess.OPEN
+    clock.advance(2)
+    assert await channels.access("C1") is ChannelAccess.INVITE
+
+
+async def test_a_closed_door_is_tried_again_at_once() -> None:
+    channels = SlackChannels(ScriptedClient("channel_not_found", JOINED), FakeClock())
+    assert await channels.access("C1") is ChannelAccess.INVITE
+    assert await channels.access("C1") is ChannelAccess.OPEN
+
+
+async def test_joining_says_whether_slack_let_it() -> None:
+    channels = SlackChannels(ScriptedClient({}, "is_archived"), FakeClock())
+    assert await channels.join("C1")
+    assert not await channels.join("C1")

@@ -1,0 +1,172 @@
+"""What a failed call says: refused, certainly not posted, or in doubt."""
+
+import asyncio
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp.client_reqrep import ConnectionKey
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
+from bot.slack.web_api.failures import Failure, post_error, read_failure
+
+CHANNEL = (
+    "channel_not_found",
+    "not_in_channel",
+    "is_archived",
+    "restricted_action",
+    "restricted_action_read_only_channel",
+    "restricted_action_thread_only_channel",
+    "restricted_action_non_threadable_channel",
+    "messages_tab_disabled",
+)
+CREDENTIAL = (
+    "invalid_auth",
+    "not_authed",
+    "account_inactive",
+    "token_expired",
+    "token_revoked",
+    "missing_scope",
+    "ekm_access_denied",
+    "team_access_not_granted",
+    "team_not_found",
+)
+MESSAGE = (
+    "invalid_blocks",
+    "invalid_blocks_format",
+    "msg_blocks_too_long",
+    "msg_too_long",
+    "no_text",
+    "too_many_attachments",
+    "metadata_too_large",
+    "metadata_must_be_sent_from_app",
+    "invalid_metadata_format",
+    "invalid_metadata_schema",
+)
+POSTPONED = ("ratelimited", "rate_limited", "message_limit_exceeded")
+IN_DOUBT = ("internal_error", "fatal_error", "service_unavailable", "request_timeout")
+
+
+def failed(
+    code: str | None, *, status: int = 200, headers: dict[str, str] | None = None
+) -> SlackApiError:
+    """The SDK's error for an answer of Slack."""
+    data: Any = {"ok": False, "error": code} if code is not None else "<html>"
+    response = AsyncSlackResponse(
+        client=AsyncWebClient(),
+        http_verb="POST",
+        api_url="https://slack.com/api/chat.postMessage",
+        req_args={},
+        data=data,
+        headers=headers or {},
+        status_code=status,
+    )
+    return SlackApiError("the call failed", response)  # type: ignore[no-untyped-call]  # the SDK's
+
+
+@pytest.mark.parametrize("code", CHANNEL)
+def test_a_channel_that_cannot_be_posted_to_is_refused(code: str) -> None:
+    error = post_error(failed(code))
+    assert isinstance(error, PostRefused)
+    assert (error.code, error.refusal) == (code, Refusal.CHANNEL)
+
+
+@pytest.mark.parametrize("code", CREDENTIAL)
+def test_a_credential_that_may_not_post_is_refused(code: str) -> None:
+    error = post_error(failed(code))
+    assert isinstance(error, PostRefused)
+    assert (error.code, error.refusal) == (code, Refusal.CREDENTIAL)
+
+
+@pytest.mark.parametrize("code", MESSAGE)
+def test_a_message_that_slack_will_never_take_is_refused(code: str) -> None:
+    error = post_error(failed(code))
+    assert isinstance(error, PostRefused)
+    assert (error.code, error.refusal) == (code, Refusal.MESSAGE)
+
+
+@pytest.mark.parametrize("code", POSTPONED)
+def test_a_limit_postpones_every_channel(code: str) -> None:
+    error = post_error(failed(code))
+    assert isinstance(error, PostPostponed)
+    assert error.workspace_wide
+
+
+@pytest.mark.parametrize("code", IN_DOUBT)
+def test_an_answer_that_names_no_refusal_leaves_the_post_in_doubt(code: str) -> None:
+    assert isinstance(post_error(failed(code)), PostInDoubt)
+
+
+def test_a_code_that_nobody_knows_leaves_the_post_in_doubt() -> None:
+    assert isinstance(post_error(failed("brand_new_code")), PostInDoubt)
+
+
+@pytest.mark.parametrize(
+    ("header", "wait"), [("30", 30.0), ("0", 0.0), ("-5", 0.0), ("soon", None), (None, None)]
+)
+def test_the_wait_that_slack_asks_for_is_read(header: str | None, wait: float | None) -> None:
+    headers = {"Retry-After": header} if header is not None else {}
+    error = post_error(failed("ratelimited", status=429, headers=headers))
+    assert isinstance(error, PostPostponed)
+    assert error.retry_after == wait
+
+
+def test_a_429_without_a_readable_body_postpones_too() -> None:
+    error = post_error(failed(None, status=429, headers={"Retry-After": "3"}))
+    assert isinstance(error, PostPostponed)
+    assert error.retry_after == 3
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_a_server_error_leaves_the_post_in_doubt(status: int) -> None:
+    error = post_error(failed(None, status=status))
+    assert isinstance(error, PostInDoubt)
+    assert error.code == f"http_{status}"
+
+
+def test_an_answer_that_is_not_json_leaves_the_post_in_doubt() -> None:
+    error = post_error(failed(None))
+    assert isinstance(error, PostInDoubt)
+    assert error.code == "unreadable_answer"
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [TimeoutError(), aiohttp.ServerDisconnectedError(), aiohttp.ClientOSError(104, "reset")],
+)
+def test_a_lost_answer_leaves_the_post_in_doubt(lost: Exception) -> None:
+    assert isinstance(post_error(lost), PostInDoubt)
+
+
+def test_a_connection_that_was_never_made_posted_nothing() -> None:
+    key = ConnectionKey(
+        "slack.com",
+        443,
+        is_ssl=True,
+        ssl=True,
+        proxy=None,
+        proxy_auth=None,
+        proxy_headers_hash=None,
+    )
+    refused = aiohttp.ClientConnectorError(key, OSError(111, "refused"))
+    error = post_error(refused)
+    assert isinstance(error, PostPostponed)
+    assert not error.workspace_wide
+
+
+def test_a_defect_of_ours_is_no_failure_of_slack() -> None:
+    with pytest.raises(KeyError):
+        post_error(KeyError("ts"))
+
+
+def test_a_cancellation_is_never_taken_for_a_failure() -> None:
+    with pytest.raises(asyncio.CancelledError):
+        post_error(asyncio.CancelledError())  # type: ignore[arg-type]  # no Exception: that is the point
+
+
+def test_the_status_and_code_of_a_failure_are_kept() -> None:
+    assert read_failure(failed("is_archived", status=200)) == Failure("is_archived", None, 200)
+    assert read_failure(TimeoutError()) == Failure("TimeoutError")

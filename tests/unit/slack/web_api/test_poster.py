@@ -1,0 +1,126 @@
+"""A post is marked so that it can be found again, and asked for once."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused
+from bot.domain.message import Block, Message
+from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.poster import METADATA_TYPE, PAGES, SlackPoster
+from tests.support.clock import FakeClock
+from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
+
+DELIVERY = "3374da57-6c32-4317"
+MARK = "mq:3374da576c324317"
+SINCE = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
+SECTION: Block = {"type": "section", "text": {"type": "mrkdwn", "text": "*Merged* #1"}}
+MESSAGE = Message("Merged #1", (SECTION, {"type": "divider"}))
+
+
+def poster(*answers: Answer) -> tuple[SlackPoster, ScriptedClient]:
+    client = ScriptedClient(*answers)
+    return SlackPoster(client, SlackChannels(client, FakeClock()), "B0MQBOT"), client
+
+
+def posted(ts: str, **changed: Any) -> dict[str, Any]:
+    """A message of the channel's history."""
+    metadata = {"event_type": METADATA_TYPE, "event_payload": {"delivery_id": DELIVERY}}
+    return {"ts": ts, "bot_id": "B0MQBOT", "metadata": metadata, **changed}
+
+
+async def test_the_delivery_id_goes_into_the_metadata_and_the_first_block() -> None:
+    slack, client = poster({"ts": "1.2"})
+    assert await slack.post("C1", MESSAGE, DELIVERY) == "1.2"
+    ((method, sent),) = client.calls
+    assert method == "chat.postMessage"
+    assert sent["channel"] == "C1"
+    assert sent["text"] == "Merged #1"
+    assert sent["metadata"]["event_type"] == METADATA_TYPE
+    assert sent["metadata"]["event_payload"]["delivery_id"] == DELIVERY
+    assert [block.get("block_id") for block in sent["blocks"]] == [MARK, None]
+    assert sent["unfurl_links"] is False
+    assert sent["unfurl_media"] is False
+    assert "block_id" not in MESSAGE.blocks[0]
+
+
+async def test_a_message_of_text_alone_is_posted_without_blocks() -> None:
+    slack, client = poster({"ts": "1.2"})
+    await slack.post("C1", Message("Merged #1"), DELIVERY)
+    assert not client.calls[0][1].get("blocks")
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ("is_archived", PostRefused),
+        ("invalid_blocks", PostRefused),
+        ("ratelimited", PostPostponed),
+        ("fatal_error", PostInDoubt),
+        (TimeoutError(), PostInDoubt),
+        (aiohttp.ServerDisconnectedError(), PostInDoubt),
+        ({}, PostInDoubt),
+    ],
+)
+async def test_a_failed_post_is_sorted_and_never_sent_again(
+    answer: Answer, error: type[Exception]
+) -> None:
+    slack, client = poster(answer)
+    with pytest.raises(error):
+        await slack.post("C1", MESSAGE, DELIVERY)
+    assert len(client.calls) == 1
+
+
+async def test_a_post_is_found_by_its_metadata() -> None:
+    other = {"event_payload": {"delivery_id": "another"}}
+    page = {"messages": [posted("1.3", metadata=other), posted("1.2")]}
+    slack, client = poster(page)
+    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+    method, asked = client.calls[0]
+    assert method == "conversations.history"
+    assert float(asked["oldest"]) < SINCE.timestamp()
+    assert asked["include_all_metadata"] in {True, "true", "1"}
+
+
+async def test_a_post_whose_metadata_is_hidden_is_found_by_its_first_block() -> None:
+    message = posted("1.2", metadata=None, blocks=[{"type": "section", "block_id": MARK}])
+    slack, _ = poster({"messages": [message]})
+    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+
+
+async def test_a_message_of_somebody_else_with_our_mark_is_not_ours() -> None:
+    slack, _ = poster({"messages": [posted("1.2", bot_id="B0OTHER"), posted("1.3", bot_id=None)]})
+    assert await slack.find("C1", DELIVERY, SINCE) is None
+
+
+async def test_every_page_of_the_history_is_looked_at() -> None:
+    first = {"messages": [], "response_metadata": {"next_cursor": "abc"}}
+    slack, client = poster(first, {"messages": [posted("1.2")]})
+    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+    assert client.calls[1][1]["cursor"] == "abc"
+
+
+async def test_a_history_without_end_leaves_the_post_in_doubt() -> None:
+    page = {"messages": [], "response_metadata": {"next_cursor": "abc"}}
+    slack, client = poster(*[page] * PAGES)
+    with pytest.raises(PostInDoubt):
+        await slack.find("C1", DELIVERY, SINCE)
+    assert len(client.calls) == PAGES
+
+
+async def test_a_public_channel_is_joined_to_read_it() -> None:
+    slack, client = poster("not_in_channel", {}, {"messages": [posted("1.2")]})
+    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+    methods = [method for method, _ in client.calls]
+    assert methods == ["conversations.history", "conversations.join", "conversations.history"]
+
+
+async def test_a_history_that_cannot_be_read_is_an_error_and_never_an_absence() -> None:
+    slack, _ = poster("missing_scope")
+    with pytest.raises(PostRefused):
+        await slack.find("C1", DELIVERY, SINCE)
+    slack, _ = poster("not_in_channel", "channel_not_found", "not_in_channel")
+    with pytest.raises(PostRefused):
+        await slack.find("C1", DELIVERY, SINCE)
