@@ -16,23 +16,23 @@ from bot.cli.manifest import manifest_path
 from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
 from bot.config import Settings, load_database_url, load_settings
-from bot.domain.checks import Area, Finding, Standing
 from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.domain.inspection import Area, Finding, Standing
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.retries import Patience
-from bot.messages import checks
+from bot.messages import inspection
 from bot.slack.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.inspection import WebApiInspection
 from bot.storage import migrate
 from bot.storage.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
-from bot.usecases.check_installation import (
-    CheckMergeQueue,
-    CheckSlack,
-    CheckStore,
-    check_database,
+from bot.usecases.inspect_installation import (
+    InspectMergeQueue,
+    InspectSlack,
+    InspectStore,
     guarded,
+    inspect_database,
 )
 
 WRONG_EXIT = 1
@@ -94,25 +94,29 @@ async def _without_settings(
     try:
         url = load_database_url(environ)
     except ConfigurationError:
-        found.append(checks.without_settings(Area.DATABASE))
+        found.append(inspection.without_settings(Area.DATABASE))
     else:
         found.extend(await _database(url))
-    return [*found, checks.without_settings(Area.MERGE_QUEUE), checks.without_settings(Area.SLACK)]
+    return [
+        *found,
+        inspection.without_settings(Area.MERGE_QUEUE),
+        inspection.without_settings(Area.SLACK),
+    ]
 
 
 async def _everything(settings: Settings) -> Sequence[Finding]:
-    configuration = checks.settings_read(len(settings.repositories), len(settings.channels))
+    configuration = inspection.settings_read(len(settings.repositories), len(settings.channels))
     url = settings.database_url.get_secret_value()
     database = await _database(url)
     channels = {one.channel_id for one in settings.channels}
-    if database == [checks.database_current(migrate.head_revision())]:
+    if database == [inspection.database_current(migrate.head_revision())]:
         deliveries = await guarded(
             Area.DELIVERIES, "outbox", partial(_deliveries, settings, channels)
         )
     elif all(one.standing is Standing.OK for one in database):
-        deliveries = [checks.no_deliveries_yet()]
+        deliveries = [inspection.no_deliveries_yet()]
     else:
-        deliveries = [checks.without_database(Area.DELIVERIES, "outbox")]
+        deliveries = [inspection.without_database(Area.DELIVERIES, "outbox")]
     service, slack = await asyncio.gather(
         guarded(Area.MERGE_QUEUE, "service", partial(_merge_queue, settings), TOTAL_SECONDS),
         guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), TOTAL_SECONDS),
@@ -127,7 +131,7 @@ TOTAL_SECONDS = 90.0
 
 async def _database(url: str) -> Sequence[Finding]:
     async def look() -> Iterable[Finding]:
-        return await check_database(
+        return await inspect_database(
             partial(migrate.current_revision, url),
             migrate.known_revisions(),
             at_start=url.startswith("sqlite:"),
@@ -141,12 +145,12 @@ async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[Findin
     async with AsyncExitStack() as stack:
         store = SqlStore(create_engine(settings.database_url.get_secret_value()))
         stack.push_async_callback(store.close)
-        look = CheckStore(store, SystemClock())
+        look = InspectStore(store, SystemClock())
         try:
             channels |= await look.channels(settings.repositories)
             return await look.deliveries()
         except StoreUnavailable as error:
-            return [checks.database_unusable(error.cause)]
+            return [inspection.database_unusable(error.cause)]
 
 
 async def _merge_queue(settings: Settings) -> Iterable[Finding]:
@@ -161,7 +165,7 @@ async def _merge_queue(settings: Settings) -> Iterable[Finding]:
     except ConfigurationError as error:
         return _wrong(error)
     async with client:
-        return await CheckMergeQueue(client, settings.repositories).run()
+        return await InspectMergeQueue(client, settings.repositories).run()
 
 
 async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
@@ -173,12 +177,12 @@ async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
         client = web_client(
             session, token=settings.slack_bot_token, base_url=settings.slack_api_url
         )
-        inspection = WebApiInspection(client, settings.slack_app_token, SystemClock())
-        return await CheckSlack(inspection, _wanted_scopes()).run(channels)
+        slack = WebApiInspection(client, settings.slack_app_token, SystemClock())
+        return await InspectSlack(slack, _wanted_scopes()).run(channels)
 
 
 def _wrong(error: ConfigurationError) -> list[Finding]:
-    return [checks.setting_wrong(name, problem) for name, problem in error.problems.items()]
+    return [inspection.setting_wrong(name, problem) for name, problem in error.problems.items()]
 
 
 def _wanted_scopes() -> frozenset[str]:

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bot.domain.checks import Finding, Standing
+from bot.domain.inspection import Finding, Standing
 
 MARKS = {Standing.OK: "✓", Standing.WRONG: "✗", Standing.UNKNOWN: "?"}
 PLAIN_MARKS = {Standing.OK: "+", Standing.WRONG: "x", Standing.UNKNOWN: "?"}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from bot.domain.checks import Area, Finding, Standing
+from bot.domain.inspection import Area, Finding, Standing
 
 NAMES_LISTED = 20
 

@@ -1,14 +1,14 @@
-"""What a check of the installation asks of the outside world."""
+"""What an inspection of the installation asks of the outside world."""
 
 from datetime import timedelta
 from typing import Protocol
 
-from bot.domain.checks import BotStanding, ChannelStanding
+from bot.domain.inspection import BotStanding, ChannelStanding
 from bot.ports import MergeQueue
 
 
 class InspectedMergeQueue(MergeQueue, Protocol):
-    """What a check of the installation asks of the service besides."""
+    """What an inspection of the installation asks of the service besides."""
 
     async def clock_ahead(self) -> timedelta | None:
         """How far our clock is ahead of the service's; None when it does not tell the time."""

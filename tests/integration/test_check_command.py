@@ -15,8 +15,8 @@ import yaml
 from rich.console import Console
 
 from bot.cli.check_report import show
-from bot.domain.checks import Area, Finding, Standing
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, in_doubt
+from bot.domain.inspection import Area, Finding, Standing
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
 from bot.ports import ParkedChannel

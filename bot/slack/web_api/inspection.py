@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
-from bot.domain.checks import BotStanding, ChannelStanding, ChannelState, InspectionFailed
+from bot.domain.inspection import BotStanding, ChannelStanding, ChannelState, InspectionFailed
 from bot.ports import Clock
 from bot.ports.inspection import SlackInspection
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure

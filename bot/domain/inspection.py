@@ -1,4 +1,4 @@
-"""What a check of the installation finds."""
+"""What an inspection of the installation, `mqbot check`, finds."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +11,7 @@ CLOCK_ALLOWANCE = timedelta(seconds=30)
 
 
 class Area(StrEnum):
-    """What a check looks at."""
+    """What is inspected."""
 
     CONFIGURATION = "configuration"
     DATABASE = "database"

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from bot.domain.checks import (
+from bot.domain.inspection import (
     Area,
     BotStanding,
     ChannelStanding,

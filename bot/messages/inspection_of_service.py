@@ -1,6 +1,5 @@
 """What the report says of the merge queue service."""
 
-from bot.domain.checks import Area, Finding
 from bot.domain.errors import (
     CredentialRefused,
     InvalidRequest,
@@ -9,6 +8,7 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     ResourceNotFound,
 )
+from bot.domain.inspection import Area, Finding
 from bot.domain.queue import Application, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.messages.findings import as_sentence, ok, wrong

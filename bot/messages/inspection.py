@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from bot.domain.checks import CLOCK_ALLOWANCE, Area, Finding
+from bot.domain.inspection import CLOCK_ALLOWANCE, Area, Finding
 from bot.messages.findings import age_of, as_sentence, counted, ok, unknown, wrong
 from bot.ports import OutboxSummary, ParkedChannel
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.domain.checks import Area, Finding, InspectionFailed
 from bot.domain.errors import MergeQueueError, StoreUnavailable
+from bot.domain.inspection import Area, Finding, InspectionFailed
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.messages import checks, checks_of_service, checks_of_slack, findings
+from bot.messages import findings, inspection, inspection_of_service, inspection_of_slack
 from bot.ports import Clock, Store
 from bot.ports.inspection import InspectedMergeQueue, SlackInspection
 
@@ -20,7 +20,7 @@ AT_ONCE = 8
 """Repositories, and channels, looked at together."""
 
 SECONDS = 20.0
-"""For one check."""
+"""For one part of the inspection."""
 
 GROUP_SECONDS = 60.0
 """For all repositories, and for all channels."""
@@ -40,8 +40,10 @@ async def guarded(
     except TimeoutError:
         return [findings.no_time(area, subject, seconds)]
     except Exception as error:
-        # The boundary of one check: the others go on.
-        logger.debug("a check failed", extra={"action": "check_failed"}, exc_info=error)
+        # The boundary of one part: the others go on.
+        logger.debug(
+            "a part of the inspection failed", extra={"action": "inspection_failed"}, exc_info=error
+        )
         return [findings.defect(area, subject, error)]
 
 
@@ -66,7 +68,7 @@ async def together(
 
 
 @dataclass(frozen=True, slots=True)
-class CheckStore:
+class InspectStore:
     """Deliveries, and which channels are subscribed."""
 
     store: Store
@@ -78,7 +80,7 @@ class CheckStore:
             summary = await transaction.outbox.summary()
             doubtful = await transaction.outbox.in_doubt(limit=1)
         since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
-        return list(checks.deliveries(summary, since, self.clock.now()))
+        return list(inspection.deliveries(summary, since, self.clock.now()))
 
     async def channels(self, repositories: Sequence[RepositoryName]) -> set[str]:
         """Those subscribed by command or by configuration; raises StoreUnavailable."""
@@ -91,7 +93,7 @@ class CheckStore:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckMergeQueue:
+class InspectMergeQueue:
     """The credential, each repository, and the service's clock."""
 
     service: InspectedMergeQueue
@@ -104,9 +106,9 @@ class CheckMergeQueue:
             try:
                 status: QueueStatus = await self.service.status(name)
             except MergeQueueError as error:
-                return [checks_of_service.repository_failed(name, error)]
+                return [inspection_of_service.repository_failed(name, error)]
             readable.append(name)
-            return [checks_of_service.repository_read(name, status)]
+            return [inspection_of_service.repository_read(name, status)]
 
         found, skew = await asyncio.gather(
             together(self.repositories, Area.MERGE_QUEUE, look),
@@ -121,20 +123,20 @@ class CheckMergeQueue:
 
     async def _credential(self, *, reads_something: bool) -> Finding:
         try:
-            return checks_of_service.application(await self.service.application())
+            return inspection_of_service.application(await self.service.application())
         except MergeQueueError as error:
-            return checks_of_service.application_failed(error, reads_something=reads_something)
+            return inspection_of_service.application_failed(error, reads_something=reads_something)
 
     async def _clock(self) -> Iterable[Finding]:
         try:
             ahead = await self.service.clock_ahead()
         except MergeQueueError:
             ahead = None
-        return [checks.clock("merge queue service", ahead)]
+        return [inspection.clock("merge queue service", ahead)]
 
 
 @dataclass(frozen=True, slots=True)
-class CheckSlack:
+class InspectSlack:
     """Both tokens, the granted scopes, Slack's clock, and each subscribed channel."""
 
     slack: SlackInspection
@@ -146,34 +148,37 @@ class CheckSlack:
             guarded(Area.SLACK, "app-level token", self._app),
             together(sorted(channels), Area.CHANNEL, self._channel),
         )
-        return [*bot, *app, *(seen or [checks_of_slack.no_channels()])]
+        return [*bot, *app, *(seen or [inspection_of_slack.no_channels()])]
 
     async def _bot(self) -> Iterable[Finding]:
         try:
             found = await self.slack.bot()
         except InspectionFailed as error:
-            return [checks_of_slack.token_failed("bot token", error), checks.clock("Slack", None)]
+            return [
+                inspection_of_slack.token_failed("bot token", error),
+                inspection.clock("Slack", None),
+            ]
         return [
-            checks_of_slack.bot_token(found),
-            checks_of_slack.scopes(found, self.wanted_scopes),
-            checks.clock("Slack", found.ahead),
+            inspection_of_slack.bot_token(found),
+            inspection_of_slack.scopes(found, self.wanted_scopes),
+            inspection.clock("Slack", found.ahead),
         ]
 
     async def _app(self) -> Iterable[Finding]:
         try:
             is_used = await self.slack.app_token()
         except InspectionFailed as error:
-            return [checks_of_slack.token_failed("app-level token", error)]
-        return [checks_of_slack.app_token()] if is_used else []
+            return [inspection_of_slack.token_failed("app-level token", error)]
+        return [inspection_of_slack.app_token()] if is_used else []
 
     async def _channel(self, channel_id: str) -> Iterable[Finding]:
         try:
-            return [checks_of_slack.channel(channel_id, await self.slack.channel(channel_id))]
+            return [inspection_of_slack.channel(channel_id, await self.slack.channel(channel_id))]
         except InspectionFailed as error:
-            return [checks_of_slack.channel_failed(channel_id, error)]
+            return [inspection_of_slack.channel_failed(channel_id, error)]
 
 
-async def check_database(
+async def inspect_database(
     current: Callable[[], Awaitable[str | None]], known: Sequence[str], *, at_start: bool
 ) -> Sequence[Finding]:
     """Whether it can be reached and has this program's schema, or gets it at the start.
@@ -184,13 +189,13 @@ async def check_database(
     try:
         revision = await current()
     except StoreUnavailable as error:
-        return [checks.database_unusable(error.cause)]
+        return [inspection.database_unusable(error.cause)]
     except ValueError as error:
-        return [checks.database_not_to_be_opened(str(error))]
+        return [inspection.database_not_to_be_opened(str(error))]
     if revision == known[-1]:
-        return [checks.database_current(revision)]
+        return [inspection.database_current(revision)]
     if at_start and (revision is None or revision in known):
-        return [checks.database_next_start(revision, known[-1])]
+        return [inspection.database_next_start(revision, known[-1])]
     if revision is None:
-        return [checks.database_empty()]
-    return [checks.database_other(revision, known[-1])]
+        return [inspection.database_empty()]
+    return [inspection.database_other(revision, known[-1])]
