@@ -305,7 +305,7 @@ class Settings(DatabaseSettings):
         return max(self.poll_seconds, self.quiet_poll_seconds or 0.0)
 
     @property
-    def health_thresholds(self) -> Mapping[AlertKind, int]:
+    def alert_thresholds(self) -> Mapping[AlertKind, int]:
         """Of the alerts that are switched on; a time in whole seconds, at least one."""
         given = {
             AlertKind.HEAD: math.ceil(self.health_head_minutes * 60),

@@ -32,7 +32,7 @@ _OVER = {
 
 
 def alert(told: Alert, seen: PullRequestRecord | None = None) -> Message:
-    """To channels that hear of a queue's health; `seen` is the pull request it is about."""
+    """To channels that hear of a queue's condition; `seen` is the pull request it is about."""
     repository = escape(told.repository)
     hint = _HINTS[told.kind]
     buttons = [_status_button(told)]

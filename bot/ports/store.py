@@ -21,7 +21,7 @@ from bot.ports.log import (
 )
 from bot.ports.outbox import Outbox
 from bot.ports.people import Accounts, Notices
-from bot.ports.queue_health import QueueHealth
+from bot.ports.queue_condition import QueueCondition
 from bot.ports.reminders import Reminders
 from bot.ports.slack_limits import SlackLimits
 from bot.ports.subscriptions import ChannelDefaults, Subscriptions
@@ -103,7 +103,7 @@ class Transaction(Protocol):
     @property
     def stalenesses(self) -> Stalenesses: ...
     @property
-    def queue_health(self) -> QueueHealth: ...
+    def queue_condition(self) -> QueueCondition: ...
     @property
     def accounts(self) -> Accounts: ...
     @property

@@ -25,7 +25,7 @@ from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.expire_pauses import ExpirePauses
 from bot.usecases.pausing.lift_group import LiftGroup
 from bot.usecases.pausing.lift_pause import LiftPause
-from bot.usecases.polling.look_at_health import LookAtHealth
+from bot.usecases.polling.look_at_condition import LookAtCondition
 from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.refresh_boards import RefreshBoards
@@ -179,12 +179,12 @@ class Jobs:
             measures=ports.measures,
             at_once=self._at_once,
         )
-        health = LookAtHealth(
+        condition = LookAtCondition(
             self._narrow,
             ports.merge_queue.scheduled,
             ports.clock,
             self.nudge,
-            settings.health_thresholds,
+            settings.alert_thresholds,
             interval,
             poll.gate,
         )
@@ -196,7 +196,7 @@ class Jobs:
             interval=interval,
             holder=holder,
             measures=ports.measures,
-            health=health,
+            condition=condition,
             longest=timedelta(seconds=settings.longest_poll_seconds),
         )
 

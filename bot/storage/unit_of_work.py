@@ -27,7 +27,7 @@ from bot.storage.pauses import SqlPauses
 from bot.storage.polls import SqlPolls
 from bot.storage.positions import SqlPositions
 from bot.storage.pull_requests import SqlPullRequests
-from bot.storage.queue_health import SqlQueueHealth
+from bot.storage.queue_condition import SqlQueueCondition
 from bot.storage.reminders import SqlReminders
 from bot.storage.resume_watchers import SqlResumeWatchers
 from bot.storage.seen_requests import SqlSeenRequests
@@ -143,8 +143,8 @@ class SqlTransaction(ports.Transaction):
 
     @_part
     @override
-    def queue_health(self) -> SqlQueueHealth:
-        return SqlQueueHealth(self._statements)
+    def queue_condition(self) -> SqlQueueCondition:
+        return SqlQueueCondition(self._statements)
 
     @_part
     @override

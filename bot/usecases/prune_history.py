@@ -37,7 +37,7 @@ class PruneHistory:
                     await transaction.bisections.delete_before(before),
                     await transaction.boards.delete_before(before),
                     await transaction.stalenesses.delete_before(before),
-                    await transaction.queue_health.delete_before(before),
+                    await transaction.queue_condition.delete_before(before),
                     await transaction.timers.delete_before(before),
                     await transaction.reminders.delete_ended(),
                 )

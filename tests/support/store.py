@@ -46,7 +46,7 @@ from tests.support.store_groups import InMemoryGroupActs
 from tests.support.store_kept_true import InMemoryCards, InMemoryPauses, InMemoryResumeWatchers
 from tests.support.store_notices import InMemoryNotices
 from tests.support.store_outbox import InMemoryOutbox, Line
-from tests.support.store_queue_health import InMemoryQueueHealth
+from tests.support.store_queue_condition import InMemoryQueueCondition
 from tests.support.store_slack_limits import InMemorySlackLimits
 from tests.support.store_workers import InMemoryWorkers
 
@@ -412,7 +412,7 @@ class InMemoryTransaction(ports.Transaction):
         self._stays = InMemoryStays(contents.stays)
         self._bisections = InMemoryBisections(contents.bisections)
         self._stalenesses = InMemoryStalenesses(contents.stalenesses)
-        self._queue_health = InMemoryQueueHealth(contents.alerts, contents.failure_streaks)
+        self._queue_condition = InMemoryQueueCondition(contents.alerts, contents.failure_streaks)
         self._outbox = InMemoryOutbox(
             contents.deliveries, contents.next_sequences, contents.told_by, contents.parked
         )
@@ -517,8 +517,8 @@ class InMemoryTransaction(ports.Transaction):
 
     @property
     @override
-    def queue_health(self) -> InMemoryQueueHealth:
-        return self._queue_health
+    def queue_condition(self) -> InMemoryQueueCondition:
+        return self._queue_condition
 
     @property
     @override

@@ -29,7 +29,7 @@ from bot.storage.tables.people import (
     seen_requests,
     subscriptions,
 )
-from bot.storage.tables.queue_health import alerts, failure_streaks
+from bot.storage.tables.queue_condition import alerts, failure_streaks
 from bot.storage.tables.schema import metadata
 
 __all__ = [

@@ -19,7 +19,7 @@ from bot.ports.measures import UNMEASURED, Measures, PollOutcome
 from bot.ports.workers import POLL_LEASES
 from bot.usecases.gate import GateClosed
 from bot.usecases.polling.log_reader import LogReader
-from bot.usecases.polling.look_at_health import LookAtHealth
+from bot.usecases.polling.look_at_condition import LookAtCondition
 from bot.usecases.polling.personal_topics import PersonalTopics
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_schedule import LEASE_FLOOR, PollSchedule
@@ -79,7 +79,7 @@ class PollDueRepositories:
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
     left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
-    health: LookAtHealth | None = None
+    condition: LookAtCondition | None = None
     longest: timedelta | None = None
     personal: PersonalTopics = field(default_factory=PersonalTopics)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -245,9 +245,9 @@ class PollDueRepositories:
             await transaction.polls.save(polled)
             subscriptions = await transaction.subscriptions.of_repositories(due)
             personal = await self.personal.read(transaction, now)
-            if self.health is not None:
+            if self.condition is not None:
                 ours = [name for name in due if _lease_name(name) in leases]
-                await self.health.forget_unheard(transaction, ours, subscriptions, now)
+                await self.condition.forget_unheard(transaction, ours, subscriptions, now)
         for name, one in polled.items():
             self.schedules[name].told_at = one.at
         return _Prepared(leases, positions, subscriptions, all_routed, last, personal)
@@ -277,8 +277,8 @@ class PollDueRepositories:
         started_at = self.clock.now()
         try:
             await self.poll.run(name, lease, reader)
-            if self.health is not None:
-                await self.health.run(name, lease, reader.subscriptions)
+            if self.condition is not None:
+                await self.condition.run(name, lease, reader.subscriptions)
         except LeaseLost:
             logger.warning("lease lost", extra={"action": "lease_lost", "repository": name})
             schedule.reader = None

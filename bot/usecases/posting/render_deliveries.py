@@ -160,7 +160,7 @@ _OF_ALERTS = frozenset({SubjectKind.ALERT, SubjectKind.ALERT_OVER})
 
 async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
     telling = [one for one in deliveries if one.subject.kind in _OF_ALERTS]
-    known = await transaction.queue_health.get(_ids(telling)) if telling else {}
+    known = await transaction.queue_condition.get(_ids(telling)) if telling else {}
     messages: dict[str, Message] = {}
     for one in telling:
         alert = known.get(one.subject.subject_id)

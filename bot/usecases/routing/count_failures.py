@@ -18,7 +18,7 @@ async def count_failures(
     """`told`: events in order, counted in the transaction that routes them, so each once."""
     if not any(one.type == MERGED or kind is EventKind.FAILURE for one, kind in told):
         return
-    before = await transaction.queue_health.streak(repository)
+    before = await transaction.queue_condition.streak(repository)
     after = streak_after(before, told)
     if after != before:
-        await transaction.queue_health.save_streak(repository, after)
+        await transaction.queue_condition.save_streak(repository, after)

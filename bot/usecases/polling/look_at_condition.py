@@ -24,8 +24,8 @@ LOOK_FLOOR = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
-class LookAtHealth:
-    """Where a channel hears of a queue's health, one status read an interval; elsewhere nothing.
+class LookAtCondition:
+    """Where a channel hears of a queue's condition, one status read an interval; elsewhere nothing.
 
     The lease of the repository's polls keeps two processes from looking at once; that an alert
     begins or ends is stored in the transaction of its deliveries. `gate`: the polls' own.
@@ -49,7 +49,7 @@ class LookAtHealth:
         due_at, wait = self.due_at.get(repository, now), max(self.interval, LOOK_FLOOR)
         # Further off than that it is of a clock that was set back since.
         is_early = now < due_at <= now + wait
-        if not self.thresholds or not hears_of_health(subscriptions) or is_early:
+        if not self.thresholds or not hears_of_condition(subscriptions) or is_early:
             return
         try:
             async with self.gate.entered():
@@ -57,9 +57,9 @@ class LookAtHealth:
             await self._compare(repository, lease, status)
         except MergeQueueError as error:
             logger.info(
-                "health not read",
+                "condition of a queue not read",
                 extra={
-                    "action": "health_not_read",
+                    "action": "condition_not_read",
                     "repository": repository,
                     "error": type(error).__name__,
                 },
@@ -75,10 +75,10 @@ class LookAtHealth:
         now: datetime,
     ) -> None:
         """What nobody hears of any more begins anew when somebody does; once a change."""
-        heard = {one for one in repositories if hears_of_health(subscriptions.get(one, ()))}
+        heard = {one for one in repositories if hears_of_condition(subscriptions.get(one, ()))}
         unheard = set(repositories) - heard - self.forgotten
         if unheard:
-            await transaction.queue_health.forget(unheard, now)
+            await transaction.queue_condition.forget(unheard, now)
         self.forgotten.difference_update(heard)
         self.forgotten.update(unheard)
 
@@ -100,7 +100,7 @@ class LookAtHealth:
     async def _change(
         self, transaction: Transaction, repository: RepositoryName, status: QueueStatus
     ) -> AlertChange:
-        now, kept = self.clock.now(), transaction.queue_health
+        now, kept = self.clock.now(), transaction.queue_condition
         pauses = await transaction.pauses.of(repository, now - LONGEST_STAY)
         return changes(
             readings(status, await kept.streak(repository), pauses, now),
@@ -112,18 +112,18 @@ class LookAtHealth:
         )
 
 
-def hears_of_health(subscriptions: Sequence[Subscription]) -> bool:
+def hears_of_condition(subscriptions: Sequence[Subscription]) -> bool:
     return any(Topic.HEALTH in one.topics for one in subscriptions)
 
 
 async def _apply(transaction: Transaction, change: AlertChange, now: datetime) -> None:
     for one in change.dropped:
-        await transaction.queue_health.end(one.alert_id, now)
+        await transaction.queue_condition.end(one.alert_id, now)
     for one in change.ended:
-        if await transaction.queue_health.end(one.alert_id, now):
+        if await transaction.queue_condition.end(one.alert_id, now):
             await _tell(transaction, SubjectKind.ALERT_OVER, one, now)
     for one in change.begun:
-        number = await transaction.queue_health.begin(one)
+        number = await transaction.queue_condition.begin(one)
         if number is not None:
             await _tell(transaction, SubjectKind.ALERT, replace(one, alert_id=number), now)
 

@@ -1,4 +1,4 @@
-"""What channels that hear of a queue's health are told, and what it costs to know it."""
+"""What channels that hear of a queue's condition are told, and what it costs to know it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
 from bot.usecases.gate import Gate
-from bot.usecases.polling.look_at_health import LookAtHealth
+from bot.usecases.polling.look_at_condition import LookAtCondition
 from tests.support.make import CHANNEL, SITE, make_queued, make_status, make_subscription
 from tests.support.reading import Reading
 from tests.support.store import InMemoryStore
@@ -39,7 +39,7 @@ class Watch:
         return self.reading.store
 
     def restart(self) -> None:
-        self.look_at = LookAtHealth(
+        self.look_at = LookAtCondition(
             self.store,
             self.merge_queue,
             self.clock,
@@ -149,7 +149,7 @@ async def test_a_process_that_lost_its_lease_tells_nothing() -> None:
         await watch.look_at.run(SITE, stale, [HEALTH])
     assert watch.told() == []
     async with watch.store.begin() as transaction:
-        assert await transaction.queue_health.active(SITE) == []
+        assert await transaction.queue_condition.active(SITE) == []
     watch.clock.advance(61)
     await watch.look(0)
     assert watch.told() == ["alert"]

@@ -10,12 +10,12 @@ from typing_extensions import override
 from bot.domain.alerts import Alert
 from bot.domain.queue_condition import FailureStreak
 from bot.domain.repository import RepositoryName
-from bot.ports.queue_health import QueueHealth
+from bot.ports.queue_condition import QueueCondition
 from bot.storage.statements import Statements, slices
 from bot.storage.tables import alerts, failure_streaks
 
 
-class SqlQueueHealth(QueueHealth):
+class SqlQueueCondition(QueueCondition):
     """A row an alert; an index holds those that last, one of a kind for a repository."""
 
     def __init__(self, statements: Statements) -> None:

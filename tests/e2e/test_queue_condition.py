@@ -1,4 +1,4 @@
-"""What a channel hears of a queue's health: once when it is bad, once when it is good again."""
+"""What a channel hears of a queue's condition: once when it is bad, once when it is good again."""
 
 import pytest
 

@@ -9,7 +9,7 @@ from bot.domain.queue_condition import FailureStreak
 from bot.domain.repository import RepositoryName
 
 
-class QueueHealth(Protocol):
+class QueueCondition(Protocol):
     """Alerts, of which one of a kind lasts at a time for a repository, and streaks of failures."""
 
     async def begin(self, alert: Alert) -> int | None:

@@ -9,11 +9,11 @@ from typing_extensions import override
 from bot.domain.alerts import Alert
 from bot.domain.queue_condition import FailureStreak
 from bot.domain.repository import RepositoryName
-from bot.ports.queue_health import QueueHealth
+from bot.ports.queue_condition import QueueCondition
 from tests.support.as_stored import as_stored
 
 
-class InMemoryQueueHealth(QueueHealth):
+class InMemoryQueueCondition(QueueCondition):
     def __init__(
         self, alerts: dict[int, Alert], streaks: dict[RepositoryName, FailureStreak]
     ) -> None:
