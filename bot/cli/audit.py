@@ -15,7 +15,7 @@ from bot.domain.lookback import InvalidLookback, read_lookback
 from bot.domain.repository import RepositoryName
 from bot.messages.text import clean
 from bot.storage import migrate
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from bot.usecases.asking.show_audit import every_record
 

@@ -25,7 +25,7 @@ from bot.slack.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.inspection import WebApiInspection
 from bot.storage import migrate
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from bot.usecases.inspect_installation import (
     InspectMergeQueue,

@@ -20,7 +20,7 @@ from bot.slack.web_api.clients import (
     web_client,
 )
 from bot.slack.web_api.limits import SharedLimits
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.presence import take_over
 from bot.storage.unit_of_work import SqlStore
 

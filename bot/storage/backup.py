@@ -18,8 +18,8 @@ from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.ports import Clock
 from bot.storage import migrate
 from bot.storage.column_types import EPOCH
-from bot.storage.engine import APPLICATION, create_engine, sqlite_path
-from bot.storage.failures import as_store_errors
+from bot.storage.execution.engine import APPLICATION, create_engine, sqlite_path
+from bot.storage.execution.failures import as_store_errors
 from bot.storage.presence import Presence
 from bot.storage.tables import deliveries, leases, metadata
 from bot.storage.versions import refuse_newer

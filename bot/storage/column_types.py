@@ -1,6 +1,6 @@
 """How domain values are stored as columns, the same on both databases.
 
-So no type here asks for the dialect, and `bot.storage.prepared` gives none.
+So no type here asks for the dialect, and `bot.storage.execution.prepared` gives none.
 """
 
 import json

@@ -10,8 +10,8 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.errors import StoreUnavailable, StoreUnusable
-from bot.storage.engine import create_engine, sqlite_path
-from bot.storage.failures import as_store_errors
+from bot.storage.execution.engine import create_engine, sqlite_path
+from bot.storage.execution.failures import as_store_errors
 from bot.storage.versions import head_revision, known_revisions, refuse_newer, revision_of
 
 __all__ = ["current_revision", "head_revision", "is_current", "known_revisions", "upgrade"]

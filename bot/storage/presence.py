@@ -6,7 +6,7 @@ import os
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from bot.storage.engine import sqlite_path
+from bot.storage.execution.engine import sqlite_path
 from bot.storage.unit_of_work import SqlStore
 
 logger = logging.getLogger(__name__)

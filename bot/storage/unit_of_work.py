@@ -10,34 +10,34 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from typing_extensions import override
 
 from bot import ports
-from bot.storage.accounts import SqlAccounts
-from bot.storage.audit import SqlAudit
-from bot.storage.bisections import SqlBisections
-from bot.storage.boards import SqlBoards
-from bot.storage.cards import SqlCards
-from bot.storage.channel_defaults import SqlChannelDefaults
-from bot.storage.connections import Connections, connections_of
-from bot.storage.events import SqlEvents
-from bot.storage.failures import as_store_errors
-from bot.storage.group_acts import SqlGroupActs
-from bot.storage.leases import SqlLeases
-from bot.storage.notices import SqlNotices
+from bot.storage.execution.connections import Connections, connections_of
+from bot.storage.execution.failures import as_store_errors
+from bot.storage.execution.statements import Statements
 from bot.storage.outbox import SqlOutbox
-from bot.storage.pauses import SqlPauses
-from bot.storage.polls import SqlPolls
-from bot.storage.positions import SqlPositions
-from bot.storage.pull_requests import SqlPullRequests
-from bot.storage.queue_condition import SqlQueueCondition
-from bot.storage.reminders import SqlReminders
-from bot.storage.resume_watchers import SqlResumeWatchers
-from bot.storage.seen_requests import SqlSeenRequests
-from bot.storage.slack_limits import SqlSlackLimits
-from bot.storage.stalenesses import SqlStalenesses
-from bot.storage.statements import Statements
-from bot.storage.stays import SqlStays
-from bot.storage.subscriptions import SqlSubscriptions
-from bot.storage.timers import SqlTimers
-from bot.storage.workers import SqlWorkers
+from bot.storage.parts.accounts import SqlAccounts
+from bot.storage.parts.audit import SqlAudit
+from bot.storage.parts.bisections import SqlBisections
+from bot.storage.parts.boards import SqlBoards
+from bot.storage.parts.cards import SqlCards
+from bot.storage.parts.channel_defaults import SqlChannelDefaults
+from bot.storage.parts.events import SqlEvents
+from bot.storage.parts.group_acts import SqlGroupActs
+from bot.storage.parts.leases import SqlLeases
+from bot.storage.parts.notices import SqlNotices
+from bot.storage.parts.pauses import SqlPauses
+from bot.storage.parts.polls import SqlPolls
+from bot.storage.parts.positions import SqlPositions
+from bot.storage.parts.pull_requests import SqlPullRequests
+from bot.storage.parts.queue_condition import SqlQueueCondition
+from bot.storage.parts.reminders import SqlReminders
+from bot.storage.parts.resume_watchers import SqlResumeWatchers
+from bot.storage.parts.seen_requests import SqlSeenRequests
+from bot.storage.parts.slack_limits import SqlSlackLimits
+from bot.storage.parts.stalenesses import SqlStalenesses
+from bot.storage.parts.stays import SqlStays
+from bot.storage.parts.subscriptions import SqlSubscriptions
+from bot.storage.parts.timers import SqlTimers
+from bot.storage.parts.workers import SqlWorkers
 
 _T = TypeVar("_T")
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from bot.cli import main
 from bot.storage import backup, migrate
 from bot.storage.backup import back_up
-from bot.storage.engine import create_engine, sqlite_path
+from bot.storage.execution.engine import create_engine, sqlite_path
 from bot.storage.presence import Presence
 from bot.storage.unit_of_work import SqlStore
 from tests.support.bot_tester import RELEASES, BotTester

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.ports.workers import POLL_LEASES
 from bot.runtime import adapters
-from bot.storage.engine import CONNECTIONS, create_engine
+from bot.storage.execution.engine import CONNECTIONS, create_engine
 from bot.storage.tables import destinations, leases, workers
 from bot.usecases.narrow_store import POLLS_AT_ONCE
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester

@@ -25,7 +25,7 @@ from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.storage import migrate
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MANIFEST, REPOSITORY

@@ -29,7 +29,7 @@ from bot.domain.event_log import Walk, Window
 from bot.domain.subscriptions import Style
 from bot.storage import migrate
 from bot.storage.column_types import EPOCH, MICROSECOND
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.tables import metadata
 from bot.storage.unit_of_work import SqlStore
 from tests.support.databases import PATIENT

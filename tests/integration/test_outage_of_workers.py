@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.tables import stalenesses
 from tests.support.databases import PATIENT
 from tests.support.fleet import CHANNELS, Fleet, Leases

@@ -1,7 +1,8 @@
 """Real workers on PostgreSQL: more of them poll more, and what one leaves behind others take over.
 
-In time that nothing else takes, tests/unit/usecases/polling/test_throughput_of_workers.py has the figures,
-and tests/unit/usecases/polling/test_share_repositories.py the 15 seconds that docs/scaling.md promises.
+In time that nothing else takes, tests/unit/usecases/polling has the figures
+(test_throughput_of_workers.py), and the 15 seconds that docs/scaling.md promises
+(test_share_repositories.py).
 """
 
 import asyncio

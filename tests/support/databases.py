@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.ports import Store
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.support.store import InMemoryDatabase, InMemoryStore
 

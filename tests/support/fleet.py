@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.ports.workers import POLL_LEASES
 from bot.sandbox.slack.workspace import Change
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.tables import leases
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.databases import PATIENT

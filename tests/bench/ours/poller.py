@@ -17,7 +17,7 @@ from bot.merge_queue.connection import GATE
 from bot.ports import Clock
 from bot.ports.measures import UNMEASURED, Measures
 from bot.scheduler import next_digest
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from bot.usecases.gate import Gate, pages_at_once
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.storage.engine import create_engine, sqlite_path
+from bot.storage.execution.engine import create_engine, sqlite_path
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from bot.domain.deliveries import NewDelivery, delivered
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.ports import Lease
 from bot.storage import migrate
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.support.databases import PATIENT
 from tests.support.postgres import PASSWORD, PostgresServer, postgres_or_skip

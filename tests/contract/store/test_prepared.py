@@ -7,8 +7,8 @@ import pytest
 
 from bot.domain.deliveries import DeliveryState
 from bot.ports import Store
-from bot.storage.bulk_inserts import TOGETHER, runs_of
-from bot.storage.prepared import LARGEST_LIST, ForSqlite
+from bot.storage.execution.bulk_inserts import TOGETHER, runs_of
+from bot.storage.execution.prepared import LARGEST_LIST, ForSqlite
 from tests.support.stored import SITE, event_subject, make_event, make_new
 
 

@@ -20,8 +20,8 @@ from bot.domain.deliveries import delivered
 from bot.domain.errors import StoreUnavailable
 from bot.ports import ParkedChannel
 from bot.storage import migrate
-from bot.storage.engine import create_engine
-from bot.storage.sqlite_connection import BEGIN, SqliteConnection, open_file
+from bot.storage.execution.engine import create_engine
+from bot.storage.execution.sqlite_connection import BEGIN, SqliteConnection, open_file
 from bot.storage.unit_of_work import SqlStore
 from tests.support.stored import (
     NOW,

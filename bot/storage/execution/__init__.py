@@ -1,0 +1,1 @@
+"""How statements are run in transactions, on SQLite and PostgreSQL alike."""

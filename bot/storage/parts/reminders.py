@@ -1,0 +1,41 @@
+"""The reminders of pauses: how many there were, and when the next is due."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+
+from sqlalchemy import delete, select
+from typing_extensions import override
+
+from bot.domain.reminders import ReminderPlan
+from bot.ports.reminders import Reminders
+from bot.storage.execution.statements import Statements, slices
+from bot.storage.tables import pause_reminders, pauses
+
+
+class SqlReminders(Reminders):
+    """A row a pause that somebody was reminded of."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    @override
+    async def of(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+        found: dict[int, ReminderPlan] = {}
+        for some in slices(sorted(set(pause_ids))):
+            rows = await self._statements.run(
+                select(pause_reminders).where(pause_reminders.c.pause_id.in_(some))
+            )
+            found |= {row["pause_id"]: ReminderPlan(**row) for row in rows.mappings()}
+        return found
+
+    @override
+    async def save(self, plan: ReminderPlan) -> None:
+        await self._statements.put(pause_reminders, ("pause_id",), [asdict(plan)])
+
+    @override
+    async def delete_ended(self) -> int:
+        in_force = select(pauses.c.pause_id).where(pauses.c.ended_at.is_(None))
+        deleted = await self._statements.run(
+            delete(pause_reminders).where(pause_reminders.c.pause_id.not_in(in_force))
+        )
+        return deleted.rowcount

@@ -1,0 +1,85 @@
+"""Pauses that lift themselves."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import bindparam, delete, select, tuple_
+from typing_extensions import override
+
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import SAME_PAUSE
+from bot.domain.timers import Timer, TimerState
+from bot.ports.timers import Timers
+from bot.storage.execution.prepared import Prepared
+from bot.storage.execution.statements import PRUNE_SLICE, Statements, slices
+from bot.storage.tables import pause_timers
+
+
+class SqlTimers(Timers):
+    """A row a timed pause; those that run are few and have an index of their own."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    @override
+    async def save(self, timer: Timer) -> None:
+        await self._statements.put(pause_timers, ("repository", "paused_at"), [asdict(timer)])
+
+    @override
+    async def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        rows = await self._statements.run(
+            select(pause_timers)
+            .where(
+                pause_timers.c.repository == repository,
+                pause_timers.c.paused_at > paused_at - SAME_PAUSE,
+                pause_timers.c.paused_at < paused_at + SAME_PAUSE,
+            )
+            .with_for_update()
+        )
+        row = rows.mappings().first()
+        return None if row is None else Timer(**row)
+
+    @override
+    async def due(self, now: datetime, limit: int) -> Sequence[Timer]:
+        rows = await self._statements.rows(_DUE, now=now, most=limit)
+        return [Timer(**row._asdict()) for row in rows]
+
+    @override
+    async def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
+        found: list[Timer] = []
+        for some in slices(sorted(set(repositories))):
+            rows = await self._statements.run(
+                select(pause_timers).where(
+                    pause_timers.c.state == TimerState.RUNNING,
+                    pause_timers.c.repository.in_(some),
+                )
+            )
+            found += [Timer(**row) for row in rows.mappings()]
+        return sorted(found, key=lambda one: (one.lifts_at, one.repository))
+
+    @override
+    async def delete_before(self, lifts_before: datetime) -> int:
+        old = (
+            select(pause_timers.c.repository, pause_timers.c.paused_at)
+            .where(
+                pause_timers.c.state != TimerState.RUNNING, pause_timers.c.lifts_at < lifts_before
+            )
+            .limit(PRUNE_SLICE)
+        )
+        key = tuple_(pause_timers.c.repository, pause_timers.c.paused_at)
+        deleted = await self._statements.run(delete(pause_timers).where(key.in_(old)))
+        return deleted.rowcount
+
+
+_DUE = Prepared(
+    lambda _: (
+        select(pause_timers)
+        .where(
+            pause_timers.c.state == TimerState.RUNNING,
+            pause_timers.c.due_at <= bindparam("now"),
+        )
+        .order_by(pause_timers.c.due_at, pause_timers.c.repository)
+        .limit(bindparam("most"))
+    )
+)

@@ -1,0 +1,65 @@
+"""The processes that share the repositories out."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import delete, select, update
+from typing_extensions import override
+
+from bot.ports.workers import POLL_LEASES, Workers
+from bot.storage.column_types import EPOCH
+from bot.storage.execution.statements import Statements
+from bot.storage.tables import leases, workers
+
+
+class SqlWorkers(Workers):
+    """One row a process."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    @override
+    async def announce(self, holder: str, *, now: datetime, until: datetime) -> Collection[str]:
+        insert = self._statements.insert(workers).values(holder=holder, alive_until=until)
+        await self._statements.run(
+            insert.on_conflict_do_update(
+                index_elements=[workers.c.holder], set_={"alive_until": insert.excluded.alive_until}
+            )
+        )
+        await self._forget_before(now)
+        rows = await self._statements.run(
+            select(workers.c.holder).where(workers.c.alive_until > now)
+        )
+        return frozenset(row.holder for row in rows)
+
+    async def _forget_before(self, now: datetime) -> None:
+        # Rows that another process is forgetting are passed over: it ends their leases as well.
+        past = (
+            select(workers.c.holder)
+            .where(workers.c.alive_until <= now)
+            .order_by(workers.c.holder)
+            .with_for_update(skip_locked=True)
+        )
+        rows = await self._statements.run(
+            delete(workers).where(workers.c.holder.in_(past)).returning(workers.c.holder)
+        )
+        gone = [row.holder for row in rows]
+        if gone:
+            # In the order in which leases are given back, so that nobody waits in a circle.
+            theirs = (
+                select(leases.c.name)
+                .where(leases.c.holder.in_(gone), leases.c.name.startswith(POLL_LEASES))
+                .order_by(leases.c.name)
+                .with_for_update()
+            )
+            await self._statements.run(
+                update(leases).where(leases.c.name.in_(theirs)).values(expires_at=EPOCH)
+            )
+
+    @override
+    async def leave(self, holder: str) -> None:
+        await self._statements.run(delete(workers).where(workers.c.holder == holder))
+
+    async def forget_all(self) -> None:
+        """All of them are known to have died."""
+        await self._statements.run(delete(workers))
