@@ -11,8 +11,8 @@ from bot.cli.process import until_stopped
 from bot.domain.errors import InvalidRequest
 from bot.domain.repository import RepositoryName
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
-from bot.sandbox.slack.manifest import ManifestUnreadable
 from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.state.manifest import ManifestUnreadable
 
 
 @click.group()

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.sandbox.slack.workspace import Message
+from bot.sandbox.slack.state.workspace import Message
 from tests.chaos.databases import Database
 from tests.chaos.traffic import Expected
 

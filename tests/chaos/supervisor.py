@@ -13,7 +13,7 @@ from random import Random
 
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
-from bot.sandbox.slack.workspace import Change
+from bot.sandbox.slack.state.workspace import Change
 from tests.chaos.bot_process import BotProcess
 from tests.chaos.databases import UNREADABLE, Database
 from tests.chaos.plan import Moment

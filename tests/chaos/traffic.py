@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
-from bot.sandbox.merge_queue.event_log import Event
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.merge_queue.simulation.event_log import Event
 
 EMITTED = ("acme/site", "acme/api", "acme/docs")
 SIMULATED = "acme/shop"

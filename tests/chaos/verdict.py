@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.sandbox.slack.workspace import Message, Workspace
+from bot.sandbox.slack.state.workspace import Message, Workspace
 from tests.chaos.outbox import DeliveryRow, Outbox
 from tests.chaos.traffic import LEFT, MERGED, QUEUED, REMOVED, SUBSCRIPTIONS, Expected, Key
 

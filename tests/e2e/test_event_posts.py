@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.sandbox.merge_queue.event_log import Event
+from bot.sandbox.merge_queue.simulation.event_log import Event
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.shown import Shown

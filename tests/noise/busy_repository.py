@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from bot.domain.events import QueueEvent
 from bot.domain.queue import Pause, QueueStatus
 from bot.sandbox.merge_queue.controls import Controls
-from bot.sandbox.merge_queue.event_log import Event, Selection
-from bot.sandbox.merge_queue.moments import from_datetime
 from bot.sandbox.merge_queue.payloads import StatusWriter, event as written
-from bot.sandbox.merge_queue.state import CheckPlan, QueueRule, Tempo
+from bot.sandbox.merge_queue.simulation.event_log import Event, Selection
+from bot.sandbox.merge_queue.simulation.moments import from_datetime
+from bot.sandbox.merge_queue.simulation.state import CheckPlan, QueueRule, Tempo
 
 NAME = "acme/site"
 MONDAY = datetime(2026, 9, 7, tzinfo=UTC)

@@ -48,9 +48,9 @@ from bot.messages import (
     subscriptions,
     why,
 )
-from bot.sandbox.slack.mrkdwn import rich_text_from_person
-from bot.sandbox.slack.request_bodies import Received
 from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.state.mrkdwn import rich_text_from_person
+from bot.sandbox.slack.web_api.request_bodies import Received
 from bot.sandbox.slack.wire import Json
 from tests.properties.test_text import HOSTILE, text_objects
 from tests.support.clock import NOON

@@ -11,16 +11,17 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from jsonschema import Draft202012Validator
 from typing_extensions import override
 
-from bot.sandbox.merge_queue import openapi, scenarios
+from bot.sandbox.merge_queue import openapi
 from bot.sandbox.merge_queue.controls import Controls, FreezeTerms, NewPullRequest
 from bot.sandbox.merge_queue.deprecated_listing import queues
-from bot.sandbox.merge_queue.event_log import Event, EventLog, Selection
 from bot.sandbox.merge_queue.pagination import Cursor, CursorSeal, read_page
 from bot.sandbox.merge_queue.parameters import LogRequest
 from bot.sandbox.merge_queue.payloads import StatusWriter
-from bot.sandbox.merge_queue.simulation import step
-from bot.sandbox.merge_queue.state import Line, QueueRule
-from bot.sandbox.merge_queue.vocabulary import event_types
+from bot.sandbox.merge_queue.simulation import scenarios
+from bot.sandbox.merge_queue.simulation.event_log import Event, EventLog, Selection
+from bot.sandbox.merge_queue.simulation.state import Line, QueueRule
+from bot.sandbox.merge_queue.simulation.stepping import step
+from bot.sandbox.merge_queue.simulation.vocabulary import event_types
 
 REPOSITORY = "acme/site"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -11,8 +11,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from bot.domain.message import Message, View
 from bot.messages.blocks import FALLBACK_LIMIT
 from bot.messages.text import clean, code, cut, duration, link, quote
-from bot.sandbox.slack.blocks import MESSAGE_TEXT_BUDGET, Surface, find_problems, text_length
-from bot.sandbox.slack.view_rules import accepted_view
+from bot.sandbox.slack.block_kit.blocks import (
+    MESSAGE_TEXT_BUDGET,
+    Surface,
+    find_problems,
+    text_length,
+)
+from bot.sandbox.slack.block_kit.view_rules import accepted_view
 from bot.sandbox.slack.wire import Json
 from tests.support.every_message import CALLED, every_message
 

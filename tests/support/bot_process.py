@@ -14,7 +14,7 @@ from typing import Any
 from typing_extensions import override
 
 from bot.sandbox.merge_queue.controls import SeenRequest
-from bot.sandbox.slack.workspace import Change
+from bot.sandbox.slack.state.workspace import Change
 from tests.support.bot_tester import BotTester
 from tests.support.waiting import until
 

@@ -23,13 +23,13 @@ from bot.config import Settings, load_settings
 from bot.runtime import build_runtime, build_web, build_worker
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
-from bot.sandbox.merge_queue.event_log import Event
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
+from bot.sandbox.merge_queue.simulation.event_log import Event
 from bot.sandbox.server import Sandbox
-from bot.sandbox.slack.rate_limits import RateLimits
-from bot.sandbox.slack.request_url import RequestUrlRefused
+from bot.sandbox.slack.delivering.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.web_api.rate_limits import RateLimits
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
 from tests.support.shown import Blocks, Json, Shown, ShownView, message_shown, view_shown

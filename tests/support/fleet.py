@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.ports.workers import POLL_LEASES
-from bot.sandbox.slack.workspace import Change
+from bot.sandbox.slack.state.workspace import Change
 from bot.storage.execution.engine import create_engine
 from bot.storage.tables import leases
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES

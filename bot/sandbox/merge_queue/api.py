@@ -6,18 +6,12 @@ from secrets import token_bytes
 
 from aiohttp import web
 
-from bot.sandbox.merge_queue import (
-    credentials,
-    deprecated_listing,
-    openapi,
-    parameters,
-    payloads,
-)
+from bot.sandbox.merge_queue import credentials, deprecated_listing, openapi, parameters, payloads
 from bot.sandbox.merge_queue.controls import Controls
 from bot.sandbox.merge_queue.credentials import Credential, Refusal
 from bot.sandbox.merge_queue.pagination import CursorSeal, read_page
-from bot.sandbox.merge_queue.state import Pause, Repository
-from bot.sandbox.merge_queue.vocabulary import event_types
+from bot.sandbox.merge_queue.simulation.state import Pause, Repository
+from bot.sandbox.merge_queue.simulation.vocabulary import event_types
 
 PREFIX = "/v1"
 NOT_PAUSED = "The merge queue is not currently paused on this repository"

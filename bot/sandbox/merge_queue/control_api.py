@@ -18,7 +18,7 @@ from bot.sandbox.merge_queue.control_bodies import (
 from bot.sandbox.merge_queue.controls import Controls, FreezeTerms, NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Refusal
 from bot.sandbox.merge_queue.faults import Fault
-from bot.sandbox.merge_queue.moments import rfc3339
+from bot.sandbox.merge_queue.simulation.moments import rfc3339
 
 _REPOSITORY = "/sandbox/repositories/{owner}/{repository}"
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
 
-from bot.sandbox.merge_queue import (
+from bot.sandbox.merge_queue.credentials import Credential
+from bot.sandbox.merge_queue.faults import ArmedFaults
+from bot.sandbox.merge_queue.payloads import Dialect
+from bot.sandbox.merge_queue.simulation import (
     authorship,
     entering,
     freezing,
     leaving,
     pausing,
     scenarios,
-    simulation,
+    stepping,
 )
-from bot.sandbox.merge_queue.credentials import Credential
-from bot.sandbox.merge_queue.event_log import Event, Selection
-from bot.sandbox.merge_queue.faults import ArmedFaults
-from bot.sandbox.merge_queue.moments import SECOND, Moment, from_datetime
-from bot.sandbox.merge_queue.payloads import Dialect
-from bot.sandbox.merge_queue.state import (
+from bot.sandbox.merge_queue.simulation.event_log import Event, Selection
+from bot.sandbox.merge_queue.simulation.moments import SECOND, Moment, from_datetime
+from bot.sandbox.merge_queue.simulation.state import (
     Actor,
     Condition,
     Freeze,
@@ -30,8 +30,8 @@ from bot.sandbox.merge_queue.state import (
     Repository,
     Service,
 )
-from bot.sandbox.merge_queue.turn import Subject, Turn
-from bot.sandbox.merge_queue.vocabulary import INTERNAL_TRIGGER
+from bot.sandbox.merge_queue.simulation.turn import Subject, Turn
+from bot.sandbox.merge_queue.simulation.vocabulary import INTERNAL_TRIGGER
 
 _REMEMBERED_REQUESTS = 1_000
 
@@ -151,14 +151,14 @@ class Controls:
         )
         self.service.now = begins[0][0]
         for begin, name in begins:
-            simulation.step(self.service, (begin - self.service.now) / SECOND, self.random)
+            stepping.step(self.service, (begin - self.service.now) / SECOND, self.random)
             scenario = self.repositories[name]
             repository = scenarios.make_repository(name, scenario, self.host, self.log_limit)
             self.service.repositories[name] = repository
             turn = Turn(self.service, repository, self.random)
             scenarios.begin(turn, scenario)
-            simulation.settle(turn)
-        simulation.step(self.service, (start - self.service.now) / SECOND, self.random)
+            stepping.settle(turn)
+        stepping.step(self.service, (start - self.service.now) / SECOND, self.random)
         for name, repository in self.service.repositories.items():
             turn = Turn(self.service, repository, self.random)
             scenarios.prologue(turn, self.repositories[name])
@@ -171,7 +171,7 @@ class Controls:
             passed = round((time.monotonic() - self._running_since) * SECOND)
             elapsed = self._wall_start + passed - self.service.now
             if elapsed > 0:
-                simulation.step(self.service, elapsed / SECOND, self.random)
+                stepping.step(self.service, elapsed / SECOND, self.random)
 
     def advance(self, seconds: float) -> list[Event]:
         """Move the clock by hand and return what happened, oldest first.
@@ -180,7 +180,7 @@ class Controls:
         """
         if self.real_time:
             raise RuntimeError("the clock follows the wall clock")
-        return simulation.step(self.service, seconds, self.random)
+        return stepping.step(self.service, seconds, self.random)
 
     # Acts
 
@@ -197,7 +197,7 @@ class Controls:
         return Turn(self.service, self.repository(name), self.random)
 
     def settled(self, turn: Turn) -> None:
-        simulation.settle(turn)
+        stepping.settle(turn)
 
     def enqueue(self, repository: str, new: NewPullRequest | None = None) -> int:
         """Let a pull request enter the queue and return its number."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import NAMESPACE_URL, uuid5
 
-from bot.sandbox.merge_queue.state import Actor
+from bot.sandbox.merge_queue.simulation.state import Actor
 
 
 class Refusal(Exception):

@@ -1,9 +1,16 @@
 """The JSON of the deprecated queue listing (API document, endpoint 13)."""
 
-from bot.sandbox.merge_queue import payloads, records
-from bot.sandbox.merge_queue.moments import SECOND, Moment, optional_rfc3339, rfc3339
-from bot.sandbox.merge_queue.state import Batch, Line, QueuedPullRequest, Repository, Service
-from bot.sandbox.merge_queue.vocabulary import DEFAULT_PARTITION
+from bot.sandbox.merge_queue import payloads
+from bot.sandbox.merge_queue.simulation import records
+from bot.sandbox.merge_queue.simulation.moments import SECOND, Moment, optional_rfc3339, rfc3339
+from bot.sandbox.merge_queue.simulation.state import (
+    Batch,
+    Line,
+    QueuedPullRequest,
+    Repository,
+    Service,
+)
+from bot.sandbox.merge_queue.simulation.vocabulary import DEFAULT_PARTITION
 
 Json = dict[str, object]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.sandbox.merge_queue.parameters import REASON_LIMIT
 from bot.sandbox.merge_queue.payloads import Dialect
-from bot.sandbox.merge_queue.vocabulary import BATCH_STATUS_CODES, CHECK_STATES
+from bot.sandbox.merge_queue.simulation.vocabulary import BATCH_STATUS_CODES, CHECK_STATES
 
 Schema = dict[str, object]
 

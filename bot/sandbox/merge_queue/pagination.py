@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from bot.sandbox.merge_queue.credentials import Refusal
-from bot.sandbox.merge_queue.event_log import Event, EventLog, Key, Selection
-from bot.sandbox.merge_queue.moments import Moment
 from bot.sandbox.merge_queue.parameters import LogRequest
+from bot.sandbox.merge_queue.simulation.event_log import Event, EventLog, Key, Selection
+from bot.sandbox.merge_queue.simulation.moments import Moment
 
 _LAYOUT = struct.Struct(">cqqqqB")
 _SEAL_BYTES = 9

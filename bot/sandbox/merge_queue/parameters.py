@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.sandbox.merge_queue.credentials import Refusal
-from bot.sandbox.merge_queue.event_log import Selection
-from bot.sandbox.merge_queue.moments import DAY, Moment, parse_rfc3339
+from bot.sandbox.merge_queue.simulation.event_log import Selection
+from bot.sandbox.merge_queue.simulation.moments import DAY, Moment, parse_rfc3339
 
 REASON_LIMIT = 255
 BASE_REF_LIMIT = 255

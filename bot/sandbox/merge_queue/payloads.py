@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from bot.sandbox.merge_queue import authorship, freezing
 from bot.sandbox.merge_queue.credentials import Credential
-from bot.sandbox.merge_queue.event_log import Event
-from bot.sandbox.merge_queue.moments import SECOND, Moment, optional_rfc3339, rfc3339
-from bot.sandbox.merge_queue.state import (
+from bot.sandbox.merge_queue.simulation import authorship, freezing
+from bot.sandbox.merge_queue.simulation.event_log import Event
+from bot.sandbox.merge_queue.simulation.moments import SECOND, Moment, optional_rfc3339, rfc3339
+from bot.sandbox.merge_queue.simulation.state import (
     Batch,
     Pause,
     QueuedPullRequest,
@@ -14,7 +14,7 @@ from bot.sandbox.merge_queue.state import (
     Repository,
     Service,
 )
-from bot.sandbox.merge_queue.vocabulary import DEFAULT_PARTITION
+from bot.sandbox.merge_queue.simulation.vocabulary import DEFAULT_PARTITION
 
 Json = dict[str, object]
 

@@ -7,38 +7,38 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.sandbox.slack.app_events import AppEvents
-from bot.sandbox.slack.arrangement import Arrangement
-from bot.sandbox.slack.arrangement_api import ArrangementApi
-from bot.sandbox.slack.calls import Call, CallLog
-from bot.sandbox.slack.control import ControlApi
-from bot.sandbox.slack.control_requests import answering, unknown_path
-from bot.sandbox.slack.credentials import Credentials
-from bot.sandbox.slack.delivery import Delivery, Terms
-from bot.sandbox.slack.fault_control import FaultControl
+from bot.sandbox.slack.acting.interactions import Interactions
+from bot.sandbox.slack.acting.people import People
+from bot.sandbox.slack.acting.response_urls import ResponseUrls
+from bot.sandbox.slack.acting.standing import Standing
+from bot.sandbox.slack.acting.submissions import Submissions
+from bot.sandbox.slack.control.api import ControlApi
+from bot.sandbox.slack.control.arrangement import Arrangement
+from bot.sandbox.slack.control.arrangement_api import ArrangementApi
+from bot.sandbox.slack.control.fault_control import FaultControl
+from bot.sandbox.slack.control.page import Page
+from bot.sandbox.slack.control.requests import answering, unknown_path
+from bot.sandbox.slack.control.sight import Sight
+from bot.sandbox.slack.delivering.app_events import AppEvents
+from bot.sandbox.slack.delivering.delivery import Delivery, Terms
+from bot.sandbox.slack.delivering.request_url import RequestUrl
+from bot.sandbox.slack.delivering.socket_mode import SocketMode
 from bot.sandbox.slack.fault_effects import Striker
 from bot.sandbox.slack.faults import Faults
 from bot.sandbox.slack.guard import guard
-from bot.sandbox.slack.installation import Installation
-from bot.sandbox.slack.interactions import Interactions
-from bot.sandbox.slack.manifest import Manifest
-from bot.sandbox.slack.methods.method import TIER_3, Method
-from bot.sandbox.slack.page import Page
-from bot.sandbox.slack.payloads import Payloads
-from bot.sandbox.slack.people import People
-from bot.sandbox.slack.rate_limits import RateLimiter, RateLimits
-from bot.sandbox.slack.request_url import RequestUrl
-from bot.sandbox.slack.response_urls import ResponseUrls
-from bot.sandbox.slack.seed import APP_ID, BOT_ID, BOT_USER_ID, default_workspace
-from bot.sandbox.slack.sight import Sight
-from bot.sandbox.slack.socket_mode import SocketMode
-from bot.sandbox.slack.standing import Standing
-from bot.sandbox.slack.submissions import Submissions
-from bot.sandbox.slack.triggers import TRIGGER_SECONDS, Triggers
-from bot.sandbox.slack.views import Views
-from bot.sandbox.slack.web_api import WebApi
+from bot.sandbox.slack.state.installation import Installation
+from bot.sandbox.slack.state.manifest import Manifest
+from bot.sandbox.slack.state.payloads import Payloads
+from bot.sandbox.slack.state.seed import APP_ID, BOT_ID, BOT_USER_ID, default_workspace
+from bot.sandbox.slack.state.triggers import TRIGGER_SECONDS, Triggers
+from bot.sandbox.slack.state.views import Views
+from bot.sandbox.slack.state.workspace import Change
+from bot.sandbox.slack.web_api.api import WebApi
+from bot.sandbox.slack.web_api.calls import Call, CallLog
+from bot.sandbox.slack.web_api.credentials import Credentials
+from bot.sandbox.slack.web_api.methods.method import TIER_3, Method
+from bot.sandbox.slack.web_api.rate_limits import RateLimiter, RateLimits
 from bot.sandbox.slack.wire import Json, SlackRefusal
-from bot.sandbox.slack.workspace import Change
 
 ACK_SECONDS = 3.0
 EVENT_RETRY_SECONDS = (0.0, 60.0, 300.0)

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from slack_sdk.signature import SignatureVerifier
 
-from bot.sandbox.slack.request_url import RequestUrlRefused
+from bot.sandbox.slack.delivering.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import ControlRefusal, Json
 from tests.integration.sandbox_slack.clients import (

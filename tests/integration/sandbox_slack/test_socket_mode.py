@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.slack import socket_mode
+from bot.sandbox.slack.delivering import socket_mode
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import Json
 from tests.integration.sandbox_slack.clients import (

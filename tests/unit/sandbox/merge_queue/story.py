@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.sandbox.merge_queue.controls import Controls, NewPullRequest
-from bot.sandbox.merge_queue.event_log import Event
 from bot.sandbox.merge_queue.payloads import StatusWriter
-from bot.sandbox.merge_queue.state import Batch, CheckPlan, Line, QueueRule
+from bot.sandbox.merge_queue.simulation.event_log import Event
+from bot.sandbox.merge_queue.simulation.state import Batch, CheckPlan, Line, QueueRule
 
 REPOSITORY = "acme/site"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

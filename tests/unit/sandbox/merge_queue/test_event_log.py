@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 from typing_extensions import override
 
 from bot.sandbox.merge_queue.controls import Controls
-from bot.sandbox.merge_queue.event_log import Event, EventLog, Selection
+from bot.sandbox.merge_queue.simulation.event_log import Event, EventLog, Selection
 
 EVERYTHING = Selection(-(2**62), 2**62)
 FULL = 100_000

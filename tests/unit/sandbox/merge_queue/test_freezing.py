@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.sandbox.merge_queue import freezing
 from bot.sandbox.merge_queue.controls import FreezeTerms
-from bot.sandbox.merge_queue.state import Condition, Person, PullRequest
+from bot.sandbox.merge_queue.simulation import freezing
+from bot.sandbox.merge_queue.simulation.state import Condition, Person, PullRequest
 from tests.unit.sandbox.merge_queue.story import REPOSITORY, START, Story
 
 MAIN = FreezeTerms("cutting 4.2", matching_conditions=("base=main",))

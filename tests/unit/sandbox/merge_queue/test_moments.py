@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.sandbox.merge_queue.moments import (
+from bot.sandbox.merge_queue.simulation.moments import (
     from_datetime,
     hour_of_day,
     next_hour,

@@ -1,6 +1,6 @@
 """Pausing: checks stop, nothing merges, everybody may join, and all starts afresh."""
 
-from bot.sandbox.merge_queue.state import Actor
+from bot.sandbox.merge_queue.simulation.state import Actor
 from tests.unit.sandbox.merge_queue.story import REPOSITORY, Story
 
 STOPPED = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from bot.cli import demo
-from bot.sandbox.merge_queue import scenarios
 from bot.sandbox.merge_queue.controls import Controls
-from bot.sandbox.merge_queue.event_log import Event
-from bot.sandbox.merge_queue.vocabulary import BATCH_STATUS_CODES, event_types
+from bot.sandbox.merge_queue.simulation import scenarios
+from bot.sandbox.merge_queue.simulation.event_log import Event
+from bot.sandbox.merge_queue.simulation.vocabulary import BATCH_STATUS_CODES, event_types
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

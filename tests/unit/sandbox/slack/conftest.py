@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox.slack.request_bodies import Received
 from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.web_api.request_bodies import Received
 from bot.sandbox.slack.wire import Json
 
 ALL_SCOPES = [

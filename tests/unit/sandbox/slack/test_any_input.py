@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from bot.sandbox.slack.blocks import find_problems
-from bot.sandbox.slack.elements import ELEMENTS
+from bot.sandbox.slack.block_kit.blocks import find_problems
+from bot.sandbox.slack.block_kit.elements import ELEMENTS
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.wire import Json
 from tests.unit.sandbox.slack.conftest import Desk, make_manifest

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox.slack.blocks import completed, find_problems, text_length
+from bot.sandbox.slack.block_kit.blocks import completed, find_problems, text_length
 from bot.sandbox.slack.wire import Json
 
 

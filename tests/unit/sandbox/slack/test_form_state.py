@@ -1,6 +1,6 @@
 import pytest
 
-from bot.sandbox.slack.form_state import (
+from bot.sandbox.slack.block_kit.form_state import (
     REQUIRED,
     ChoiceUnknown,
     initial_values,

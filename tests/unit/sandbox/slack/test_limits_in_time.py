@@ -2,14 +2,14 @@
 
 import pytest
 
+from bot.sandbox.slack.acting.response_urls import ResponseUrls
 from bot.sandbox.slack.fault_effects import Striker
 from bot.sandbox.slack.faults import CALL_FAULTS, Faults
-from bot.sandbox.slack.methods.chat import METHODS
-from bot.sandbox.slack.rate_limits import RateLimiter, RateLimits
-from bot.sandbox.slack.response_urls import ResponseUrls
 from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.state.workspace import Message
+from bot.sandbox.slack.web_api.methods.chat import METHODS
+from bot.sandbox.slack.web_api.rate_limits import RateLimiter, RateLimits
 from bot.sandbox.slack.wire import ControlRefusal, Json, SlackRefusal
-from bot.sandbox.slack.workspace import Message
 from tests.unit.sandbox.slack.conftest import Desk, make_manifest
 
 POST, UPDATE = "chat.postMessage", "chat.update"

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.slack.manifest import Manifest, ManifestUnreadable
+from bot.sandbox.slack.state.manifest import Manifest, ManifestUnreadable
 
 
 def test_a_manifest_file_is_read_as_declared(tmp_path: Path) -> None:

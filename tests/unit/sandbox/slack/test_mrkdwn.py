@@ -1,6 +1,6 @@
 import pytest
 
-from bot.sandbox.slack.mrkdwn import (
+from bot.sandbox.slack.state.mrkdwn import (
     command_text,
     escape,
     rich_text_from_person,
@@ -8,8 +8,8 @@ from bot.sandbox.slack.mrkdwn import (
     text_from_person,
     unescape,
 )
-from bot.sandbox.slack.seed import default_workspace
-from bot.sandbox.slack.workspace import Workspace
+from bot.sandbox.slack.state.seed import default_workspace
+from bot.sandbox.slack.state.workspace import Workspace
 
 
 @pytest.fixture

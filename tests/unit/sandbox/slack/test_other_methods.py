@@ -1,7 +1,7 @@
 import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.sandbox.slack.workspace import Change
+from bot.sandbox.slack.state.workspace import Change
 from tests.unit.sandbox.slack.conftest import APP, Desk, make_desk, make_manifest
 
 CHANNEL = "C0MERGEQ"

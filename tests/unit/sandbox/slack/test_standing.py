@@ -2,7 +2,10 @@
 
 import pytest
 
-from bot.sandbox.slack.interaction_payloads import command_payload, message_action_payload
+from bot.sandbox.slack.delivering.interaction_payloads import (
+    command_payload,
+    message_action_payload,
+)
 from bot.sandbox.slack.wire import ControlRefusal, Json
 from tests.unit.sandbox.slack.conftest import Desk
 

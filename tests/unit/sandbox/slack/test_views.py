@@ -3,7 +3,7 @@ import json
 import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.sandbox.slack.triggers import Triggers
+from bot.sandbox.slack.state.triggers import Triggers
 from bot.sandbox.slack.wire import Json, SlackRefusal
 from tests.unit.sandbox.slack.conftest import Desk, make_manifest
 

@@ -1,0 +1,1 @@
+"""The queues as time passes over them, without anybody who asks."""

@@ -1,0 +1,81 @@
+"""The people, titles and labels that make simulated pull requests look like real work."""
+
+from bot.sandbox.merge_queue.simulation.state import Person, PullRequest
+from bot.sandbox.merge_queue.simulation.turn import Turn
+
+PEOPLE = (
+    Person(10_401, "alice"),
+    Person(10_402, "bob"),
+    Person(10_403, "carol"),
+    Person(10_404, "dave"),
+    Person(10_405, "erin-k"),
+    Person(10_406, "dependabot[bot]"),
+)
+
+_VERBS = ("Fix", "Add", "Remove", "Speed up", "Simplify", "Document", "Rename", "Handle")
+_PARTS = {
+    "frontend": ("the sign-in page", "the search box", "dark mode colours", "the price table"),
+    "backend": ("invoice totals", "the session cache", "retries of failed jobs", "rate limits"),
+    "infra": ("the deploy script", "log rotation", "the base image", "health checks"),
+}
+_ENDINGS = ("", "", " for guests", " on slow connections", " after a restart", " in reports")
+_LABEL_COLOURS = {
+    "bug": "d73a4a",
+    "enhancement": "a2eeef",
+    "hotfix": "b60205",
+    "backport": "c5def5",
+    "dependencies": "0366d6",
+    "queued": "fbca04",
+    "dequeued": "cccccc",
+}
+
+
+def person(login: str) -> Person:
+    """Find an author by login; an unknown one gets a number of its own."""
+    for known in PEOPLE:
+        if known.login == login:
+            return known
+    return Person(20_000 + sum(login.encode()) * 31 % 10_000, login)
+
+
+def label_colour(name: str) -> str:
+    return _LABEL_COLOURS.get(name, "ededed")
+
+
+def write_pull_request(turn: Turn) -> PullRequest:
+    """Make up a pull request, in the tempo of its repository."""
+    chance, tempo = turn.random, turn.repository.tempo
+    scope = chance.choice(sorted(_PARTS))
+    author = chance.choice(PEOPLE)
+    title = f"{chance.choice(_VERBS)} {chance.choice(_PARTS[scope])}{chance.choice(_ENDINGS)}"
+    labels = [chance.choice(("bug", "enhancement"))]
+    if author.login.endswith("[bot]"):
+        version = f"{chance.randrange(1, 9)}.{chance.randrange(0, 30)}"
+        title, labels = f"Bump the test dependencies to {version}", ["dependencies"]
+    base_ref = "release/4.2" if chance.random() < tempo.release else "main"
+    if chance.random() < tempo.urgent:
+        labels.append("hotfix")
+    elif base_ref == "main" and chance.random() < tempo.release / 2:
+        labels.append("backport")
+    pull = PullRequest(
+        number=turn.new_number(),
+        title=title,
+        author=author,
+        base_ref=base_ref,
+        head_sha=turn.sha(),
+        labels=tuple(labels),
+        scopes=(scope,),
+    )
+    _decide_fate(turn, pull)
+    return pull
+
+
+def _decide_fate(turn: Turn, pull: PullRequest) -> None:
+    chance, tempo = turn.random, turn.repository.tempo
+    draw = chance.random()
+    if draw < tempo.broken:
+        pull.broken_check = chance.choice(tempo.checks).name
+    elif draw < tempo.broken + tempo.hanging:
+        pull.hangs = True
+    elif draw < tempo.broken + tempo.hanging + tempo.conflicting:
+        pull.conflict = chance.choice(("CONFLICT_WITH_BASE_BRANCH", "CONFLICT_WITH_PULL_AHEAD"))

@@ -1,0 +1,107 @@
+"""Runs of checks: starting them, letting time pass over them, ending them."""
+
+from bot.sandbox.merge_queue.simulation import records
+from bot.sandbox.merge_queue.simulation.moments import SECOND, Moment
+from bot.sandbox.merge_queue.simulation.state import Batch, Check, Line, QueuedPullRequest, Service
+from bot.sandbox.merge_queue.simulation.turn import Turn
+
+
+def start(turn: Turn, line: Line, batch: Batch, ahead: list[QueuedPullRequest]) -> None:
+    """Start the checks of a batch; `ahead` are members of earlier parts tested along with it."""
+    batch.code, batch.ready_at, batch.started_at = "running", None, turn.now
+    batch.ended_at, batch.verdict = None, None
+    batch.tested = [*ahead, *batch.members]
+    batch.check_pull_request = batch.members[0].number if batch.in_place else turn.new_number()
+    batch.checks = _checks(turn, batch)
+    for queued in batch.members:
+        queued.runs += 1
+        records.checks_start(turn, batch, queued)
+    records.running(turn, line, batch.rule)
+
+
+def _checks(turn: Turn, batch: Batch) -> list[Check]:
+    checks = []
+    for plan in turn.repository.tempo.checks:
+        ends_at = turn.after(turn.random.uniform(plan.shortest, plan.longest))
+        job = turn.random.randrange(10**9, 10**10)
+        url = f"https://ci.example.com/{turn.repository.name}/jobs/{job}"
+        checks.append(Check(plan.name, url, ends_at))
+    if any(queued.pull.hangs for queued in batch.tested):
+        checks[-1].ends_at = None
+    return checks
+
+
+def next_moment(service: Service, batch: Batch) -> Moment:
+    """Give the moment when a running batch needs attention: a check ends or time runs out."""
+    ends = [check.ends_at for check in batch.checks if check.state == "pending"]
+    return min([_deadline(service, batch), *(at for at in ends if at is not None)])
+
+
+def _deadline(service: Service, batch: Batch) -> Moment:
+    allowed = round(batch.rule.checks_timeout * SECOND / service.speed)
+    return (batch.started_at or service.now) + allowed
+
+
+def pass_time(turn: Turn, line: Line, batch: Batch) -> None:
+    """Let the checks of a running batch end that are due; the first failure ends the run."""
+    due = [
+        check
+        for check in batch.checks
+        if check.state == "pending" and check.ends_at is not None and check.ends_at <= turn.now
+    ]
+    for check in sorted(due, key=lambda check: (check.ends_at, check.name)):
+        check.state = "failure" if _fails(turn, batch, check) else "success"
+        if check.state == "failure":
+            _finish(turn, line, batch, "failure")
+            return
+    if all(check.state == "success" for check in batch.checks):
+        _finish(turn, line, batch, "success")
+    elif turn.now >= _deadline(turn.service, batch):
+        _finish(turn, line, batch, "timed_out")
+
+
+def _fails(turn: Turn, batch: Batch, check: Check) -> bool:
+    for queued in batch.tested:
+        pull = queued.pull
+        if pull.broken_check == check.name and pull.broken_runs != 0:
+            if pull.broken_runs is not None:
+                pull.broken_runs -= 1
+            return True
+    if any(queued.pull.steady for queued in batch.tested):
+        return False
+    flaky = turn.repository.tempo.flaky
+    return flaky > 0 and turn.random.random() < flaky / len(batch.checks)
+
+
+def _may_retry(batch: Batch) -> bool:
+    """Tell whether a failed batch of one has a retry left (`max_checks_retries`)."""
+    return (
+        len(batch.members) == 1
+        and batch.has_failed
+        and batch.members[0].retries < batch.rule.max_retries
+    )
+
+
+def failure_code(batch: Batch) -> str:
+    return "CHECKS_TIMEOUT" if batch.verdict == "timed_out" else "CHECKS_FAILED"
+
+
+def _finish(turn: Turn, line: Line, batch: Batch, verdict: str) -> None:
+    batch.ended_at, batch.verdict = turn.now, verdict
+    code = None if verdict == "success" else failure_code(batch)
+    if _may_retry(batch):
+        batch.members[0].retries += 1
+        batch.retrying, code = True, "CHECKS_RETRIED"
+    for queued in batch.members:
+        records.checks_end(turn, batch, queued, code)
+    records.running(turn, line, batch.rule)
+
+
+def abort(turn: Turn, line: Line, batch: Batch, codes: dict[int, str], code: str) -> None:
+    """Stop a running batch; `codes` names the members (by number) with a code of their own."""
+    if not batch.is_running:
+        return
+    batch.ended_at = turn.now
+    for queued in batch.members:
+        records.checks_end(turn, batch, queued, codes.get(queued.number, code))
+    records.running(turn, line, batch.rule)

@@ -1,0 +1,42 @@
+"""Pausing and unpausing a queue (API document, Merge queue pause)."""
+
+from bot.sandbox.merge_queue.simulation import leaving
+from bot.sandbox.merge_queue.simulation.freezing import actor
+from bot.sandbox.merge_queue.simulation.state import Actor, Line, Pause
+from bot.sandbox.merge_queue.simulation.turn import Turn
+
+_CODE = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"
+
+
+def pause(turn: Turn, reason: str, by: Actor) -> Pause:
+    """Pause the queue and stop the running checks of its batches; again: a new reason."""
+    repository = turn.repository
+    earlier, made = repository.pause, Pause(reason, turn.now)
+    repository.pause = made
+    if earlier is not None:
+        metadata = {"reason": reason, "updated_by": actor(by), "updated_by_staff": False}
+        turn.record("queue.pause.update", metadata, trigger="Update merge queue pause")
+        return made
+    metadata = {"reason": reason, "created_by": actor(by), "created_by_staff": False}
+    turn.record("queue.pause.create", metadata, trigger="Create merge queue pause")
+    for line in repository.lines.values():
+        leaving.requeue(turn, line, _first_to_stop(line), _CODE)
+    return made
+
+
+def _first_to_stop(line: Line) -> int:
+    """Find the first batch that has not passed. Checks on the pull request itself go on."""
+    for place, batch in enumerate(line.batches):
+        if batch.verdict != "success" and not batch.in_place:
+            return place
+    return len(line.batches)
+
+
+def unpause(turn: Turn, by: Actor) -> bool:
+    """Remove the pause; tell whether there was one."""
+    if turn.repository.pause is None:
+        return False
+    turn.repository.pause = None
+    metadata = {"deleted_by": actor(by), "deleted_by_staff": False}
+    turn.record("queue.pause.delete", metadata, trigger="Delete merge queue pause")
+    return True

@@ -1,0 +1,1 @@
+"""Block Kit: which blocks and views Slack takes, and what it makes of them."""

@@ -1,0 +1,1 @@
+"""How the app hears of what happens."""

@@ -1,0 +1,1 @@
+"""What the workspace holds, whoever asks for it."""

@@ -1,0 +1,1 @@
+"""The Web API as an app calls it."""

@@ -1,0 +1,28 @@
+"""What the Web API knows of each method before it runs it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.sandbox.slack.state.installation import Installation
+from bot.sandbox.slack.web_api.calls import Call
+from bot.sandbox.slack.web_api.credentials import TokenKind
+from bot.sandbox.slack.wire import Json
+
+# Requests a minute that Slack's tiers allow at least.
+TIER_2, TIER_3, TIER_4 = 20, 50, 100
+# Methods with a limit of their own: chat.postMessage is about one a second and channel.
+SPECIAL = 60
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: who may call it, how often, and what it does.
+
+    `scopes`: any one of them is enough (which one is needed may depend on the channel, which
+    the method then checks itself). `tokens`: the kinds of token it takes; empty means none needed.
+    """
+
+    run: Callable[[Installation, Call], Json]
+    per_minute: int
+    scopes: tuple[str, ...] = ()
+    tokens: tuple[TokenKind, ...] = ("bot",)
