@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zlib import crc32
 
-from bot.domain.backoff import retry_delay
 from bot.domain.errors import BotError, LeaseLost, MergeQueueUnavailable
 from bot.domain.event_log import LastPoll, Position
 from bot.domain.freshness import Freshness, freshness
@@ -185,7 +184,7 @@ class PollDueRepositories:
         """
         now = self.clock.now()
         return {
-            name: at if one.failures else now
+            name: at if one.failures.count else now
             for name, one in self.schedules.items()
             if (at := one.read_at) is not None
         }
@@ -195,7 +194,7 @@ class PollDueRepositories:
         return {
             name: one.polled_at
             for name, one in self.schedules.items()
-            if one.lease is not None and one.polled_at is not None and not one.failures
+            if one.lease is not None and one.polled_at is not None and not one.failures.count
         }
 
     def begin_no_more(self) -> None:
@@ -290,13 +289,13 @@ class PollDueRepositories:
             return
         except Exception:
             # The log was not read, and channels are told so.
-            schedule.failures += 1
+            schedule.failures.add(hint=None)
             raise
         finally:
             schedule.running = False
-        if schedule.failures:
+        if schedule.failures.count:
             logger.info("poll recovered", extra={"action": "poll_recovered", "repository": name})
-        schedule.failures = 0
+        schedule.failures.end()
         if schedule.reader is not None:
             schedule.polled_at = started_at
             self.measures.poll_ended(PollOutcome.READ)
@@ -309,11 +308,10 @@ class PollDueRepositories:
         schedule.share = 1.0
 
     def _failed(self, name: RepositoryName, schedule: PollSchedule, error: BotError) -> None:
-        schedule.failures += 1
         self.measures.poll_ended(PollOutcome.FAILED)
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = retry_delay(schedule.failures, hint=hint, jitter=0.5)
-        schedule.due_at = self.clock.now() + max(self.interval, timedelta(seconds=wait))
+        wait = schedule.failures.add(hint=hint)
+        schedule.due_at = self.clock.now() + max(self.interval, wait)
         logger.warning(
             "poll failed",
             extra={
@@ -321,7 +319,7 @@ class PollDueRepositories:
                 "repository": name,
                 "error": type(error).__name__,
                 "detail": str(error),
-                "failures": schedule.failures,
+                "failures": schedule.failures.count,
             },
         )
 

@@ -1,9 +1,10 @@
 """When one repository is polled next, and what is remembered between its polls."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.domain.backoff import Failures
 from bot.ports import Lease
 from bot.usecases.polling.log_reader import LogReader
 
@@ -26,7 +27,7 @@ class PollSchedule:
     due_at: datetime
     token: int | None = None
     reader: LogReader | None = None
-    failures: int = 0
+    failures: Failures = field(default_factory=Failures)
     running: bool = False
     lease: Lease | None = None
     leased_until: datetime | None = None

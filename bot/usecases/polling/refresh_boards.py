@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.backoff import retry_delay
+from bot.domain.backoff import Failures
 from bot.domain.boards import Outage, unseen
 from bot.domain.errors import (
     MergeQueueError,
@@ -42,7 +42,7 @@ class _Schedule:
     due_at: datetime
     edit_at: datetime
     running: bool = False
-    failures: int = 0
+    failures: Failures = field(default_factory=Failures)
     failing_since: datetime | None = None
     read_at: datetime | None = None
 
@@ -137,7 +137,8 @@ class RefreshBoards:
             schedule.running = False
 
     async def _read(self, schedule: _Schedule, snapshot: Snapshot, spacing: timedelta) -> None:
-        schedule.failures, schedule.failing_since = 0, None
+        schedule.failures.end()
+        schedule.failing_since = None
         schedule.read_at = snapshot.read_at
         now = self.clock.now()
         later = max(now, schedule.edit_at)
@@ -154,14 +155,13 @@ class RefreshBoards:
         started_at: datetime,
         error: MergeQueueError,
     ) -> None:
-        schedule.failures += 1
         since = schedule.failing_since or started_at
         schedule.failing_since = since
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = retry_delay(schedule.failures, hint=hint, jitter=0.5)
+        wait = schedule.failures.add(hint=hint)
         now = self.clock.now()
-        schedule.due_at = now + max(self.interval, timedelta(seconds=wait))
-        if schedule.failures == 1:
+        schedule.due_at = now + max(self.interval, wait)
+        if schedule.failures.count == 1:
             logger.warning("board not read", extra=_fields("board_not_read", name, error))
         if now - since > self.limit:
             await self._say_so(name, schedule, _outage_of(error), since)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord
-from bot.domain.backoff import retry_delay
+from bot.domain.backoff import Failures
 from bot.domain.errors import BotError, MergeQueueUnavailable, about
 from bot.domain.pause_records import NEAR, PauseRecord, Sighting, Who
 from bot.domain.pauses import is_under_way
@@ -47,7 +47,7 @@ class _Schedule:
 
     due_at: datetime
     depth_at: datetime
-    failures: int = 0
+    failures: Failures = field(default_factory=Failures)
     running: bool = False
 
 
@@ -109,7 +109,7 @@ class WatchPauses:
             schedule = self.schedules[name] = _Schedule(now, now)
         if schedule.running:
             return False
-        is_new = known is not None and known.queued_at_start is None and not schedule.failures
+        is_new = known is not None and known.queued_at_start is None and not schedule.failures.count
         if known is not None and schedule.due_at > now + self.interval:
             schedule.due_at = now + self.interval
         return schedule.due_at <= now or is_new
@@ -137,7 +137,7 @@ class WatchPauses:
             return
         finally:
             schedule.running = False
-        schedule.failures = 0
+        schedule.failures.end()
         wait = self.interval if known is not None else SELDOM * self.interval
         now = self.clock.now()
         schedule.due_at = min(max(started_at + wait, now), now + wait)
@@ -228,11 +228,10 @@ class WatchPauses:
         self.nudge()
 
     def _failed(self, name: RepositoryName, schedule: _Schedule, error: BotError) -> None:
-        schedule.failures += 1
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
-        wait = retry_delay(schedule.failures, hint=hint, jitter=0.5)
-        schedule.due_at = self.clock.now() + max(self.interval, timedelta(seconds=wait))
-        if schedule.failures == 1:
+        wait = schedule.failures.add(hint=hint)
+        schedule.due_at = self.clock.now() + max(self.interval, wait)
+        if schedule.failures.count == 1:
             logger.warning(
                 "pause not read",
                 extra={

@@ -239,6 +239,21 @@ async def test_silence_is_told_once_and_so_is_its_end(error: MergeQueueError, wo
     assert "is running" in world.shown()
 
 
+async def test_a_queue_that_was_limited_often_is_read_soon_after_a_failure() -> None:
+    world = Boarding()
+    await world.put_up()
+    limited = MergeQueueUnavailable("429", status=429, retry_after=2)
+    for error in [*10 * [limited], MergeQueueUnavailable("timeout")]:
+        world.merge_queue.fail_next(error, method="status")
+        await world.turn(INTERVAL.total_seconds())
+    world.merge_queue.assert_all_used()
+    reads = world.reads()
+
+    await world.turn()
+
+    assert world.reads() == reads + 1
+
+
 async def test_a_single_failure_is_not_told() -> None:
     world = Boarding()
     await world.put_up()

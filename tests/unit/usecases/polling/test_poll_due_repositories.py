@@ -180,6 +180,21 @@ async def test_the_services_own_wait_is_kept() -> None:
     assert SITE in machine.polled()
 
 
+async def test_a_repository_that_was_limited_often_is_polled_soon_after_a_failure() -> None:
+    machine = Machine()
+    await machine.tick()
+    limited = MergeQueueUnavailable("429", status=429, retry_after=2)
+    for error in [*10 * [limited], MergeQueueUnavailable("down")]:
+        machine.merge_queue.script(SITE, error)
+        await machine.tick(INTERVAL)
+    machine.merge_queue.assert_all_used()
+    machine.polled()
+
+    await machine.tick(INTERVAL)
+
+    assert SITE in machine.polled()
+
+
 async def test_two_machines_never_poll_the_same_repository() -> None:
     one = Machine()
     other = Machine("other", one.clock, one.database)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing_extensions import override
 
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
@@ -93,6 +94,24 @@ async def test_only_what_this_process_follows_is_looked_at() -> None:
     await watcher.watches.run()
     await watcher.let_all_end()
     assert sorted(watcher.service.asked[5:]) == list(REPOSITORIES[5:7])
+
+
+async def test_a_queue_that_was_limited_often_is_looked_at_soon_after_a_failure() -> None:
+    watcher = Watcher()
+    watcher.followed = [REPOSITORIES[0]]
+    limited = MergeQueueUnavailable("429", status=429, retry_after=2)
+    for error in [*10 * [limited], MergeQueueUnavailable("down")]:
+        watcher.service.fail_next(error)
+        await watcher.watches.run()
+        await watcher.let_all_end()
+        watcher.clock.advance(INTERVAL.total_seconds())
+    watcher.service.assert_all_used()
+    watcher.service.asked.clear()
+
+    await watcher.watches.run()
+    await watcher.let_all_end()
+
+    assert watcher.service.asked == [REPOSITORIES[0]]
 
 
 async def test_a_clock_that_is_set_back_keeps_no_look_waiting() -> None:
