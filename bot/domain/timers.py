@@ -44,6 +44,10 @@ class Timer:
         """Whether its time came, and lifting the pause was tried and did not succeed."""
         return self.state is TimerState.RUNNING and self.failures > 0
 
+    def is_still(self, before: "Timer") -> bool:
+        """Whether the pause is to end as it was to: nobody gave it another end, or none."""
+        return self.state is TimerState.RUNNING and self.lifts_at == before.lifts_at
+
 
 def extended(timer_lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
     """The new end: later than the one there is, or from now on when there is none."""

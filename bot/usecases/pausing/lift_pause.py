@@ -61,6 +61,9 @@ class LiftPause:
             return outcome
         async with self.store.begin() as transaction:
             await transaction.leases.require(lease, self.clock.now())
+            if not await _is_still_set(transaction, timer):
+                # The turn was over: what somebody else asks for from then on is not undone.
+                return outcome
             match outcome:
                 case Unpaused():
                     await transaction.timers.save(replace(timer, state=TimerState.FIRED))
@@ -78,9 +81,8 @@ class LiftPause:
         later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
         async with self.store.begin() as transaction:
             await transaction.leases.require(lease, now)
-            stored = await transaction.timers.of(timer.repository, timer.paused_at)
-            if stored is not None and stored.lifts_at != timer.lifts_at:
-                return  # Somebody gave the pause another end meanwhile.
+            if not await _is_still_set(transaction, timer):
+                return
             await transaction.timers.save(later)
             if not timer.failures:
                 await tell_overdue(transaction, later, now)
@@ -100,3 +102,9 @@ class LiftPause:
             return
         subject = Subject(SubjectKind.ACT, timer.repository, record_id)
         await tell_urgently(transaction, subject, [timer.channel_id], self.clock.now())
+
+
+async def _is_still_set(transaction: Transaction, timer: Timer) -> bool:
+    """Until the transaction ends nobody gives the pause another end."""
+    stored = await transaction.timers.of(timer.repository, timer.paused_at)
+    return stored is not None and stored.is_still(timer)

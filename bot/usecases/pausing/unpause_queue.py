@@ -59,7 +59,7 @@ class UnpauseQueue:
                 async with self.acts.store.begin() as transaction:
                     now_set = await transaction.timers.of(timer.repository, timer.paused_at)
                     saying = await reason_when_set(transaction, timer)
-                if now_set is None or now_set.lifts_at != timer.lifts_at:
+                if now_set is None or not now_set.is_still(timer):
                     return LiftsLater()
                 return await self._in_turn(replace(request, saying=saying))
 

@@ -3,8 +3,11 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from bot.domain.audit import Action, ActResult, AuditRecord, Origin
 from bot.domain.durations import For
+from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer, TimerState
@@ -13,7 +16,9 @@ from bot.usecases.pausing.known_pause import know_pause
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.desk import Desk, World
+from tests.support.disturbances import Disturbance, DisturbedStore
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
+from tests.support.store import InMemoryStore
 
 LASTING = For(timedelta(minutes=45))
 
@@ -25,16 +30,17 @@ async def pause(desk: Desk) -> None:
 
 
 async def running(desk: Desk) -> list[Timer]:
-    async with desk.acts.store.begin() as transaction:
+    async with InMemoryStore(desk.world.database).begin() as transaction:
         return list(await transaction.timers.running([RepositoryName(SITE)]))
 
 
 async def lift(desk: Desk) -> UnpauseOutcome | LiftsLater | Postponed:
     (timer,) = await running(desk)
     desk.world.clock.advance(45 * 60)
-    lifting = LiftPause(desk.unpausing, desk.acts.store, desk.world.clock, lambda: 0.5)
+    store = DisturbedStore(InMemoryStore(desk.world.database), desk.steps, "lifting")
+    lifting = LiftPause(desk.unpausing, store, desk.world.clock, lambda: 0.5)
     now = desk.world.clock.now()
-    async with desk.acts.store.begin() as transaction:
+    async with InMemoryStore(desk.world.database).begin() as transaction:
         leases = await transaction.leases.claim(
             ["timers"], holder="one", now=now, lifetime=timedelta(minutes=1)
         )
@@ -82,6 +88,40 @@ async def test_who_replaces_a_timed_pause_without_a_time_gets_one_that_stays() -
         timer = await transaction.timers.of(SITE, desk.world.service.pauses[SITE].paused_at)
     assert timer is not None
     assert timer.state is TimerState.VOID
+
+
+async def test_a_pause_extended_while_its_timer_gives_it_up_is_lifted_at_its_new_end() -> None:
+    desk = Desk(World(keeps_time=True))
+    await pause(desk)
+    desk.world.service.paused_by("carol", "CI is down")
+    extending = ExtendPause(desk.world.service, Desk(desk.world, "another process").acts)
+
+    async def extend() -> None:
+        await extending.run(ExtendRequest(SITE, LASTING, BOB, Origin.BUTTON, CHANNEL))
+
+    desk.steps.arm(Disturbance("freeze", 1, extend, place="lifting begin"))
+    await lift(desk)
+
+    (timer,) = await running(desk)
+    assert (timer.set_by, timer.lifts_at) == (BOB.user_id, desk.world.clock.now() + LASTING.length)
+
+
+@pytest.mark.parametrize("place", ["acting begin", "lifting begin"])
+async def test_a_pause_given_no_end_as_its_time_comes_stays_without_one(place: str) -> None:
+    """While the timer waits for its turn, and after it asked a service that did not answer."""
+    desk = Desk(World(keeps_time=True))
+    await pause(desk)
+    other = Desk(desk.world, "another process")
+
+    async def replace_it() -> None:
+        await other.pause("CI is down", BOB, replacing=desk.world.service.pauses[SITE])
+
+    desk.steps.arm(Disturbance("freeze", 1, replace_it, place=place))
+    if place == "lifting begin":
+        desk.world.service.fail_next(MergeQueueUnavailable("down"))
+    assert isinstance(await lift(desk), LiftsLater | Postponed)
+
+    assert await running(desk) == []
 
 
 async def test_the_reason_shown_is_the_one_in_force_and_credited_to_nobody_else() -> None:
