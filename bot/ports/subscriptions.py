@@ -20,6 +20,10 @@ class Subscriptions(Protocol):
 
     async def of_channel(self, channel_id: str) -> Sequence[Subscription]: ...
 
+    async def hold(self, channel_id: str) -> None:
+        """Nobody else who holds it changes what the channel hears until this transaction ends."""
+        ...
+
     async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]: ...
 
     async def of_repositories(

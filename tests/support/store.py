@@ -362,6 +362,10 @@ class InMemorySubscriptions(ports.Subscriptions):
         return [self._kept[key] for key in sorted(self._kept) if key[0] == channel_id]
 
     @override
+    async def hold(self, channel_id: str) -> None:
+        """One transaction at a time, as everywhere in this store."""
+
+    @override
     async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
         return [self._kept[key] for key in sorted(self._kept) if key[1] == repository]
 

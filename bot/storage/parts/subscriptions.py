@@ -47,6 +47,10 @@ class SqlSubscriptions(ports.Subscriptions):
         return await self._read(subscriptions.c.channel_id == channel_id)
 
     @override
+    async def hold(self, channel_id: str) -> None:
+        await self._statements.hold(channel_id)
+
+    @override
     async def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
         """By channel, those from configuration after those by command."""
         return await self._read_of([repository])

@@ -91,11 +91,12 @@ class ExtendPause:
             act = self._act(request, known, end)
             record_id = await transaction.audit.add(act)
             await transaction.timers.save(_timer(act, known, before))
-            await self._announce(transaction, act, record_id, here)
+            # Pauses before cards, and cards before lines, as whoever else tells of a pause.
             pause = await find_pause(transaction, request.repository, known.pause.paused_at)
             if pause is not None:
                 await touch_pause(transaction, pause, now)
                 await touch_group(transaction, pause, now)
+            await self._announce(transaction, act, record_id, here)
         self.acts.nudge()
         return Extended(Told(act, posted_here=bool(here)))
 

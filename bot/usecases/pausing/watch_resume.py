@@ -43,6 +43,9 @@ class WatchResume:
         """As `run`, for all that is held paused for a group. Raises PermissionDenied."""
         await self.check.require(actor, Right.READ)
         async with self.store.begin() as transaction:
+            # Or the last of them may end unseen, having told whoever waited before.
+            for held in await transaction.group_acts.held(group):
+                await transaction.pauses.of(held.repository, self.clock.now())
             in_force = await held_in_force(transaction, group)
             watchers = transaction.resume_watchers
             added = [await watchers.add(one.pause_id, actor.user_id) for one in in_force.values()]

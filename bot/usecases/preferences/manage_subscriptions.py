@@ -79,6 +79,7 @@ class ManageSubscriptions:
         done: list[Subscribed] = []
         for part in _parts(request.repositories):
             async with self.acts.store.begin() as transaction:
+                await transaction.subscriptions.hold(request.channel_id)
                 heard = await _Heard.by_channel(transaction, request.channel_id)
                 for repository in part:
                     before = heard.by_command(repository)
@@ -118,6 +119,7 @@ class ManageSubscriptions:
         done: list[Unsubscribed] = []
         for part in _parts(request.repositories):
             async with self.acts.store.begin() as transaction:
+                await transaction.subscriptions.hold(request.channel_id)
                 heard = await _Heard.by_channel(transaction, request.channel_id)
                 for repository in part:
                     before, configured = heard.by_command(repository), heard.configured(repository)

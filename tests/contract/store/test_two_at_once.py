@@ -1,0 +1,219 @@
+"""What two people, or a person and the schedule, do at the same moment on PostgreSQL.
+
+Each test interleaves two transactions on purpose; SQLite has one writer at a time.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from typing_extensions import override
+
+from bot.domain.audit import Action, Actor, Origin
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.durations import For
+from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.group_acts import GroupAct, HeldPause
+from bot.domain.pause_records import PauseRecord
+from bot.domain.pauses import Extended
+from bot.domain.permissions import Policy
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
+from bot.domain.timers import Timer
+from bot.domain.wishes import Wish
+from bot.ports import Store, Transaction
+from bot.storage.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
+from bot.usecases.check_permission import CheckPermission
+from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.lift_pause import LiftPause, Postponed
+from bot.usecases.pausing.pause_history import end_pause
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.pausing.watch_resume import Watching, WatchResume
+from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
+from bot.usecases.tell_urgently import tell_urgently
+from tests.support.clock import FakeClock
+from tests.support.databases import PATIENT
+from tests.support.directories import HOME, FakeChannels, FakePeople
+from tests.support.make import make_subscription
+from tests.support.merge_queue import FakeMergeQueue
+from tests.support.postgres import PostgresServer
+from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.postgres
+
+ALICE = Actor("U0ALICE", "alice", HOME)
+CHANNEL = "C0RELEASE"
+HOUR = For(timedelta(hours=1))
+
+WAITING = (
+    "SELECT count(*) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
+
+
+def _no_nudge(after: float = 0) -> None:
+    del after
+
+
+class TwoProcesses:
+    """Their stores on one server, and what a person does through the second."""
+
+    def __init__(self, url: str, server: PostgresServer, database: str) -> None:
+        self.one, self.two = (SqlStore(create_engine(url, **PATIENT)) for _ in range(2))
+        self._is_waiting = lambda: server.execute(WAITING, database).strip() != "0"
+        self.clock = FakeClock(NOW)
+        self.service = FakeMergeQueue((SITE, SHOP), clock=self.clock)
+        check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
+        self.acts = ActLog(self.two, self.clock, FakeChannels(), check, _no_nudge)
+        self.watching = WatchResume(self.two, self.clock, check)
+
+    async def until_it_waits(self, task: asyncio.Task[object]) -> None:
+        """For a lock, or has ended without."""
+        await until(lambda: task.done() or self._is_waiting(), "it waits for the other")
+
+    async def pause(self, *repositories: RepositoryName, group_act_id: int = 0) -> None:
+        async with self.one.begin() as transaction:
+            for name in repositories:
+                self.service.pauses[name] = Pause(reason="freeze", paused_at=NOW)
+                await transaction.pauses.of(name, NOW)
+                await transaction.pauses.save(
+                    PauseRecord(name, NOW, "freeze", "freeze", group_act_id=group_act_id)
+                )
+
+    async def told(self, kind: SubjectKind, subject_id: int, address: str) -> bool:
+        async with self.one.begin() as transaction:
+            subject = Subject(kind, SITE, subject_id)
+            return await transaction.outbox.get(address, subject) is not None
+
+
+@pytest.fixture
+async def processes(
+    postgres_url: str, postgres_server: PostgresServer, postgres_database: str
+) -> AsyncIterator[TwoProcesses]:
+    both = TwoProcesses(postgres_url, postgres_server, postgres_database)
+    yield both
+    await both.one.close()
+    await both.two.close()
+
+
+async def _end(transaction: Transaction, name: RepositoryName) -> PauseRecord:
+    known = await transaction.pauses.of(name, NOW)
+    return await end_pause(transaction, known[0], after(5), None, after(5))
+
+
+async def test_who_asks_to_be_told_as_the_last_pause_of_a_group_ends_is_answered(
+    processes: TwoProcesses,
+) -> None:
+    async with processes.one.begin() as transaction:
+        act = GroupAct("release", Action.PAUSE, NOW, ALICE, Origin.COMMAND, (SITE,))
+        act_id = await transaction.group_acts.add(act)
+        await transaction.group_acts.hold(
+            HeldPause("release", SITE, act_id, "freeze", NOW, NOW),
+        )
+    await processes.pause(SITE, group_act_id=act_id)
+
+    async with processes.one.begin() as transaction:
+        ended = await _end(transaction, SITE)
+        click = asyncio.create_task(processes.watching.of_group("release", ALICE))
+        await processes.until_it_waits(click)
+    answer = await click
+
+    is_told = await processes.told(SubjectKind.RESUMED, ended.pause_id, ALICE.user_id)
+    assert answer is Watching.NOT_PAUSED or is_told
+
+
+async def test_what_two_people_subscribe_a_channel_to_at_once_is_both_heard(
+    processes: TwoProcesses,
+) -> None:
+    before = make_subscription("merge", channel_id=CHANNEL)
+    managing = ManageSubscriptions(processes.acts)
+    wish = Wish(topics=frozenset({"failure"}))
+    request = SubscriptionRequest(CHANNEL, [SITE], wish, ALICE, Origin.COMMAND)
+
+    async with processes.one.begin() as transaction:
+        await transaction.subscriptions.hold(CHANNEL)
+        await transaction.subscriptions.of_channel(CHANNEL)
+        second = asyncio.create_task(managing.subscribe(request))
+        await processes.until_it_waits(second)
+        await transaction.subscriptions.save(before)
+    await second
+
+    async with processes.one.begin() as transaction:
+        (heard,) = await transaction.subscriptions.of_channel(CHANNEL)
+    assert {"merge", "failure"} <= set(heard.topics)
+
+
+async def test_an_extension_and_whoever_tells_of_the_same_pause_do_not_wait_in_a_circle(
+    processes: TwoProcesses,
+) -> None:
+    await processes.pause(SITE)
+    async with processes.one.begin() as transaction:
+        await transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
+    extending = ExtendPause(processes.service, processes.acts)
+    request = ExtendRequest(SITE, HOUR, ALICE, Origin.BUTTON)
+
+    async with processes.one.begin() as transaction:
+        await transaction.pauses.of(SITE, NOW)
+        extension = asyncio.create_task(extending.run(request))
+        await processes.until_it_waits(extension)
+        await tell_urgently(transaction, Subject(SubjectKind.EVENT, SITE, 1), [CHANNEL], NOW)
+
+    assert isinstance(await extension, Extended)
+
+
+class _Awaited(Store):
+    """Each transaction waits until it is let go, and says that it does."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+        self.is_reached, self.is_let_go = asyncio.Event(), asyncio.Event()
+
+    @property
+    @override
+    def one_at_a_time(self) -> bool:
+        return self._store.one_at_a_time
+
+    @override
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[Transaction]:
+        self.is_reached.set()
+        await self.is_let_go.wait()
+        async with self._store.begin() as transaction:
+            yield transaction
+
+
+async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pause(
+    processes: TwoProcesses,
+) -> None:
+    await processes.pause(SITE)
+    timer = Timer(SITE, NOW, lifts_at=NOW, due_at=NOW, set_by="U0ALICE", set_by_name="alice")
+    async with processes.two.begin() as transaction:
+        await transaction.timers.save(timer)
+        leases = await transaction.leases.claim(
+            ["timers"], holder="two", now=NOW, lifetime=timedelta(seconds=30)
+        )
+    processes.service.fail_next(MergeQueueUnavailable("down"))
+    store = _Awaited(processes.two)
+    unpausing = UnpauseQueue(processes.service, processes.acts)
+    lifting = LiftPause(unpausing, store, processes.clock, lambda: 0.5)
+
+    lift = asyncio.create_task(lifting.run(timer, leases["timers"]))
+    await store.is_reached.wait()
+    async with processes.one.begin() as transaction:
+        before = await transaction.timers.of(SITE, NOW)
+        store.is_let_go.set()
+        await processes.until_it_waits(lift)
+        extended = replace(timer, lifts_at=after(3600), due_at=after(3600))
+        await transaction.timers.save(extended)
+    outcome = await lift
+
+    assert before == timer
+    assert isinstance(outcome, Postponed)
+    async with processes.one.begin() as transaction:
+        assert await transaction.timers.running([SITE]) == [extended]
