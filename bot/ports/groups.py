@@ -38,8 +38,10 @@ class GroupActs(Protocol):
         """Insert, or replace the one of the same group and repository."""
         ...
 
-    async def let_go(self, group: str, repository: RepositoryName) -> None:
-        """Forget that it is held; nothing happens when it is not."""
+    async def let_go(
+        self, group: str, repository: RepositoryName, group_act_id: int | None = None
+    ) -> None:
+        """Forget that it is held, by that act if one is named; nothing happens when it is not."""
         ...
 
     async def held(self, group: str) -> Sequence[HeldPause]:

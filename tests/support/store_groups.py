@@ -66,8 +66,12 @@ class InMemoryGroupActs(GroupActs):
         self._held[held.group, held.repository] = as_stored(held)
 
     @override
-    async def let_go(self, group: str, repository: RepositoryName) -> None:
-        self._held.pop((group, repository), None)
+    async def let_go(
+        self, group: str, repository: RepositoryName, group_act_id: int | None = None
+    ) -> None:
+        held = self._held.get((group, repository))
+        if held is not None and group_act_id in {None, held.group_act_id}:
+            del self._held[group, repository]
 
     @override
     async def held(self, group: str) -> Sequence[HeldPause]:

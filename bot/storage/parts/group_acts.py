@@ -101,12 +101,15 @@ class SqlGroupActs(GroupActs):
         await self._statements.put(group_pauses, _KEY, [asdict(held)])
 
     @override
-    async def let_go(self, group: str, repository: RepositoryName) -> None:
-        await self._statements.run(
-            delete(group_pauses).where(
-                group_pauses.c.group == group, group_pauses.c.repository == repository
-            )
+    async def let_go(
+        self, group: str, repository: RepositoryName, group_act_id: int | None = None
+    ) -> None:
+        held = delete(group_pauses).where(
+            group_pauses.c.group == group, group_pauses.c.repository == repository
         )
+        if group_act_id is not None:
+            held = held.where(group_pauses.c.group_act_id == group_act_id)
+        await self._statements.run(held)
 
     @override
     async def held(self, group: str) -> Sequence[HeldPause]:

@@ -20,10 +20,14 @@ from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Timers of one person for pauses that one act made on a group, all of them due."""
+    """Timers of one person for pauses that one act made on a group, all of them due.
+
+    `group_act_id` is that act.
+    """
 
     group: str
     timers: tuple[Timer, ...]
+    group_act_id: int
 
 
 async def parties(
@@ -40,9 +44,9 @@ async def parties(
         else:
             by_act[holding.group, holding.group_act_id, timer.set_by].append(timer)
     together: list[Party] = []
-    for (group, _, _), timers in by_act.items():
+    for (group, group_act_id, _), timers in by_act.items():
         if len(timers) > 1:
-            together.append(Party(group, tuple(timers)))
+            together.append(Party(group, tuple(timers), group_act_id))
         else:
             alone += timers
     return together, alone
@@ -77,19 +81,21 @@ class LiftGroup:
         act = await self.work.begin(request, Action.UNPAUSE, request.group.repositories)
 
         async def lift(repository: RepositoryName) -> RepositoryResult:
-            return await self._one(act, timers[repository], lease)
+            return await self._one(act, party, timers[repository], lease)
 
         await self.work.run(act, request, lift, _unheard)
 
-    async def _one(self, act: GroupAct, timer: Timer, lease: Lease) -> RepositoryResult:
+    async def _one(
+        self, act: GroupAct, party: Party, timer: Timer, lease: Lease
+    ) -> RepositoryResult:
         match await self.lift_pause.run(timer, lease, act):
             case Unpaused():
                 return RepositoryResult(timer.repository, GroupOutcome.CHANGED)
             case NotPaused():
-                await self._let_go(act, timer)
+                await self._let_go(party, timer)
                 return RepositoryResult(timer.repository, GroupOutcome.NOT_PAUSED)
             case OtherPause(known=known):
-                await self._let_go(act, timer)
+                await self._let_go(party, timer)
                 who = known.actor.name if known.actor is not None else None
                 return RepositoryResult(timer.repository, GroupOutcome.REPLACED, who)
             case LiftsLater():
@@ -100,9 +106,10 @@ class LiftGroup:
                 detail = f"{why}; it is tried again"
                 return RepositoryResult(timer.repository, GroupOutcome.FAILED, detail=detail)
 
-    async def _let_go(self, act: GroupAct, timer: Timer) -> None:
+    async def _let_go(self, party: Party, timer: Timer) -> None:
+        """Not what somebody has paused for the group since."""
         async with self.work.acts.store.begin() as transaction:
-            await transaction.group_acts.let_go(act.group, timer.repository)
+            await transaction.group_acts.let_go(party.group, timer.repository, party.group_act_id)
 
 
 async def _unheard(_progress: Progress) -> None:

@@ -54,13 +54,13 @@ class UnpauseGroup:
     ) -> RepositoryResult:
         pause = await self.merge_queue.current_pause(repository)
         if pause is None:
-            await self._let_go(act, held)
+            await self._let_go(held)
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         known = await know_pause(self.work.acts.store, repository, pause)
         if held is None:
             return _left_alone(repository, GroupOutcome.NOT_OURS, known)
         if not held.is_in_force(pause):
-            await self._let_go(act, held)
+            await self._let_go(held)
             return _left_alone(repository, GroupOutcome.REPLACED, known)
         asked = UnpauseRequest(
             repository,
@@ -74,16 +74,17 @@ class UnpauseGroup:
             case Unpaused():
                 return RepositoryResult(repository, GroupOutcome.CHANGED)
             case NotPaused():
-                await self._let_go(act, held)
+                await self._let_go(held)
                 return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
             case OtherPause(known=other):
-                await self._let_go(act, held)
+                await self._let_go(held)
                 return _left_alone(repository, GroupOutcome.REPLACED, other)
 
-    async def _let_go(self, act: GroupAct, held: HeldPause | None) -> None:
+    async def _let_go(self, held: HeldPause | None) -> None:
+        """Not what somebody has paused for the group since."""
         if held is not None:
             async with self.work.acts.store.begin() as transaction:
-                await transaction.group_acts.let_go(act.group, held.repository)
+                await transaction.group_acts.let_go(held.group, held.repository, held.group_act_id)
 
 
 def _left_alone(

@@ -117,10 +117,11 @@ async def test_a_held_pause_is_one_for_each_group_and_repository(store: Store) -
         await acts.hold(held("docs", seconds=5))
         await acts.hold(replace(held(), repository=SHOP))
         await acts.let_go("docs", SHOP)
+        await acts.let_go("release", SHOP, held().group_act_id + 1)
     async with store.begin() as transaction:
         acts = transaction.group_acts
         assert await acts.held("release") == [replace(held(), repository=SHOP), held(seconds=2)]
-        await acts.let_go("release", SHOP)
+        await acts.let_go("release", SHOP, held().group_act_id)
         assert await acts.held("release") == [held(seconds=2)]
         assert await acts.held("docs") == [held("docs", seconds=5)]
         assert await acts.held("all") == []

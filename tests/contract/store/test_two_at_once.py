@@ -65,8 +65,9 @@ class TwoProcesses:
     """Their stores on one server, and what a person does through the second."""
 
     def __init__(self, url: str, server: PostgresServer, database: str) -> None:
-        self.one, self.two = (SqlStore(create_engine(url, **PATIENT)) for _ in range(2))
-        self._is_waiting = lambda: server.execute(WAITING, database).strip() != "0"
+        self.one = SqlStore(create_engine(url, **PATIENT))
+        self.two = SqlStore(create_engine(url, **PATIENT))
+        self._server, self._database = server, database
         self.clock = FakeClock(NOW)
         self.service = FakeMergeQueue((SITE, SHOP), clock=self.clock)
         check = CheckPermission(FakePeople(), Policy(frozenset({HOME})))
@@ -75,7 +76,11 @@ class TwoProcesses:
 
     async def until_it_waits(self, task: asyncio.Task[object]) -> None:
         """For a lock, or has ended without."""
-        await until(lambda: task.done() or self._is_waiting(), "it waits for the other")
+
+        def waits() -> bool:
+            return task.done() or self._server.execute(WAITING, self._database).strip() != "0"
+
+        await until(waits, "it waits for the other")
 
     async def pause(self, *repositories: RepositoryName, group_act_id: int = 0) -> None:
         async with self.one.begin() as transaction:

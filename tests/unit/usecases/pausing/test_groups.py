@@ -2,10 +2,12 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
+from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, Origin
 from bot.domain.cards import CardKind
@@ -27,6 +29,7 @@ from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.directories import make_person
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_act, make_subscription
+from tests.support.merge_queue import FakeMergeQueue
 from tests.support.reading import Reading
 
 CHANGED, FAILED = GroupOutcome.CHANGED, GroupOutcome.FAILED
@@ -113,6 +116,35 @@ async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> 
     assert set(bot.merge_queue.pauses) == {before, replaced}
     assert await bot.held() == []
     assert {call.repository for call in bot.merge_queue.called("unpause")} == {mine, other}
+
+
+@dataclass
+class LateMergeQueue(FakeMergeQueue):
+    """What it says of a pause is heard only when something else has happened."""
+
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        answer = await super().current_pause(repository)
+        happens, self.meanwhile = self.meanwhile, None
+        if happens is not None:
+            await happens()
+        return answer
+
+
+async def test_what_is_paused_anew_while_the_group_is_being_unpaused_can_be_restored() -> None:
+    bot = ActingOnGroups(count=1)
+    service = LateMergeQueue(bot.names, clock=bot.clock)
+    bot.use(service)
+    await bot.pause_group()
+    service.pauses.clear()
+    service.meanwhile = bot.pause_group
+
+    assert outcomes(await bot.unpause_group(BOB)) == [GroupOutcome.NOT_PAUSED]
+
+    assert service.pauses
+    assert outcomes(await bot.unpause_group(BOB)) == [CHANGED]
 
 
 async def test_a_pause_that_somebody_made_their_own_is_left_alone_though_its_time_stays() -> None:

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from typing_extensions import override
 
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
