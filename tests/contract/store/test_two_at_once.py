@@ -25,7 +25,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
 from bot.domain.wishes import Wish
 from bot.ports import Store, Transaction
-from bot.storage.engine import create_engine
+from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
