@@ -100,8 +100,10 @@ class HomeTab:
         state = await self.show_home.run(self.repositories.names)
         for recent, viewer in await self._admitted(due):
             seen = self._fingerprint(state, viewer)
-            if seen != recent.seen:
-                await self._show(recent, home.home(state, viewer, self.command))
+            if seen != recent.seen and not await self._show(
+                recent, home.home(state, viewer, self.command)
+            ):
+                seen = recent.seen
             recent.saw(seen, state.read_at)
 
     async def _admitted(self, due: Sequence[RecentViewer]) -> list[tuple[RecentViewer, Viewer]]:
@@ -126,8 +128,11 @@ class HomeTab:
         may_pause = await self.check_permission.may(actor, Right.PAUSE)
         return (await self.show_home.viewers({actor.user_id: may_pause}))[actor.user_id]
 
-    async def _show(self, recent: RecentViewer, view: View) -> None:
-        """Somebody who cannot be shown the tab now is shown it the next time."""
+    async def _show(self, recent: RecentViewer, view: View) -> bool:
+        """Whether it is shown. Somebody who cannot be shown the tab now is shown it the next time.
+
+        Then it is due again as any tab is, so that Slack is not asked more often for refusing.
+        """
         try:
             await self.client.views_publish(user_id=recent.actor.user_id, view=dict(view.view))
         except FAILURES as error:
@@ -135,6 +140,8 @@ class HomeTab:
                 "a Home tab was not renewed",
                 extra={"action": "home_not_renewed", "error": read_failure(error).code},
             )
+            return False
+        return True
 
     def _fingerprint(self, state: HomeState, viewer: Viewer) -> str:
         return json.dumps(home.home(state.timeless(), viewer, self.command).view)
