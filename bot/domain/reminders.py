@@ -33,6 +33,11 @@ def pause_of(reminder_id: int) -> int:
     return reminder_id // NUMBERS
 
 
+def is_newest(reminder_id: int, plan: ReminderPlan | None) -> bool:
+    """Whether no later reminder of its pause was given out."""
+    return plan is None or reminder_id + 1 >= plan.reminder_id
+
+
 def first_plan(pause_id: int, paused_at: datetime, first_gap: timedelta) -> ReminderPlan:
     return ReminderPlan(pause_id, paused_at + first_gap)
 

@@ -54,6 +54,9 @@ before another process may take the claim for abandoned and look whether the mes
 PARKED_RETRY = timedelta(minutes=2)
 """How often a channel that Slack refuses is tried again, so that it resumes by itself."""
 
+TRUE_FOR_A_WHILE = frozenset({SubjectKind.REMINDER, SubjectKind.STALE, SubjectKind.ALERT})
+"""What is not posted any more once it is over."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
@@ -197,8 +200,7 @@ class PostDeliveries:
             return await self._post(delivery, message, batch)
 
     def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
-        if delivery.subject.kind is SubjectKind.REMINDER:
-            # The pause is over by now.
+        if delivery.subject.kind in TRUE_FOR_A_WHILE:
             return states.failed(delivery, "no_longer_true", now)
         logger.error("nothing to post", extra=_fields("subject_missing", delivery))
         return states.failed(delivery, "subject_missing", now)

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.domain.channels import is_person
 from bot.domain.deliveries import Delivery, SubjectKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding
-from bot.domain.reminders import pause_of
+from bot.domain.reminders import is_newest, pause_of
 from bot.messages import (
     alerts,
     groups,
@@ -26,7 +27,7 @@ from bot.usecases.posting.render_events import load_events, load_summary
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A message for each delivery, by its id; none where what it refers to is gone.
+    """A message for each delivery, by its id; none where what it refers to is gone or over.
 
     `revisions`: which state of its card a card's first post says. `roots`: the first message of the
     thread of each card that something is told in.
@@ -146,19 +147,23 @@ _OF_STALENESS = {
 async def _stalenesses(
     transaction: Transaction, deliveries: Sequence[Delivery]
 ) -> dict[str, Message]:
+    """None for an outage that ended before it could be told: its end says how long it lasted."""
     telling = [one for one in deliveries if one.subject.kind in _OF_STALENESS]
     known = await transaction.stalenesses.get(_ids(telling)) if telling else {}
-    return {
-        one.delivery_id: _OF_STALENESS[one.subject.kind](known[one.subject.subject_id])
-        for one in telling
-        if one.subject.subject_id in known
-    }
+    messages: dict[str, Message] = {}
+    for one in telling:
+        told = known.get(one.subject.subject_id)
+        if told is None or (one.subject.kind is SubjectKind.STALE and told.ended_at is not None):
+            continue
+        messages[one.delivery_id] = _OF_STALENESS[one.subject.kind](told)
+    return messages
 
 
 _OF_ALERTS = frozenset({SubjectKind.ALERT, SubjectKind.ALERT_OVER})
 
 
 async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
+    """None for an alert that was over before it could be told: its end says what it was about."""
     telling = [one for one in deliveries if one.subject.kind in _OF_ALERTS]
     known = await transaction.queue_condition.get(_ids(telling)) if telling else {}
     messages: dict[str, Message] = {}
@@ -168,6 +173,8 @@ async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> d
             continue
         if one.subject.kind is SubjectKind.ALERT_OVER:
             messages[one.delivery_id] = alerts.over(alert)
+            continue
+        if alert.ended_at is not None:
             continue
         number = alert.pull_request
         wanted = {number} if number is not None else set()
@@ -180,12 +187,19 @@ async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> d
 async def _reminders(
     transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
 ) -> dict[str, Message]:
-    """None for a pause that is over by now: there is nothing to remind of."""
+    """None for a pause that is over by now, and where a later one waits behind it in a channel.
+
+    The first goes to the pauser alone: what channels are told later is no reason to keep it back.
+    """
     pauses = await transaction.pauses.get([pause_of(each) for each in _ids(deliveries)])
+    plans = await transaction.reminders.of(list(pauses)) if pauses else {}
     messages: dict[str, Message] = {}
     for one in deliveries:
-        record = pauses.get(pause_of(one.subject.subject_id))
-        if record is not None and record.is_open:
+        reminder_id = one.subject.subject_id
+        pause_id = pause_of(reminder_id)
+        record = pauses.get(pause_id)
+        is_due = is_person(one.channel_id) or is_newest(reminder_id, plans.get(pause_id))
+        if record is not None and record.is_open and is_due:
             timer = await transaction.timers.of(record.repository, record.paused_at)
             is_overdue = timer is not None and timer.is_overdue
             is_to_come = timer is not None and (timer.lifts_at > now or is_overdue)

@@ -1,0 +1,138 @@
+"""What is posted late says what is true by then, or is not said at all."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.alerts import Alert, AlertKind
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.errors import PostPostponed
+from bot.domain.pause_records import PauseRecord, Who
+from bot.domain.staleness import Staleness
+from bot.ports import Transaction
+from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
+from bot.usecases.posting.post_deliveries import PARKED_RETRY, PostDeliveries
+from tests.support.clock import FakeClock
+from tests.support.make import SITE, make_subscription
+from tests.support.poster import RecordingPoster
+from tests.support.store import InMemoryDatabase, InMemoryStore
+
+ALICE = "U1"
+HALF_HOUR = timedelta(minutes=30)
+
+
+class Channels:
+    """One that hears of pauses, and the pauser's own; Slack can be away."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.database = InMemoryDatabase()
+        self.store = InMemoryStore(self.database)
+        self.poster = RecordingPoster()
+        self.posts = PostDeliveries(
+            self.store, self.poster, self.clock, lambda _=0.0: None, "one", lambda: 1.0
+        )
+        self.reminders = RemindOfPauses(
+            self.store, self.clock, lambda _=0.0: None, (SITE,), HALF_HOUR
+        )
+
+    async def passes(self, time: timedelta) -> None:
+        """With whatever the bot does by itself meanwhile."""
+        self.clock.advance(time.total_seconds())
+        await self.reminders.run()
+        await self.posts.run()
+
+    async def pause(self) -> None:
+        now = self.clock.now()
+        async with self.store.begin() as transaction:
+            await transaction.subscriptions.save(make_subscription("pause", channel_id="C1"))
+            by = Who("alice", ALICE)
+            await transaction.pauses.save(PauseRecord(SITE, now, "CI is down", "CI is down", by=by))
+
+    async def tell(self, transaction: Transaction, *told: tuple[SubjectKind, int]) -> None:
+        now = self.clock.now()
+        await transaction.outbox.add(
+            [
+                NewDelivery(f"{kind}", "C1", Subject(kind, SITE, number), now, urgent=True)
+                for kind, number in told
+            ]
+        )
+
+
+async def test_a_channel_that_could_not_be_reached_is_reminded_of_a_pause_once() -> None:
+    bot = Channels()
+    await bot.pause()
+    bot.poster.closed["C1"] = "not_in_channel"
+    for hours in (0.5, 1, 2, 4):
+        await bot.passes(timedelta(hours=hours))
+    assert len(bot.poster.shown(ALICE)) == 1
+    assert len(bot.database.contents.deliveries) == 4
+
+    del bot.poster.closed["C1"]
+    for _ in range(4):
+        await bot.passes(PARKED_RETRY)
+
+    (told,) = bot.poster.shown("C1")
+    assert "for 7 h" in told
+
+
+async def test_the_pauser_is_reminded_alone_also_when_the_channel_was_reminded_meanwhile() -> None:
+    bot = Channels()
+    await bot.pause()
+    bot.poster.closed[ALICE] = "messages_tab_disabled"
+    await bot.passes(HALF_HOUR)
+    await bot.passes(2 * HALF_HOUR)
+
+    del bot.poster.closed[ALICE]
+    await bot.passes(PARKED_RETRY)
+
+    assert [len(bot.poster.shown(one)) for one in (ALICE, "C1")] == [1, 1]
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+async def test_of_an_outage_that_ended_before_it_could_be_told_only_the_end_is(
+    *, is_over: bool
+) -> None:
+    bot = Channels()
+    bot.poster.fail_next(PostPostponed("not_connected"))
+    since = bot.clock.now()
+    async with bot.store.begin() as transaction:
+        number = await transaction.stalenesses.add(Staleness((SITE,), since, told_at=since))
+        await bot.tell(transaction, (SubjectKind.STALE, number))
+    await bot.passes(timedelta())
+    assert bot.poster.shown("C1") == []
+
+    if is_over:
+        async with bot.store.begin() as transaction:
+            ended = Staleness(
+                (SITE,), since, told_at=since, ended_at=bot.clock.now(), staleness_id=number
+            )
+            assert await transaction.stalenesses.save(ended)
+            await bot.tell(transaction, (SubjectKind.READ_AGAIN, number))
+    await bot.passes(timedelta(minutes=5))
+
+    (told,) = bot.poster.shown("C1")
+    assert ("is read again" if is_over else "cannot be read") in told
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+async def test_of_an_alert_that_was_over_before_it_could_be_told_only_the_end_is(
+    *, is_over: bool
+) -> None:
+    bot = Channels()
+    bot.poster.fail_next(PostPostponed("not_connected"))
+    now = bot.clock.now()
+    async with bot.store.begin() as transaction:
+        number = await transaction.queue_health.begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
+        assert number is not None
+        await bot.tell(transaction, (SubjectKind.ALERT, number))
+    await bot.passes(timedelta())
+
+    if is_over:
+        async with bot.store.begin() as transaction:
+            assert await transaction.queue_health.end(number, bot.clock.now())
+            await bot.tell(transaction, (SubjectKind.ALERT_OVER, number))
+    await bot.passes(timedelta(minutes=5))
+
+    (told,) = bot.poster.shown("C1")
+    assert ("Alert over" if is_over else "12 pull requests are in the queue") in told
