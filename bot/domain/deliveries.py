@@ -213,7 +213,12 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
 
 
 def look_failed(delivery: Delivery, code: str, *, now: datetime, jitter: float) -> Delivery:
-    """The history could not be read: stay in doubt, look again later. Never post blindly."""
+    """The history could not be read: stay in doubt, look again later. Never post blindly.
+
+    Given up when older than MAXIMUM_AGE: in a channel that is gone nobody will ever know.
+    """
+    if now - delivery.created_at > MAXIMUM_AGE:
+        return failed(delivery, code, now)
     failures = delivery.failures + 1
     wait = retry_delay(failures, hint=None, jitter=jitter)
     return replace(

@@ -205,16 +205,18 @@ def test_a_postponed_delivery_is_pending_later_and_nothing_is_left_to_look_for(
     assert hinted.due_at >= NOON + timedelta(seconds=retry_after)
 
 
-def test_a_delivery_is_given_up_when_it_is_too_old_and_only_when_it_is_not_in_doubt() -> None:
-    late = NOON + MAXIMUM_AGE + timedelta(seconds=1)
+def test_a_delivery_is_given_up_when_it_is_too_old_and_can_be_neither_posted_nor_found() -> None:
+    aged = NOON + MAXIMUM_AGE
+    late = aged + timedelta(seconds=1)
     sending = make_delivery(state=DeliveryState.SENDING, attempted_at=NOON)
 
     given_up = states.postponed(sending, "is_archived", now=late, retry_after=120, jitter=0)
-    doubted = states.look_failed(sending, "http_500", now=late, jitter=0)
+    doubted = states.look_failed(sending, "channel_not_found", now=aged, jitter=0)
+    never_known = states.look_failed(doubted, "channel_not_found", now=late, jitter=0)
 
     assert (given_up.state, given_up.settled_at) == (DeliveryState.FAILED, late)
-    assert doubted.state is DeliveryState.IN_DOUBT
-    assert doubted.attempted_at == NOON
+    assert (doubted.state, doubted.attempted_at) == (DeliveryState.IN_DOUBT, NOON)
+    assert (never_known.state, never_known.settled_at) == (DeliveryState.FAILED, late)
 
 
 def test_only_failures_that_nothing_came_between_make_the_wait_longer() -> None:

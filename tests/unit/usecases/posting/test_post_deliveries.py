@@ -337,6 +337,23 @@ async def test_a_history_that_cannot_be_read_is_never_posted_over() -> None:
     assert bot.delivery(1).state is DeliveryState.DELIVERED
 
 
+async def test_a_post_in_doubt_in_a_channel_that_is_gone_keeps_nothing_waiting_for_ever() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    bot.poster.fail_next(LOST)
+    await bot.run()
+    bot.poster.closed["C1"] = "channel_not_found"
+    for hours in (0, 100, 69):
+        gone = PostRefused("channel_not_found", Refusal.CHANNEL)
+        bot.poster.fail_next(gone, method="find")
+        await bot.run(3600 * hours + 1)
+
+    await bot.run(PARKED_RETRY.total_seconds() + 1)
+
+    states = [bot.delivery(one).state for one in (1, 2)]
+    assert states == [DeliveryState.FAILED, DeliveryState.FAILED]
+
+
 async def test_a_crash_while_sending_is_looked_for_by_whoever_comes_next() -> None:
     bot = Posting()
     await bot.add(1)
