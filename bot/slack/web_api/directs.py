@@ -40,6 +40,9 @@ class DirectChannels:
             if isinstance(failure, PostInDoubt):
                 # Whether the conversation is open now or not: nothing was posted.
                 raise PostPostponed(failure.code) from error
+            if isinstance(failure, PostPostponed):
+                # A limit of this method's own: Slack takes posts to everybody else.
+                raise PostPostponed(failure.code, retry_after=failure.retry_after) from error
             raise failure from error
         channel_id = (answer.get("channel") or {}).get("id")
         if not isinstance(channel_id, str):

@@ -124,3 +124,14 @@ async def test_a_history_that_cannot_be_read_is_an_error_and_never_an_absence() 
     slack, _ = poster("not_in_channel", "channel_not_found", "not_in_channel")
     with pytest.raises(PostRefused):
         await slack.find("C1", DELIVERY, SINCE)
+
+
+async def test_a_limit_on_opening_conversations_keeps_back_no_other_posts() -> None:
+    slack, _ = poster("ratelimited")
+    with pytest.raises(PostPostponed) as raised:
+        await slack.post("U1", MESSAGE, DELIVERY)
+    assert not raised.value.workspace_wide
+    slack, _ = poster("ratelimited")
+    with pytest.raises(PostPostponed) as raised:
+        await slack.post("C1", MESSAGE, DELIVERY)
+    assert raised.value.workspace_wide
