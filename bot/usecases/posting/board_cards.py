@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.boards import Board, Sight, seen
 from bot.domain.cards import Card, CardKind, CardName
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.message import Message
 from bot.domain.snapshots import Snapshot
 from bot.domain.timers import Timer
@@ -35,9 +36,16 @@ async def newest_card(transaction: Transaction, board: Board) -> Card | None:
 
 
 async def is_out_of_sight(transaction: Transaction, board: Board) -> bool:
-    """Whether its message, and the one that took its place, can be edited no more."""
+    """Whether its message, and the one that took its place, can be edited no more.
+
+    Or was never posted and never will be: it was given up, or dropped with its channel.
+    """
     newest = await newest_card(transaction, board)
-    return newest is not None and newest.is_lost
+    if newest is None or newest.is_lost or newest.message_ts is not None:
+        return newest is not None and newest.is_lost
+    subject = Subject(SubjectKind.CARD, board.repository, newest.card_id)
+    first_post = await transaction.outbox.get(board.channel_id, subject)
+    return first_post is None or first_post.state.is_settled
 
 
 async def tell_boards(

@@ -365,6 +365,21 @@ async def test_a_board_that_nobody_can_see_any_more_ends() -> None:
     assert "3/1000" in world.shown()
 
 
+async def test_a_board_whose_message_was_never_posted_can_be_asked_for_again() -> None:
+    world = Boarding()
+    world.poster.closed[CHANNEL] = "not_in_channel"
+    await world.put_up()
+    await world.turns(3)
+    async with world.store.begin() as transaction:
+        # As when somebody unsubscribes the channel while Slack refuses it.
+        await transaction.outbox.drop_unheard(CHANNEL, SITE, world.clock.now())
+    world.poster.closed.clear()
+    assert await world.put_up() == PutUp()
+    await world.turns(130)
+    assert "is running" in world.shown()
+    assert isinstance(await world.put_up(), ThereAlready)
+
+
 async def test_a_board_of_a_repository_that_is_not_followed_any_more_says_so() -> None:
     world = Boarding()
     await world.put_up()
