@@ -123,14 +123,14 @@ async def test_of_an_alert_that_was_over_before_it_could_be_told_only_the_end_is
     bot.poster.fail_next(PostPostponed("not_connected"))
     now = bot.clock.now()
     async with bot.store.begin() as transaction:
-        number = await transaction.queue_health.begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
+        number = await transaction.queue_condition.begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
         assert number is not None
         await bot.tell(transaction, (SubjectKind.ALERT, number))
     await bot.passes(timedelta())
 
     if is_over:
         async with bot.store.begin() as transaction:
-            assert await transaction.queue_health.end(number, bot.clock.now())
+            assert await transaction.queue_condition.end(number, bot.clock.now())
             await bot.tell(transaction, (SubjectKind.ALERT_OVER, number))
     await bot.passes(timedelta(minutes=5))
 
