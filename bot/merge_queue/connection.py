@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from collections.abc import Mapping
 from contextlib import nullcontext
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from bot.merge_queue.answer import Answer, collect_headers
 from bot.merge_queue.decoding import ACCEPTED, Body
 from bot.merge_queue.requests import Request
 from bot.merge_queue.retries import Patience
-from bot.merge_queue.transport import transport_to
+from bot.merge_queue.transport import OverHttpx, transport_to
 from bot.ports import Clock
 
 GATE = 8
@@ -60,28 +61,26 @@ class Connection:
     ) -> None:
         self._base = _checked_base_url(base_url)
         self._credential = _Credential(token)
-        self._headers = httpx.Headers(
-            {
-                "Accept": "application/json",
-                "Accept-Encoding": ACCEPTED,
-                "User-Agent": f"mqbot/{bot.__version__}",
-                "Authorization": self._credential.field,
-            }
-        )
-        # What httpx's own transport goes by, where there is a proxy; ours is told the seconds.
-        self._extensions = {
-            "timeout": httpx.Timeout(patience.read, connect=patience.connect).as_dict()
+        self._headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": ACCEPTED,
+            "User-Agent": f"mqbot/{bot.__version__}",
+            "Authorization": self._credential.field,
         }
         self._clock = clock
         self._gate = asyncio.Semaphore(requests_at_once)
         self._scheduled = asyncio.Semaphore(requests_at_once - FOR_PEOPLE)
-        self._transport = transport or transport_to(
-            self._base,
-            trust=trust,
-            connections=requests_at_once,
-            keepalive=KEEPALIVE_SECONDS,
-            connect=patience.connect,
-            read=patience.read,
+        self._transport = (
+            transport_to(
+                self._base,
+                trust=trust,
+                connections=requests_at_once,
+                keepalive=KEEPALIVE_SECONDS,
+                connect=patience.connect,
+                read=patience.read,
+            )
+            if transport is None
+            else OverHttpx(transport, httpx.Timeout(patience.read, connect=patience.connect))
         )
 
     async def aclose(self) -> None:
@@ -119,34 +118,28 @@ class Connection:
 
     async def _follow(self, request: Request) -> Answer:
         """Follow a read to another path of the same origin; the credential goes nowhere else."""
-        url = httpx.URL(f"{self._base}{request.target}")
+        url = f"{self._base}{request.target}"
         for _ in range(LONGEST_REDIRECTION + 1):
             answer = await self._send(request, url)
             location = answer.header("location")
             if answer.status not in _REDIRECTS or location is None:
                 return answer
-            target = url.join(location)
-            if not request.is_read or _origin(target) != _origin(url):
+            target = httpx.URL(url).join(location)
+            if not request.is_read or _origin(target) != _origin(self._base):
                 raise MergeQueueProtocolError(f"a redirection to {target.host or 'nowhere'}")
-            url = target.copy_with(fragment=None)
+            url = str(target.copy_with(fragment=None))
         raise MergeQueueProtocolError("too many redirections")
 
-    async def _send(self, request: Request, url: httpx.URL) -> Answer:
+    async def _send(self, request: Request, url: str) -> Answer:
         """By the transport itself: of what httpx's client adds to it, nothing is wanted.
 
         It keeps cookies, follows redirections to any host and has hooks, for a quarter of the
         CPU of a request.
         """
-        sent = httpx.Request(
-            request.method,
-            url,
-            headers=self._headers,
-            content=request.body,
-            extensions=self._extensions,
+        # The headers have no name here: a log that prints local variables would print them.
+        response = await self._transport.send(
+            request.method, url, self._headers_of(request), request.body
         )
-        if request.body is not None:
-            sent.headers["Content-Type"] = "application/json"
-        response = await self._transport.handle_async_request(sent)
         try:
             body = Body(response.headers.get("content-encoding", ""))
             async for piece in response.aiter_raw():
@@ -159,6 +152,11 @@ class Connection:
             collect_headers(response.headers.multi_items()),
             self._credential.redacted(bytes(body.content)),
         )
+
+    def _headers_of(self, request: Request) -> Mapping[str, str]:
+        if request.body is None:
+            return self._headers
+        return {**self._headers, "Content-Type": "application/json"}
 
 
 class _Credential:
