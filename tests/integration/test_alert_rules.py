@@ -51,6 +51,9 @@ def service(outcome: str) -> str:
     return f'mqbot_service_requests_total{{{RUN},endpoint="status",outcome="{outcome}"}}'
 
 
+PRUNING = f'mqbot_job_failures_total{{{RUN},task="prune history"}}'
+
+
 def slack_error(code: str) -> str:
     return f'mqbot_slack_errors_total{{{RUN},method="chat.postMessage",code="{code}"}}'
 
@@ -70,7 +73,7 @@ WELL: Mapping[str, str] = {
     f"mqbot_outbox_parked_channels{{{RUN}}}": always(0),
     f"mqbot_slack_rate_limit_wait_seconds_total{{{RUN}}}": grows(1),
     f"mqbot_service_rate_limit_wait_seconds_total{{{RUN}}}": grows(1),
-    f'mqbot_job_failures_total{{{RUN},task="prune history"}}': always(0),
+    PRUNING: always(0),
     slack_error("ratelimited"): grows(1),
     service("200"): grows(600),
     service("503"): grows(1),
@@ -87,10 +90,7 @@ ILL: Mapping[str, Mapping[str, str]] = {
     "MqbotAcknowledgesSlowly": histogram(
         "mqbot_slack_ack_seconds", "0.005", "1", beyond=("2", "3")
     ),
-    "MqbotPollsStale": {
-        # Not so long yet that the other alert about them fires.
-        f"mqbot_repositories_stale{{{RUN}}}": f"0x{LATE - 10} 6x{MINUTES}"
-    },
+    "MqbotPollsStale": {f"mqbot_repositories_stale{{{RUN}}}": always(6)},
     "MqbotRepositoriesStale": {f"mqbot_repositories_stale{{{RUN}}}": always(1)},
     "MqbotNothingPolled": {f"mqbot_repositories_polled{{{RUN}}}": always(0)},
     "MqbotPollsLate": histogram("mqbot_poll_lateness_seconds", "0.1", "5", beyond=("10",)),
@@ -106,7 +106,7 @@ ILL: Mapping[str, Mapping[str, str]] = {
     "MqbotServiceUnreadable": {
         f'mqbot_service_unreadable_answers_total{{{RUN},endpoint="status"}}': occurs(LATE - 5)
     },
-    "MqbotJobsFail": {f'mqbot_job_failures_total{{{RUN},task="prune history"}}': grows(1)},
+    "MqbotJobsFail": {PRUNING: grows(1)},
 }
 """What has to be otherwise for the alert."""
 
@@ -157,6 +157,63 @@ def test_an_alert_fires_on_what_it_is_for_and_no_other_does(name: str, tmp_path:
 def test_that_no_process_polls_at_all_is_seen_where_only_web_is_scraped(tmp_path: Path) -> None:
     web = {name: values for name, values in WELL.items() if "_repositories_" not in name}
     assert wrong(tmp_path, web, ["MqbotNothingPolled"]) == ""
+
+
+DEAD = 10
+"""The minute at which a process dies."""
+
+ALIVE = {name: f"{values.split('x')[0]}x{DEAD} stale" for name, values in WELL.items()}
+"""What all the series look like whose process dies."""
+
+ALL_STALE = {f"mqbot_repositories_stale{{{RUN}}}": always(10)}
+NO_POSTS = {f"mqbot_outbox_oldest_seconds{{{RUN}}}": f"0+60x{MINUTES}"}
+
+ONE_FAULT: Mapping[str, tuple[Mapping[str, str], list[str]]] = {
+    "the only process is dead": (
+        {name: values for name, values in ALIVE.items() if WORKER not in name}
+        | {f"up{{{RUN}}}": f"1x{DEAD} {always(0)}"},
+        ["MqbotDown"],
+    ),
+    "the only worker is dead, and nobody posts": (
+        {name: values for name, values in WELL.items() if "_repositories_" not in name}
+        | {f"up{{{WORKER}}}": always(0), **NO_POSTS},
+        ["MqbotDown"],
+    ),
+    "a process does not reach its database": (
+        {**WELL, **ALL_STALE, PRUNING: grows(60), f"mqbot_database_up{{{RUN}}}": always(0)},
+        ["MqbotDatabaseAway"],
+    ),
+    "the database was away a moment ago": (
+        {**WELL, f"mqbot_database_up{{{RUN}}}": f"0x{LATE - 10} {always(1)}"}
+        | {PRUNING: f"0+60x{LATE - 10} {60 * (LATE - 10)}x{MINUTES}"},
+        [],
+    ),
+    "Slack is away": (
+        {**WELL, **NO_POSTS, f"mqbot_slack_sockets{{{RUN}}}": always(0)},
+        ["MqbotSocketsDeaf"],
+    ),
+    "the service refuses the credential": (
+        {**WELL, **ALL_STALE, service("401"): grows(300)},
+        ["MqbotServiceRefusesCredential"],
+    ),
+    "the service is away": (
+        {**WELL, **ALL_STALE, service("503"): grows(300)},
+        ["MqbotPollsStale", "MqbotServiceFails"],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", ONE_FAULT)
+def test_one_fault_pages_once(fault: str, tmp_path: Path) -> None:
+    series, firing = ONE_FAULT[fault]
+    assert wrong(tmp_path, series, firing) == ""
+
+
+def test_a_process_that_dies_again_and_again_is_seen_where_none_is_down_for_long(
+    tmp_path: Path,
+) -> None:
+    series = {f"up{{{RUN}}}": " ".join(["0", "1"] * (MINUTES // 2))}
+    assert wrong(tmp_path, series, ["MqbotNothingPolled"]) == ""
 
 
 FIRST_OCCURRENCES = pytest.mark.parametrize(
