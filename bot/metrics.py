@@ -55,6 +55,9 @@ class ServiceCounts(Protocol):
     def unreadable_events(self) -> int: ...
 
     @property
+    def unreadable_metadata(self) -> int: ...
+
+    @property
     def rate_limit_waits(self) -> int: ...
 
     @property
@@ -212,6 +215,11 @@ class _ServiceCollector(Collector):
             yield family
         for name, help_text, total in (
             ("mqbot_service_unreadable_events", "Events kept unread", counts.unreadable_events),
+            (
+                "mqbot_service_unreadable_metadata",
+                "Events told with less than they say: their metadata could not be read in full",
+                counts.unreadable_metadata,
+            ),
             (
                 "mqbot_service_rate_limit_waits",
                 "Answers of the service that asked us to wait for its rate",

@@ -54,6 +54,10 @@ def service(outcome: str) -> str:
 PRUNING = f'mqbot_job_failures_total{{{RUN},task="prune history"}}'
 
 
+def unreadable(what: str) -> str:
+    return f"mqbot_service_unreadable_{what}_total{{{RUN}}}"
+
+
 def slack_error(code: str) -> str:
     return f'mqbot_slack_errors_total{{{RUN},method="chat.postMessage",code="{code}"}}'
 
@@ -76,6 +80,8 @@ WELL: Mapping[str, str] = {
     PRUNING: always(0),
     slack_error("ratelimited"): grows(1),
     service("200"): grows(600),
+    unreadable("events"): always(0),
+    unreadable("metadata"): always(0),
     service("503"): grows(1),
     **histogram("mqbot_slack_ack_seconds", beyond=("0.005", "1", "3")),
     **histogram("mqbot_poll_lateness_seconds", beyond=("0.1", "5", "10")),
@@ -152,6 +158,12 @@ def test_nothing_fires_while_all_is_well(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", names())
 def test_an_alert_fires_on_what_it_is_for_and_no_other_does(name: str, tmp_path: Path) -> None:
     assert wrong(tmp_path, {**WELL, **ILL[name]}, [name]) == ""
+
+
+@pytest.mark.parametrize("what", ["events", "metadata"])
+def test_events_that_cannot_be_read_in_full_are_seen(what: str, tmp_path: Path) -> None:
+    read_before = {unreadable(what): f"0x{LATE - 5} {always(1)}"}
+    assert wrong(tmp_path, {**WELL, **read_before}, ["MqbotServiceUnreadable"]) == ""
 
 
 def test_that_no_process_polls_at_all_is_seen_where_only_web_is_scraped(tmp_path: Path) -> None:

@@ -78,7 +78,6 @@ async def test_whatever_a_bot_exports_of_itself_is_on_the_dashboard(sqlite_url: 
 ONLY_FOR_LOOKING_CLOSER = {
     "mqbot_oldest_poll_seconds",
     "mqbot_service_rate_limit_waits",
-    "mqbot_service_unreadable_events",
     "mqbot_slack_rate_limit_waits",
 }
 
