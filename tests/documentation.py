@@ -11,7 +11,7 @@ from bot.domain.classification import classify, topic_of, turn_after
 from bot.domain.commands import VERBS
 from bot.domain.dequeue_codes import DEQUEUE_CODES
 from bot.domain.event_records import EventRecord
-from bot.messages.events import in_words
+from bot.messages.events.event_posts import in_words
 from tests.support.event_samples import ERAS, TYPES, checks_end_with, leave_with, sample_record
 
 ROOT = Path(__file__).parents[1]

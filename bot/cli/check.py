@@ -20,7 +20,7 @@ from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.inspection import Area, Finding, Standing
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.retries import Patience
-from bot.messages import inspection
+from bot.messages.inspection import of_machine
 from bot.slack.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.inspection import WebApiInspection
@@ -94,29 +94,29 @@ async def _without_settings(
     try:
         url = load_database_url(environ)
     except ConfigurationError:
-        found.append(inspection.without_settings(Area.DATABASE))
+        found.append(of_machine.without_settings(Area.DATABASE))
     else:
         found.extend(await _database(url))
     return [
         *found,
-        inspection.without_settings(Area.MERGE_QUEUE),
-        inspection.without_settings(Area.SLACK),
+        of_machine.without_settings(Area.MERGE_QUEUE),
+        of_machine.without_settings(Area.SLACK),
     ]
 
 
 async def _everything(settings: Settings) -> Sequence[Finding]:
-    configuration = inspection.settings_read(len(settings.repositories), len(settings.channels))
+    configuration = of_machine.settings_read(len(settings.repositories), len(settings.channels))
     url = settings.database_url.get_secret_value()
     database = await _database(url)
     channels = {one.channel_id for one in settings.channels}
-    if database == [inspection.database_current(migrate.head_revision())]:
+    if database == [of_machine.database_current(migrate.head_revision())]:
         deliveries = await guarded(
             Area.DELIVERIES, "outbox", partial(_deliveries, settings, channels)
         )
     elif all(one.standing is Standing.OK for one in database):
-        deliveries = [inspection.no_deliveries_yet()]
+        deliveries = [of_machine.no_deliveries_yet()]
     else:
-        deliveries = [inspection.without_database(Area.DELIVERIES, "outbox")]
+        deliveries = [of_machine.without_database(Area.DELIVERIES, "outbox")]
     service, slack = await asyncio.gather(
         guarded(Area.MERGE_QUEUE, "service", partial(_merge_queue, settings), TOTAL_SECONDS),
         guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), TOTAL_SECONDS),
@@ -150,7 +150,7 @@ async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[Findin
             channels |= await look.channels(settings.repositories)
             return await look.deliveries()
         except StoreUnavailable as error:
-            return [inspection.database_unusable(error.cause)]
+            return [of_machine.database_unusable(error.cause)]
 
 
 async def _merge_queue(settings: Settings) -> Iterable[Finding]:
@@ -182,7 +182,7 @@ async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:
 
 
 def _wrong(error: ConfigurationError) -> list[Finding]:
-    return [inspection.setting_wrong(name, problem) for name, problem in error.problems.items()]
+    return [of_machine.setting_wrong(name, problem) for name, problem in error.problems.items()]
 
 
 def _wanted_scopes() -> frozenset[str]:

@@ -229,7 +229,7 @@ OTHER_FACTS = (
     "outcome",
     "product",
 )
-"""Of metadata that we have no model for (`bot.messages.other_events` words them)."""
+"""Of metadata that we have no model for (`bot.messages.events.other_events` words them)."""
 
 FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
 

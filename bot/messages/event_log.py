@@ -6,7 +6,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message
 from bot.messages import actions, blocks
-from bot.messages.events import headline, in_words
+from bot.messages.events.event_posts import headline, in_words
 from bot.messages.text import code, cut_markup, escape, local_time, plural, utc_time
 
 LINES_ROOM = 8000

@@ -8,7 +8,8 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, blocks, groups, timers
+from bot.messages import actions, blocks, timers
+from bot.messages.groups import group_acts
 from bot.messages.status import resume_button
 from bot.messages.text import duration, escape, local_time, plural, quote, utc_time
 
@@ -63,11 +64,11 @@ def of_group(
 
     `overdue` of them should have lifted themselves.
     """
-    group = groups.name_of(act.group)
+    group = group_acts.name_of(act.group)
     reason = quote(act.wanted.reason, REASON_LIMIT)
     by = f" by {quote(act.actor.name, NAME_LIMIT)}"
     grown = _grown_together(left)
-    count = f"{groups.queues(len(left))} of {group}"
+    count = f"{group_acts.queues(len(left))} of {group}"
     since = duration(now - act.at)
     text = f"{count} still paused{by}, for {since}: {reason}"
     first = left[0]
@@ -81,14 +82,14 @@ def of_group(
             blocks.context(
                 f"paused{by} since {local_time(act.at)}",
                 grown,
-                groups.Ends(tuple(ends), len(left), overdue).said(),
+                group_acts.Ends(tuple(ends), len(left), overdue).said(),
             ),
-            blocks.context(groups.names([one.repository for one in left])),
+            blocks.context(group_acts.names([one.repository for one in left])),
             blocks.actions(
                 [
-                    groups.unpause_button(act),
+                    group_acts.unpause_button(act),
                     blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
-                    groups.extend_menu(act.group),
+                    group_acts.extend_menu(act.group),
                 ]
             ),
         ),
@@ -115,7 +116,7 @@ def _grown(record: PauseRecord) -> str:
 
 def snoozed(repository: RepositoryName, next_at: datetime, group: str | None = None) -> Message:
     """To the person who pressed *Snooze*; `group` when it speaks for all that it has paused."""
-    what = escape(repository) if group is None else groups.name_of(group)
+    what = escape(repository) if group is None else group_acts.name_of(group)
     text = f":zzz: No reminder of {what} before"
     return Message(
         text=f"{text} {utc_time(next_at)}.",

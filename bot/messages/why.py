@@ -18,8 +18,8 @@ from bot.domain.whereabouts import (
     OutOfSight,
 )
 from bot.messages import actions, blocks
-from bot.messages.events import in_words
-from bot.messages.leaving import leaving
+from bot.messages.events.event_posts import in_words
+from bot.messages.events.leaving import leaving
 from bot.messages.text import (
     code,
     duration,

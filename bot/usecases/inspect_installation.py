@@ -10,7 +10,7 @@ from bot.domain.errors import MergeQueueError, StoreUnavailable
 from bot.domain.inspection import Area, Finding, InspectionFailed
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.messages import findings, inspection, inspection_of_service, inspection_of_slack
+from bot.messages.inspection import findings, of_machine, of_service, of_slack
 from bot.ports import Clock, Store
 from bot.ports.inspection import InspectedMergeQueue, SlackInspection
 
@@ -80,7 +80,7 @@ class InspectStore:
             summary = await transaction.outbox.summary()
             doubtful = await transaction.outbox.in_doubt(limit=1)
         since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
-        return list(inspection.deliveries(summary, since, self.clock.now()))
+        return list(of_machine.deliveries(summary, since, self.clock.now()))
 
     async def channels(self, repositories: Sequence[RepositoryName]) -> set[str]:
         """Those subscribed by command or by configuration; raises StoreUnavailable."""
@@ -106,9 +106,9 @@ class InspectMergeQueue:
             try:
                 status: QueueStatus = await self.service.status(name)
             except MergeQueueError as error:
-                return [inspection_of_service.repository_failed(name, error)]
+                return [of_service.repository_failed(name, error)]
             readable.append(name)
-            return [inspection_of_service.repository_read(name, status)]
+            return [of_service.repository_read(name, status)]
 
         found, skew = await asyncio.gather(
             together(self.repositories, Area.MERGE_QUEUE, look),
@@ -123,16 +123,16 @@ class InspectMergeQueue:
 
     async def _credential(self, *, reads_something: bool) -> Finding:
         try:
-            return inspection_of_service.application(await self.service.application())
+            return of_service.application(await self.service.application())
         except MergeQueueError as error:
-            return inspection_of_service.application_failed(error, reads_something=reads_something)
+            return of_service.application_failed(error, reads_something=reads_something)
 
     async def _clock(self) -> Iterable[Finding]:
         try:
             ahead = await self.service.clock_ahead()
         except MergeQueueError:
             ahead = None
-        return [inspection.clock("merge queue service", ahead)]
+        return [of_machine.clock("merge queue service", ahead)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,34 +148,34 @@ class InspectSlack:
             guarded(Area.SLACK, "app-level token", self._app),
             together(sorted(channels), Area.CHANNEL, self._channel),
         )
-        return [*bot, *app, *(seen or [inspection_of_slack.no_channels()])]
+        return [*bot, *app, *(seen or [of_slack.no_channels()])]
 
     async def _bot(self) -> Iterable[Finding]:
         try:
             found = await self.slack.bot()
         except InspectionFailed as error:
             return [
-                inspection_of_slack.token_failed("bot token", error),
-                inspection.clock("Slack", None),
+                of_slack.token_failed("bot token", error),
+                of_machine.clock("Slack", None),
             ]
         return [
-            inspection_of_slack.bot_token(found),
-            inspection_of_slack.scopes(found, self.wanted_scopes),
-            inspection.clock("Slack", found.ahead),
+            of_slack.bot_token(found),
+            of_slack.scopes(found, self.wanted_scopes),
+            of_machine.clock("Slack", found.ahead),
         ]
 
     async def _app(self) -> Iterable[Finding]:
         try:
             is_used = await self.slack.app_token()
         except InspectionFailed as error:
-            return [inspection_of_slack.token_failed("app-level token", error)]
-        return [inspection_of_slack.app_token()] if is_used else []
+            return [of_slack.token_failed("app-level token", error)]
+        return [of_slack.app_token()] if is_used else []
 
     async def _channel(self, channel_id: str) -> Iterable[Finding]:
         try:
-            return [inspection_of_slack.channel(channel_id, await self.slack.channel(channel_id))]
+            return [of_slack.channel(channel_id, await self.slack.channel(channel_id))]
         except InspectionFailed as error:
-            return [inspection_of_slack.channel_failed(channel_id, error)]
+            return [of_slack.channel_failed(channel_id, error)]
 
 
 async def inspect_database(
@@ -189,13 +189,13 @@ async def inspect_database(
     try:
         revision = await current()
     except StoreUnavailable as error:
-        return [inspection.database_unusable(error.cause)]
+        return [of_machine.database_unusable(error.cause)]
     except ValueError as error:
-        return [inspection.database_not_to_be_opened(str(error))]
+        return [of_machine.database_not_to_be_opened(str(error))]
     if revision == known[-1]:
-        return [inspection.database_current(revision)]
+        return [of_machine.database_current(revision)]
     if at_start and (revision is None or revision in known):
-        return [inspection.database_next_start(revision, known[-1])]
+        return [of_machine.database_next_start(revision, known[-1])]
     if revision is None:
-        return [inspection.database_empty()]
-    return [inspection.database_other(revision, known[-1])]
+        return [of_machine.database_empty()]
+    return [of_machine.database_other(revision, known[-1])]

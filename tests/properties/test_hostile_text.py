@@ -38,7 +38,6 @@ from bot.messages import (
     choice,
     errors,
     event_log,
-    events,
     home,
     pause,
     people,
@@ -48,6 +47,7 @@ from bot.messages import (
     subscriptions,
     why,
 )
+from bot.messages.events import event_posts
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.mrkdwn import rich_text_from_person
 from bot.sandbox.slack.web_api.request_bodies import Received
@@ -175,7 +175,7 @@ def event(event_type: str, code: str | None = None) -> Make:
         seen = make_pull_request_record(
             title=outside.text(), url=outside.url(), author=outside.text()
         )
-        return events.event(record, seen)
+        return event_posts.event(record, seen)
 
     return make
 

@@ -67,12 +67,10 @@ from bot.domain.whereabouts import (
     Whereabouts,
 )
 from bot.messages import (
-    batch_posts,
     branches,
     choice,
     errors,
     event_log,
-    events,
     help as help_messages,
     home,
     notices,
@@ -85,10 +83,10 @@ from bot.messages import (
     statistics,
     status,
     subscriptions,
-    summary,
     timers,
     why,
 )
+from bot.messages.events import batch_posts, event_posts, summary
 from bot.messages.pause_card import PauseView
 from tests.support.alert_messages import messages_of_alerts
 from tests.support.board_messages import messages_of_boards
@@ -145,7 +143,7 @@ def every_message(text: str, url: str) -> Rendered:
         "linked": people.linked(make_person(text), "/mq"),
         "me": people.me(make_person(text), "/mq"),
         "merge told its author": notices.direct(
-            events.event(
+            event_posts.event(
                 make_event_record(MERGED),
                 make_pull_request_record(title=text, url=url, author=text),
             ),
@@ -493,7 +491,7 @@ def _leave(text: str, url: str) -> EventRecord:
 def _events(text: str, url: str) -> Rendered:
     seen = make_pull_request_record(title=text, url=url, author=text)
     found: dict[str, Message | View] = {
-        f"event {event_type}": events.event(
+        f"event {event_type}": event_posts.event(
             make_event_record(
                 event_type,
                 repository=LONG_NAME,
@@ -515,9 +513,9 @@ def _events(text: str, url: str) -> Rendered:
     }
     for code in ["CHECKS_FAILED", "PR_AHEAD_DEQUEUED", text]:
         leave = make_event_record("action.queue.leave", code=code, trigger="@" + text)
-        found[f"leave {code}"] = events.event(leave, seen, calls=CALLED)
+        found[f"leave {code}"] = event_posts.event(leave, seen, calls=CALLED)
         ended = make_event_record(
             "action.queue.checks_end", code=code, aborted=True, abort_status="REEMBARKED"
         )
-        found[f"put back {code}"] = events.event(ended, None)
+        found[f"put back {code}"] = event_posts.event(ended, None)
     return found

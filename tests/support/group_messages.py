@@ -20,7 +20,8 @@ from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import audit, group_form, group_question, group_status, groups, reminders
+from bot.messages import audit, reminders
+from bot.messages.groups import group_acts, group_form, group_question, group_status
 from tests.support.clock import NOON
 from tests.support.make import make_act
 
@@ -75,30 +76,30 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
     return {
         "group confirm": group_question.confirm(many, reason, read),
         "group confirm of all": group_question.confirm(everything, reason, [*MANY]),
-        "group progress": groups.progress("release", Action.PAUSE, 12, 50),
-        "group paused": groups.act(paused),
-        "group unpaused": groups.act(unpaused),
-        "group failed": groups.act(make_group_act(*all_failed, actor=actor, asked=reason)),
-        "group already": groups.answer(
+        "group progress": group_acts.progress("release", Action.PAUSE, 12, 50),
+        "group paused": group_acts.act(paused),
+        "group unpaused": group_acts.act(unpaused),
+        "group failed": group_acts.act(make_group_act(*all_failed, actor=actor, asked=reason)),
+        "group already": group_acts.answer(
             make_group_act(*all_held, actor=actor, asked=reason), posted_here=False
         ),
-        "group cut short": groups.act(
+        "group cut short": group_acts.act(
             make_group_act(*_of_pause(text), actor=actor, asked=reason, ended=False)
         ),
-        "group cut short and ended": groups.answer(
+        "group cut short and ended": group_acts.answer(
             replace(
                 make_group_act(*_of_pause(text), actor=actor, asked=reason),
                 ended_at=NOON + CUT_SHORT,
             ),
             posted_here=False,
         ),
-        "group since then": groups.since_then("release", unpaused),
-        "group unknown since then": groups.since_then("release", None),
+        "group since then": group_acts.since_then("release", unpaused),
+        "group unknown since then": group_acts.since_then("release", None),
         "group status": group_status.status(many, read),
-        "group card": groups.card(paused, [*MANY[:60]], [NOON + timedelta(hours=2)] * 60),
-        "group card overdue": groups.card(paused, [*MANY[:60]], [NOON] * 60, 60),
-        "group card that is over": groups.card(paused, []),
-        "group lifted by its timers": groups.act(
+        "group card": group_acts.card(paused, [*MANY[:60]], [NOON + timedelta(hours=2)] * 60),
+        "group card overdue": group_acts.card(paused, [*MANY[:60]], [NOON] * 60, 60),
+        "group card that is over": group_acts.card(paused, []),
+        "group lifted by its timers": group_acts.act(
             replace(unpaused, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
         ),
         "group form": group_form.form(many, channel_id="C0MERGEQ", read=read, lasting="30m"),
@@ -110,14 +111,14 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
             NOON + timedelta(hours=1),
             [NOON + timedelta(hours=2), NOON + timedelta(hours=3)],
         ),
-        "group extended": groups.act(extended),
+        "group extended": group_acts.act(extended),
         "group extend form": group_form.extend_form(everything, None),
-        "group resumed": groups.resumed(
+        "group resumed": group_acts.resumed(
             paused,
             PauseRecord(MANY[0], NOON, text, text, ended_by=Who(text), ended_at=NOON),
         ),
-        "group will tell": groups.will_tell("release", is_new=False),
-        "group nothing held": groups.nothing_held("release"),
+        "group will tell": group_acts.will_tell("release", is_new=False),
+        "group nothing held": group_acts.nothing_held("release"),
     }
 
 

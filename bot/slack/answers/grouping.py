@@ -13,7 +13,7 @@ from bot.domain.commands import (
 from bot.domain.durations import Lasting, written
 from bot.domain.group_acts import GroupAct, read_asked
 from bot.domain.groups import Group
-from bot.messages import group_form, group_question, group_status, groups
+from bot.messages.groups import group_acts, group_form, group_question, group_status
 from bot.messages.text import clean
 from bot.ports import Clock
 from bot.slack.answers.answer import GeneralAnswer
@@ -123,18 +123,20 @@ class GroupAnswers:
         """A button that was pressed is gone before anything is done."""
         if conversation.on_private_message:
             total = len(request.group.repositories)
-            await conversation.put_in_place(groups.progress(request.group.name, action, 0, total))
+            await conversation.put_in_place(
+                group_acts.progress(request.group.name, action, 0, total)
+            )
 
     async def _end(
         self, ended: GroupAct | SinceThen | NothingHeld, group: Group, conversation: Conversation
     ) -> None:
         if isinstance(ended, SinceThen):
-            message = groups.since_then(group.name, ended.latest)
+            message = group_acts.since_then(group.name, ended.latest)
         elif isinstance(ended, NothingHeld):
-            message = groups.nothing_held(group.name)
+            message = group_acts.nothing_held(group.name)
         else:
             is_told = await self._tell_channel(ended, conversation)
-            message = groups.answer(ended, posted_here=is_told)
+            message = group_acts.answer(ended, posted_here=is_told)
         if conversation.on_private_message:
             await conversation.put_in_place(message)
         else:
@@ -145,5 +147,5 @@ class GroupAnswers:
         if not ended.has_changed:
             return False
         if conversation.channel_id not in ended.told_together:
-            await conversation.tell_channel(groups.act(ended))
+            await conversation.tell_channel(group_acts.act(ended))
         return True

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.messages import groups
+from bot.messages.groups import group_acts
 from bot.ports import Clock
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.pausing.group_work import Progress
@@ -41,7 +41,7 @@ class ProgressLine:
             return
         self.told += 1
         self.told_at = now
-        message = groups.progress(
+        message = group_acts.progress(
             progress.group.name, progress.action, progress.done, progress.total
         )
         if self.is_replaced:

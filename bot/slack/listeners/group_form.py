@@ -13,7 +13,8 @@ from bot.domain.errors import InvalidDuration, InvalidReason, UnknownGroup
 from bot.domain.group_acts import read_asked
 from bot.domain.groups import Groups
 from bot.domain.pauses import check_reason
-from bot.messages import actions, group_form
+from bot.messages import actions
+from bot.messages.groups import group_form
 from bot.messages.text import clean
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.answers.pausing import REASON_KEPT

@@ -8,7 +8,7 @@ from bot.domain.cards import Card
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
-from bot.messages import events
+from bot.messages.events import event_posts
 from bot.ports import Transaction
 
 
@@ -31,6 +31,6 @@ async def load_bisection_cards(
             subject = telling.get(card.name.key)
             record = records.get(subject) if subject is not None else None
             if record is not None:
-                message = events.event(record, None)
+                message = event_posts.event(record, None)
                 messages[card.card_id] = replace(message, since=record.received_at)
     return messages

@@ -6,7 +6,8 @@ from bot.domain.cards import Card, CardKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.timers import Timer
-from bot.messages import groups, pause_card
+from bot.messages import pause_card
+from bot.messages.groups import group_acts
 from bot.messages.pause_card import PauseView
 from bot.ports import Transaction
 from bot.usecases.pausing.group_marks import load_group_acts
@@ -63,5 +64,5 @@ async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
             left = await still_paused(transaction, act)
             ends = await ends_of(transaction, left)
             names = [one.repository for one in left]
-            messages[card.card_id] = groups.card(act, names, ends.times, ends.overdue)
+            messages[card.card_id] = group_acts.card(act, names, ends.times, ends.overdue)
     return messages

@@ -10,14 +10,8 @@ from bot.domain.deliveries import Delivery, SubjectKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding
 from bot.domain.reminders import is_newest, pause_of
-from bot.messages import (
-    alerts,
-    groups,
-    pause,
-    pause_card,
-    reminders,
-    staleness,
-)
+from bot.messages import alerts, pause, pause_card, reminders, staleness
+from bot.messages.groups import group_acts
 from bot.ports import Transaction
 from bot.usecases.pausing.group_marks import load_group_acts
 from bot.usecases.pausing.group_pauses import ends_of, pausing_act, still_paused
@@ -106,7 +100,7 @@ async def _group_messages(
 ) -> dict[str, Message]:
     acts = await load_group_acts(transaction, _ids(deliveries))
     return {
-        one.delivery_id: groups.answer(acts[one.subject.subject_id], posted_here=False)
+        one.delivery_id: group_acts.answer(acts[one.subject.subject_id], posted_here=False)
         for one in deliveries
         if one.subject.subject_id in acts
     }
@@ -128,7 +122,7 @@ async def _pause_messages(
         if one.subject.kind is SubjectKind.GROUP_RESUMED:
             act = await pausing_act(transaction, record)
             messages[one.delivery_id] = (
-                pause_card.resumed(record) if act is None else groups.resumed(act, record)
+                pause_card.resumed(record) if act is None else group_acts.resumed(act, record)
             )
             continue
         timed = record.ending is PauseEnding.TIMER

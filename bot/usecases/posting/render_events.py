@@ -14,7 +14,8 @@ from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
-from bot.messages import batch_posts, events, notices, summary
+from bot.messages import notices
+from bot.messages.events import batch_posts, event_posts, summary
 from bot.ports import Folded, Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
@@ -67,9 +68,11 @@ class _EventPost:
         """`people` by the logins of authors."""
         if is_person(self.address):
             notice = Notice.MERGE if self.kind is EventKind.MERGE else Notice.FAILURE
-            return notices.direct(events.event(self.record, self.pull_request, self.kind), notice)
+            return notices.direct(
+                event_posts.event(self.record, self.pull_request, self.kind), notice
+            )
         calls = people.get(self.author or "", ()) if self.is_calling else ()
-        return events.event(self.record, self.pull_request, self.kind, calls=calls)
+        return event_posts.event(self.record, self.pull_request, self.kind, calls=calls)
 
     @property
     def author(self) -> str | None:

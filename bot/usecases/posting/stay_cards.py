@@ -10,7 +10,7 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.stays import events_of, state_of
 from bot.domain.surroundings import in_surroundings
-from bot.messages import events
+from bot.messages.events import event_posts
 from bot.ports import Transaction
 
 
@@ -44,6 +44,6 @@ async def _of_repository(
         if state is not None and state.pull_request is not None:
             told = in_surroundings(state, found)
             kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
-            message = events.event(told, seen.get(state.pull_request), kind)
+            message = event_posts.event(told, seen.get(state.pull_request), kind)
             messages[card.card_id] = replace(message, since=state.received_at)
     return messages

@@ -13,9 +13,10 @@ from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, choice, events, pause, status, timers
+from bot.messages import actions, choice, pause, status, timers
 from bot.messages.blocks import VALUE_LIMIT
-from bot.messages.leaving import LEAVINGS, NOTHING
+from bot.messages.events import event_posts
+from bot.messages.events.leaving import LEAVINGS, NOTHING
 from tests.support.clock import NOON
 from tests.support.every_message import LONG_NAME
 from tests.support.make import (
@@ -35,7 +36,7 @@ LEAVE = "action.queue.leave"
 
 
 def left(code: str) -> Message:
-    return events.event(
+    return event_posts.event(
         make_event_record(LEAVE, merged=False, code=code), make_pull_request_record()
     )
 
@@ -58,7 +59,7 @@ def test_the_text_of_a_failure_says_which_why_and_whose_turn_it_is() -> None:
 def test_the_text_of_a_pause_made_elsewhere_says_who_and_why(type_: str) -> None:
     record = make_event_record(type_, pull_request=None, reason="by hand", actor="Ana")
 
-    text = events.event(record, None).text
+    text = event_posts.event(record, None).text
 
     assert "by hand" in text
     assert "by Ana" in text
@@ -106,7 +107,7 @@ def test_who_keeps_their_place_has_nothing_to_do() -> None:
 def test_internal_names_are_never_shown() -> None:
     for queue_name in ("__default__", "default"):
         record = make_event_record(queue_name=queue_name)
-        assert queue_name not in str(events.event(record, None))
+        assert queue_name not in str(event_posts.event(record, None))
 
 
 def test_a_resume_button_comes_back_with_the_pause_it_was_drawn_for() -> None:

@@ -59,13 +59,11 @@ from bot.domain.whereabouts import (
     Whereabouts,
 )
 from bot.messages import (
-    batch_posts,
     board,
     branches,
     choice,
     errors,
     event_log,
-    events,
     help as help_messages,
     home,
     notices,
@@ -77,10 +75,10 @@ from bot.messages import (
     statistics,
     status,
     subscriptions,
-    summary,
     timers,
     why,
 )
+from bot.messages.events import batch_posts, event_posts, summary
 from bot.messages.pause_card import PauseView
 from tests.support.clock import NOON
 from tests.support.make import (
@@ -168,7 +166,7 @@ def explain(error: Exception) -> Message:
 
 
 def told(type_: str, **details: object) -> Message:
-    return events.event(make_event_record(type_, **details), SEEN)  # type: ignore[arg-type]  # JSON values, as each case writes them
+    return event_posts.event(make_event_record(type_, **details), SEEN)  # type: ignore[arg-type]  # JSON values, as each case writes them
 
 
 LEFT = make_event_record(
@@ -526,13 +524,15 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "error-cut-off": lambda: explain(CutOff()),
     "error-defect": lambda: explain(ZeroDivisionError("secret of ours")),
     "event-enter": lambda: told("action.queue.enter", queue_name="hotfix"),
-    "event-enter-untitled": lambda: events.event(make_event_record(queue_name="__default__"), None),
+    "event-enter-untitled": lambda: event_posts.event(
+        make_event_record(queue_name="__default__"), None
+    ),
     "event-merge": lambda: told("action.queue.merged", queued_at=QUEUED_AT),
     "event-merge-by-hand": lambda: told(LEAVE, merged=True, code="PR_MANUALLY_MERGED"),
     "event-failure": lambda: told(
         LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT
     ),
-    "event-failure-of-linked-authors": lambda: events.event(
+    "event-failure-of-linked-authors": lambda: event_posts.event(
         make_event_record(LEAVE, merged=False, code="CHECKS_FAILED"),
         SEEN,
         calls=["U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"],

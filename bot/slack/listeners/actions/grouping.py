@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.groups import Groups
-from bot.messages import actions, group_form, timers
+from bot.messages import actions, timers
+from bot.messages.groups import group_form
 from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.listeners.actions.click import OnClick
 from bot.slack.payloads import BlockActions

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.repositories import Repositories
-from bot.messages import actions, groups, pause, pause_card
+from bot.messages import actions, pause, pause_card
+from bot.messages.groups import group_acts
 from bot.slack.listeners.actions.click import OnClick
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
@@ -34,7 +35,7 @@ class WatchActions:
         group = actions.read_group_target(click.action.chosen).group
         outcome = await self.watch_resume.of_group(group, conversation.actor)
         if outcome is Watching.NOT_PAUSED:
-            await conversation.tell_actor(groups.nothing_held(group))
+            await conversation.tell_actor(group_acts.nothing_held(group))
         else:
             is_new = outcome is Watching.BEGUN
-            await conversation.tell_actor(groups.will_tell(group, is_new=is_new))
+            await conversation.tell_actor(group_acts.will_tell(group, is_new=is_new))

@@ -13,16 +13,8 @@ from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
-from bot.messages import (
-    actions,
-    audit,
-    blocks,
-    group_form,
-    group_question,
-    group_status,
-    groups,
-    reminders,
-)
+from bot.messages import actions, audit, blocks, reminders
+from bot.messages.groups import group_acts, group_form, group_question, group_status
 from tests.support.clock import NOON
 from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
 from tests.support.make import (
@@ -70,24 +62,24 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]
     ),
     "group_confirm_all": lambda: group_question.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
-    "group_progress": lambda: groups.progress("release", Action.PAUSE, 12, 50),
-    "group_progress_unpause": lambda: groups.progress(ALL, Action.UNPAUSE, 0, 2),
-    "group_paused": lambda: groups.act(make_group_act(*RESULTS)),
-    "group_paused_for_a_while": lambda: groups.act(
+    "group_progress": lambda: group_acts.progress("release", Action.PAUSE, 12, 50),
+    "group_progress_unpause": lambda: group_acts.progress(ALL, Action.UNPAUSE, 0, 2),
+    "group_paused": lambda: group_acts.act(make_group_act(*RESULTS)),
+    "group_paused_for_a_while": lambda: group_acts.act(
         make_group_act(RESULTS[0], asked="1h30m freeze for 4.2")
     ),
-    "group_paused_until": lambda: groups.act(
+    "group_paused_until": lambda: group_acts.act(
         make_group_act(RESULTS[0], asked="until 15:00 freeze for 4.2")
     ),
     "group_confirm_for_a_while": lambda: group_question.confirm(
         RELEASE, "30m freeze", [BUSY], NOON + timedelta(minutes=30)
     ),
-    "group_paused_answer": lambda: groups.answer(make_group_act(*RESULTS), posted_here=True),
-    "group_unpaused": lambda: groups.act(UNPAUSED),
-    "group_cut_short": lambda: groups.act(
+    "group_paused_answer": lambda: group_acts.answer(make_group_act(*RESULTS), posted_here=True),
+    "group_unpaused": lambda: group_acts.act(UNPAUSED),
+    "group_cut_short": lambda: group_acts.act(
         make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.NOT_TRIED), ended=False)
     ),
-    "group_cut_short_and_ended": lambda: groups.answer(
+    "group_cut_short_and_ended": lambda: group_acts.answer(
         replace(
             make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.NOT_TRIED)),
             ended_at=NOON + CUT_SHORT,
@@ -95,22 +87,22 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         posted_here=False,
     ),
     "group_snoozed": lambda: reminders.snoozed(SITE, NOON, "release"),
-    "group_since_then": lambda: groups.since_then("release", UNPAUSED),
-    "group_since_then_unknown": lambda: groups.since_then("release", None),
-    "group_card": lambda: groups.card(make_group_act(*RESULTS), [SITE]),
-    "group_card_of_two": lambda: groups.card(
+    "group_since_then": lambda: group_acts.since_then("release", UNPAUSED),
+    "group_since_then_unknown": lambda: group_acts.since_then("release", None),
+    "group_card": lambda: group_acts.card(make_group_act(*RESULTS), [SITE]),
+    "group_card_of_two": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)), [API]
     ),
-    "group_card_overdue": lambda: groups.card(
+    "group_card_overdue": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
         [SITE, API],
         [NOON + timedelta(minutes=30)] * 2,
         overdue=1,
     ),
-    "group_card_that_is_over": lambda: groups.card(
+    "group_card_that_is_over": lambda: group_acts.card(
         make_group_act(*RESULTS, asked="30m freeze for 4.2"), []
     ),
-    "group_lifted_by_its_timers": lambda: groups.act(
+    "group_lifted_by_its_timers": lambda: group_acts.act(
         replace(UNPAUSED, origin=Origin.TIMER, lifts_at=NOON - timedelta(minutes=25))
     ),
     "group_reminder": lambda: reminders.of_group(
@@ -121,30 +113,30 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         ],
         NOON + timedelta(minutes=30),
     ),
-    "group_card_that_lifts_itself": lambda: groups.card(
+    "group_card_that_lifts_itself": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
         [SITE, API],
         [NOON + timedelta(minutes=30)] * 2,
     ),
-    "group_card_of_which_one_lifts_itself": lambda: groups.card(
+    "group_card_of_which_one_lifts_itself": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
         [SITE, API],
         [NOON + timedelta(minutes=30)],
     ),
-    "group_card_with_ends_apart": lambda: groups.card(
+    "group_card_with_ends_apart": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
         [SITE, API],
         [NOON + timedelta(minutes=30), NOON + timedelta(minutes=90)],
     ),
-    "group_extended": lambda: groups.act(EXTENDED),
-    "group_extended_in_part": lambda: groups.act(
+    "group_extended": lambda: group_acts.act(EXTENDED),
+    "group_extended_in_part": lambda: group_acts.act(
         replace(EXTENDED, results=(*EXTENDED.results, RESULTS[2]))
     ),
-    "group_extended_since_then": lambda: groups.since_then("release", EXTENDED),
-    "group_nothing_held": lambda: groups.nothing_held("release"),
-    "group_will_tell": lambda: groups.will_tell("release", is_new=True),
-    "group_asked_already": lambda: groups.will_tell("release", is_new=False),
-    "group_resumed": lambda: groups.resumed(
+    "group_extended_since_then": lambda: group_acts.since_then("release", EXTENDED),
+    "group_nothing_held": lambda: group_acts.nothing_held("release"),
+    "group_will_tell": lambda: group_acts.will_tell("release", is_new=True),
+    "group_asked_already": lambda: group_acts.will_tell("release", is_new=False),
+    "group_resumed": lambda: group_acts.resumed(
         make_group_act(*RESULTS),
         PauseRecord(
             SITE,
@@ -231,8 +223,8 @@ def test_what_the_buttons_carry_comes_back() -> None:
 def test_the_counts_are_those_of_the_table() -> None:
     many = [RepositoryResult(RepositoryName(f"acme/r{n}"), GroupOutcome.CHANGED) for n in range(48)]
     done = make_group_act(*many, *RESULTS[1:], actor=Actor("U1", "alice"))
-    assert groups.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
-    assert "@release: 48 of 50 queues paused" in groups.act(done).text
+    assert group_acts.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
+    assert "@release: 48 of 50 queues paused" in group_acts.act(done).text
 
 
 def test_every_snapshot_is_of_a_message(snapshots: Snapshots) -> None:

@@ -11,8 +11,8 @@ from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass, Turn
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.message import Message
 from bot.domain.surroundings import in_surroundings
-from bot.messages import events
-from bot.messages.leaving import LEAVINGS, NOTHING
+from bot.messages.events import event_posts
+from bot.messages.events.leaving import LEAVINGS, NOTHING
 from tests.support.clock import NOON
 from tests.support.event_samples import (
     ERAS,
@@ -31,7 +31,7 @@ SEEN = make_pull_request_record()
 @pytest.mark.parametrize("event_type", TYPES)
 def test_an_event_reads_as_it_was_reviewed(event_type: str, snapshots: Snapshots) -> None:
     snapshots.check_all(
-        event_type, {era: events.event(sample_record(event_type, era), SEEN) for era in ERAS}
+        event_type, {era: event_posts.event(sample_record(event_type, era), SEEN) for era in ERAS}
     )
 
 
@@ -39,9 +39,9 @@ def test_an_event_reads_as_it_was_reviewed(event_type: str, snapshots: Snapshots
 def test_a_code_reads_as_it_was_reviewed(code: str, snapshots: Snapshots) -> None:
     shown: dict[str, Message] = {}
     for era in ERAS[:2]:
-        shown[f"leave {era}"] = events.event(leave_with(code, era), SEEN)
+        shown[f"leave {era}"] = event_posts.event(leave_with(code, era), SEEN)
         if not DEQUEUE_CODES[code].leave_only:
-            shown[f"checks end {era}"] = events.event(checks_end_with(code, era), SEEN)
+            shown[f"checks end {era}"] = event_posts.event(checks_end_with(code, era), SEEN)
 
     snapshots.check_all(code, shown)
 
@@ -53,7 +53,7 @@ def test_every_snapshot_is_of_a_type_or_a_code(snapshots: Snapshots) -> None:
 @pytest.mark.parametrize("event_type", TYPES)
 @pytest.mark.parametrize("era", ERAS)
 def test_no_event_is_told_by_a_name_of_the_service(event_type: str, era: Era) -> None:
-    text = events.event(sample_record(event_type, era), SEEN).text
+    text = event_posts.event(sample_record(event_type, era), SEEN).text
 
     assert event_type not in text
     assert "_" not in text
@@ -67,7 +67,7 @@ def test_whose_turn_it_is_agrees_with_what_is_said(code: str) -> None:
         row.turn is Turn.NOBODY
     )
     assert ("administrator" in LEAVINGS[code].turn) == (row.turn is Turn.ADMINISTRATOR)
-    assert code not in events.event(leave_with(code), SEEN).text
+    assert code not in event_posts.event(leave_with(code), SEEN).text
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_leave_of_the_first_days_is_told_with_the_code_of_its_checks(code: str
     told = in_surroundings(leave, [ended, leave])
 
     assert kinds([leave], [ended, leave])[9] is classify(leave_with(code))
-    assert LEAVINGS[code].verdict in events.event(told, SEEN).text
+    assert LEAVINGS[code].verdict in event_posts.event(told, SEEN).text
 
 
 def test_whoever_removed_it_is_named_by_the_event_of_the_command() -> None:
@@ -98,8 +98,8 @@ def test_whoever_removed_it_is_named_by_the_event_of_the_command() -> None:
         merged=False,
     )
 
-    alone = events.event(leave, SEEN).text
-    told = events.event(in_surroundings(leave, [asked, leave]), SEEN).text
+    alone = event_posts.event(leave, SEEN).text
+    told = event_posts.event(in_surroundings(leave, [asked, leave]), SEEN).text
 
     assert "removed on request" in alone
     assert "Removed from the queue #41 Add search: by @bob" in told
@@ -112,7 +112,7 @@ def test_a_removal_of_the_first_days_is_no_failure() -> None:
     )
 
     assert kinds([leave], [asked, leave])[2] is EventKind.DEQUEUE
-    assert "by @bob" in events.event(in_surroundings(leave, [asked, leave]), SEEN).text
+    assert "by @bob" in event_posts.event(in_surroundings(leave, [asked, leave]), SEEN).text
 
 
 def test_what_belongs_to_another_stay_or_another_pull_request_tells_nothing() -> None:
@@ -149,7 +149,7 @@ def test_a_put_back_needs_nobody_whatever_its_code(code: str | None) -> None:
         "action.queue.checks_end", aborted=True, abort_status="REEMBARKED", code=code
     )
 
-    text = events.event(ended, SEEN).text
+    text = event_posts.event(ended, SEEN).text
 
     assert text.startswith("Put back #41")
     assert text.endswith("nothing to do (acme/site)")
@@ -165,7 +165,7 @@ def test_checks_without_a_status_are_put_back_where_their_code_says_so(
     leave = make_event_record(LEAVE, event_id=5, merged=False)
 
     assert "Put back #41 Add search: a batch ahead failed — nothing to do" in (
-        events.event(ended, SEEN).text
+        event_posts.event(ended, SEEN).text
     )
     assert kinds([leave], [ended, leave])[5] is EventKind.FAILURE
 
@@ -195,7 +195,7 @@ def test_only_what_was_tested_alone_is_said_to_have_broken_a_batch(
         "action.queue.batch_bisection_end", "full", **{"remaining_pr_numbers": [41], **numbers}
     )
 
-    assert f"Bisection ended: {said} (" in events.event(ended, SEEN).text.replace(
+    assert f"Bisection ended: {said} (" in event_posts.event(ended, SEEN).text.replace(
         "ended :", "ended:"
     )
 
@@ -242,7 +242,7 @@ def test_a_freeze_is_told_with_its_time(
     freeze = {"reason": "release week", "timezone": "Europe/Paris", **times}
     record = sample_record(event_type, "full", **{attributes: freeze})
 
-    assert said in events.event(record, None).text
+    assert said in event_posts.event(record, None).text
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_a_freeze_that_holds_merges_back_already_is_not_called_planned(
     record = sample_record("scheduled_freeze.create", "full", scheduled_freeze_attributes=freeze)
     record = replace(record, received_at=NOON)
 
-    assert events.event(record, None).text.startswith(f"Scheduled freeze {said}: release week")
+    assert event_posts.event(record, None).text.startswith(f"Scheduled freeze {said}: release week")
 
 
 def test_all_failing_checks_are_counted_however_many_there_are() -> None:
@@ -278,10 +278,10 @@ def test_all_failing_checks_are_counted_however_many_there_are() -> None:
     left_later = replace(silent, event_id=9, received_at=NOON + timedelta(seconds=2))
 
     for told in (leave, ended, in_surroundings(left_later, [ended, left_later])):
-        assert "and 6 more" in str(events.event(told, SEEN).blocks)
+        assert "and 6 more" in str(event_posts.event(told, SEEN).blocks)
     own_checks = replace(left_later, details={**left_later.details, "checks": [{"name": "lint"}]})
     told_alone = in_surroundings(own_checks, [ended, own_checks])
-    assert "more" not in str(events.event(told_alone, SEEN).blocks)
+    assert "more" not in str(event_posts.event(told_alone, SEEN).blocks)
 
 
 def test_a_leave_that_speaks_for_itself_is_left_alone() -> None:

@@ -24,7 +24,7 @@ from bot.domain.deliveries import (
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, StoreUnavailable
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
-from bot.messages.events import event
+from bot.messages.events.event_posts import event
 from bot.ports.measures import Unmeasured
 from bot.usecases.posting.post_deliveries import (
     CHANNELS_AT_ONCE,

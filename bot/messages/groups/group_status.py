@@ -7,7 +7,7 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import blocks
-from bot.messages.groups import NAME_LIMIT, listed, name_of, queues
+from bot.messages.groups.group_acts import NAME_LIMIT, listed, name_of, queues
 from bot.messages.text import cut_markup, escape, plural, quote
 from bot.messages.timers import lifts
 

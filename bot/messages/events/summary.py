@@ -9,7 +9,7 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import blocks
-from bot.messages.events import headline
+from bot.messages.events.event_posts import headline
 from bot.messages.text import escape, local_time, plural, utc_time
 
 REPOSITORIES_SHOWN = 10

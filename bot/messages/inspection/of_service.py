@@ -11,7 +11,7 @@ from bot.domain.errors import (
 from bot.domain.inspection import Area, Finding
 from bot.domain.queue import Application, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.messages.findings import as_sentence, ok, wrong
+from bot.messages.inspection.findings import as_sentence, ok, wrong
 
 UNAUTHORIZED = 401
 

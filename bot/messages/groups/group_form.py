@@ -8,7 +8,8 @@ from bot.domain.groups import ALL, Group
 from bot.domain.message import Message, View
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks, group_question, groups, pause, timers
+from bot.messages import actions, blocks, pause, timers
+from bot.messages.groups import group_acts, group_question
 
 READING = "Reading the queues …"
 
@@ -24,12 +25,12 @@ def form(
 
     `channel_id` is where the person came from; it is only ever used to choose where to speak.
     """
-    count = groups.queues(len(group.repositories))
-    which = f"All {count}" if group.name == ALL else f"{count} of {groups.name_of(group.name)}"
+    count = group_acts.queues(len(group.repositories))
+    which = f"All {count}" if group.name == ALL else f"{count} of {group_acts.name_of(group.name)}"
     facts = [READING] if read is None else group_question.impact(read)
     shown = [
         blocks.section(f"*{which}*"),
-        blocks.context(groups.names(group.repositories)),
+        blocks.context(group_acts.names(group.repositories)),
         blocks.context("\n".join(fact for fact in facts if fact)),
         pause.reason_input(),
         timers.lasting_input(lasting),
@@ -50,11 +51,11 @@ def form(
 def extend_form(group: Group, channel_id: str | None) -> View:
     """Asks for the new end of all that is paused for the group."""
     return timers.extend_form(
-        groups.name_of(group.name), group.name, channel_id, actions.EXTEND_GROUP_VIEW
+        group_acts.name_of(group.name), group.name, channel_id, actions.EXTEND_GROUP_VIEW
     )
 
 
 def begun(group: Group, action: Action, channel_id: str | None) -> View:
     """What a form becomes when it is submitted."""
-    message: Message = groups.progress(group.name, action, 0, len(group.repositories))
+    message: Message = group_acts.progress(group.name, action, 0, len(group.repositories))
     return pause.result_modal(message, channel_id)

@@ -10,7 +10,7 @@ from bot.domain.inspection import (
     Finding,
     InspectionFailed,
 )
-from bot.messages.findings import listed, ok, unknown, wrong
+from bot.messages.inspection.findings import listed, ok, unknown, wrong
 
 
 def bot_token(found: BotStanding) -> Finding:

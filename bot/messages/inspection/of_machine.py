@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, Finding
-from bot.messages.findings import age_of, as_sentence, counted, ok, unknown, wrong
+from bot.messages.inspection.findings import age_of, as_sentence, counted, ok, unknown, wrong
 from bot.ports import OutboxSummary, ParkedChannel
 
 UNSETTLED_ALLOWANCE = timedelta(minutes=5)

@@ -14,9 +14,9 @@ from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.surroundings import is_aborted, is_put_back
 from bot.messages import blocks
-from bot.messages.freezes import freeze_period, has_begun
-from bot.messages.leaving import NOTHING, leaving
-from bot.messages.other_events import other_event
+from bot.messages.events.freezes import freeze_period, has_begun
+from bot.messages.events.leaving import NOTHING, leaving
+from bot.messages.events.other_events import other_event
 from bot.messages.text import code, duration, escape, link, mention, plural, quote
 
 TITLE_LIMIT = 80

@@ -1,0 +1,1 @@
+"""What events of the queue are told as."""

@@ -1,0 +1,1 @@
+"""The report of `mqbot check`: what was found, and what mends it."""
