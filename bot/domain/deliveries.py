@@ -46,11 +46,12 @@ class SubjectKind(StrEnum):
     An event of the log (`subject_id`: its id in the repository), an act made through this bot (its
     audit record), one on a group of repositories (the act on the group, under the name of its
     first repository), the first post of a card (its card), the end of a pause (its pause record).
-    To one person: that another's act replaced their pause (its audit record), or that a pause
-    ended as they had asked to hear, alone or as the last of a group's (its pause record). A
-    reminder that a pause goes on has an id of its own, which says of which pause. That event logs
-    are not read, and that they are again (the staleness, under the name of its first repository).
-    An alert about a queue, and its end.
+    To one person: that another's act replaced their pause (its audit record), that it was replaced
+    elsewhere (the pause record of what is in its place), or that a pause ended as they had asked to
+    hear, alone or as the last of a group's (its pause record). A reminder that a pause goes on has
+    an id of its own, which says of which pause. That event logs are not read, and that they are
+    again (the staleness, under the name of its first repository). An alert about a queue, and its
+    end.
     """
 
     EVENT = "event"
@@ -59,6 +60,7 @@ class SubjectKind(StrEnum):
     CARD = "card"
     PAUSE_END = "pause_end"
     REPLACED = "replaced"
+    REPLACED_ELSEWHERE = "replaced_elsewhere"
     RESUMED = "resumed"
     GROUP_RESUMED = "group_resumed"
     REMINDER = "reminder"

@@ -19,9 +19,7 @@ _MEANINGS = {
         "A direct message while a pause of yours lasts; turned off, the channels are reminded "
         "instead"
     ),
-    Notice.REPLACED: (
-        "A direct message when somebody replaces a pause of yours, or its reason, through me"
-    ),
+    Notice.REPLACED: "A direct message when somebody replaces a pause of yours, or its reason",
 }
 
 

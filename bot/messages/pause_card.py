@@ -145,6 +145,16 @@ def ended(record: PauseRecord, lifts_at: datetime | None = None) -> Message:
     )
 
 
+def replaced_elsewhere(record: PauseRecord) -> Message:
+    """To the person whose pause was replaced; `record` is what is in its place."""
+    by = _by(" by", record.by)
+    return blocks.sentence(
+        f":double_vertical_bar: Your pause of {escape(record.repository)} was replaced outside "
+        f"Slack{by}. It now says: {quote(record.reason, REASON_LIMIT)} "
+        f"(before: {quote(record.previous_reason or '', REASON_LIMIT)})"
+    )
+
+
 def resumed(record: PauseRecord) -> Message:
     """To a person who had asked for it."""
     text = (

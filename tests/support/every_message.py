@@ -317,6 +317,7 @@ def _pause_cards(text: str) -> Rendered:
     found: dict[str, Message | View] = {
         "pause card": pause_card.card(PauseView(record, lifts_at=NOON)),
         "pause card overdue": pause_card.card(PauseView(record, lifts_at=NOON, is_overdue=True)),
+        "replaced elsewhere": pause_card.replaced_elsewhere(record),
         "told when it resumes": pause_card.will_tell(LONG_NAME, is_new=True),
         "told already": pause_card.will_tell(LONG_NAME, is_new=False),
     }

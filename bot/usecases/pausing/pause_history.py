@@ -168,15 +168,31 @@ async def tell_end(
     return added
 
 
-async def tell_replaced(transaction: Transaction, seen: Seen, act_id: int, now: datetime) -> None:
-    """Whose pause somebody else replaced, or gave another reason, hears of it if they want to."""
+async def tell_replaced(
+    transaction: Transaction, seen: Seen, act_id: int | None, now: datetime
+) -> None:
+    """Whose pause somebody else replaced, or gave another reason, hears of it if they want to.
+
+    `act_id` is of the act that did; None when it was done elsewhere.
+    """
     lost = seen.replaced or (seen.before if seen.has_new_reason else None)
     before = lost.by if lost is not None else None
     by = seen.record.by
-    if before is None or before.user_id is None or (by and by.user_id == before.user_id):
+    if before is None or before.user_id is None or await _are_one(transaction, before.user_id, by):
         return
     told = await who_want(transaction, Notice.REPLACED, [before.user_id])
-    await _add(transaction, SubjectKind.REPLACED, seen.record, act_id, told, now)
+    kind, subject_id = SubjectKind.REPLACED, act_id
+    if subject_id is None:
+        kind, subject_id = SubjectKind.REPLACED_ELSEWHERE, seen.record.pause_id
+    await _add(transaction, kind, seen.record, subject_id, told, now)
+
+
+async def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
+    """Elsewhere people are known by their logins."""
+    if by is None or by.user_id is not None:
+        return by is not None and by.user_id == user_id
+    logins = await transaction.accounts.logins([user_id])
+    return logins.get(user_id, "").casefold() == by.name.casefold()
 
 
 async def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:

@@ -179,8 +179,8 @@ class WatchPauses:
             if act is not None:
                 channels.difference_update(await told_together(transaction, act))
             seen = await see_pause(transaction, name, sighting, channels, now)
-            if act is not None:
-                await tell_replaced(transaction, seen, act.record_id, now)
+            act_id = act.record_id if act is not None else None
+            await tell_replaced(transaction, seen, act_id, now)
         self.nudge()
 
     async def _over(self, known: PauseRecord) -> None:

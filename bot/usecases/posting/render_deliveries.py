@@ -80,7 +80,14 @@ def _ids(deliveries: Sequence[Delivery]) -> list[int]:
 
 
 _OF_ACTS = {SubjectKind.ACT: pause.act, SubjectKind.REPLACED: pause.replaced}
-_OF_PAUSES = frozenset({SubjectKind.PAUSE_END, SubjectKind.RESUMED, SubjectKind.GROUP_RESUMED})
+_OF_PAUSES = frozenset(
+    {
+        SubjectKind.PAUSE_END,
+        SubjectKind.RESUMED,
+        SubjectKind.GROUP_RESUMED,
+        SubjectKind.REPLACED_ELSEWHERE,
+    }
+)
 
 
 async def _act_messages(
@@ -115,6 +122,9 @@ async def _pause_messages(
     for one in telling:
         record = pauses.get(one.subject.subject_id)
         if record is None:
+            continue
+        if one.subject.kind is SubjectKind.REPLACED_ELSEWHERE:
+            messages[one.delivery_id] = pause_card.replaced_elsewhere(record)
             continue
         if one.subject.kind is SubjectKind.RESUMED:
             messages[one.delivery_id] = pause_card.resumed(record)

@@ -14,7 +14,7 @@ from bot.ports import Transaction
 from bot.usecases.pausing.acts import end_act
 from bot.usecases.pausing.group_marks import group_act_of, tell_together
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
-from bot.usecases.pausing.pause_history import end_pause, see_pause, tell_end
+from bot.usecases.pausing.pause_history import end_pause, see_pause, tell_end, tell_replaced
 from bot.usecases.pausing.tell_acts import announce
 from bot.usecases.tell_urgently import tell_urgently
 
@@ -87,6 +87,7 @@ async def route_pause(
         is_update=classify(record) is EventKind.PAUSE_UPDATE,
     )
     seen = await see_pause(transaction, record.repository, sighting, channels, now)
+    await tell_replaced(transaction, seen, None, now)
     if seen.has_new_reason:
         # An edit of a card notifies nobody.
         await _tell_event(transaction, record, channels, now)

@@ -393,6 +393,9 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "pause-ended-by-timer": lambda: pause_card.ended(replace(LIFTED, ending=PauseEnding.TIMER)),
     "pause-resumed": lambda: pause_card.resumed(LIFTED),
+    "pause-replaced-elsewhere": lambda: pause_card.replaced_elsewhere(
+        replace(CARD, by=Who("carol"), reason="Deploying 4.2", previous_reason=CARD.reason)
+    ),
     "pause-will-tell": lambda: pause_card.will_tell(SITE, is_new=True),
     "pause-will-tell-already": lambda: pause_card.will_tell(SITE, is_new=False),
     "pause-not-paused": lambda: pause.not_paused(SITE),

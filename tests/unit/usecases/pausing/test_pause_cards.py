@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 
+import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Origin
@@ -18,6 +19,7 @@ from bot.domain.errors import (
 from bot.domain.pause_records import PauseEnding, Who
 from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.posting.refresh_cards import AT_ONCE, RefreshCards
+from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_status
 from tests.support.store import InMemoryStore, InMemoryTransaction
@@ -143,6 +145,39 @@ async def test_a_replaced_pause_closes_and_its_person_is_told_once() -> None:
     (told,) = desk.world.shown(ALICE.user_id)
     assert "bob replaced your pause of acme/site. It now says: Deploying 4.2" in told
     assert [one.ending for one in desk.world.pauses()] == [PauseEnding.REPLACED, None]
+
+
+@pytest.mark.parametrize("keeps_time", [False, True])
+@pytest.mark.parametrize("looked_at_first", [False, True])
+async def test_whose_pause_is_replaced_on_the_dashboard_is_told_once(
+    *, keeps_time: bool, looked_at_first: bool
+) -> None:
+    desk = await begun(World(keeps_time=keeps_time))
+    await desk.pause()
+    await desk.turns(5)
+    desk.world.service.paused_by("carol", "Deploying 4.2")
+    if looked_at_first:
+        desk.world.clock.advance(10)
+        await desk.watch()
+        await desk.post()
+    await desk.turns(30)
+
+    (told,) = desk.world.shown(ALICE.user_id)
+    who = "" if looked_at_first else " by carol"
+    assert f"Your pause of acme/site was replaced outside Slack{who}." in told
+    assert "It now says: Deploying 4.2 (before: CI runners are down)" in told
+
+
+async def test_who_replaces_their_own_pause_on_the_dashboard_is_told_nothing() -> None:
+    desk = await begun()
+    async with InMemoryStore(desk.world.database).begin() as transaction:
+        await transaction.accounts.link(ALICE.user_id, "Alice-on-host", NOON)
+    await desk.pause()
+    await desk.turns(5)
+    desk.world.service.paused_by("alice-on-host", "Deploying 4.2")
+    await desk.turns(30)
+    assert len(desk.world.pauses()) == 2
+    assert desk.world.shown(ALICE.user_id) == []
 
 
 async def test_where_the_service_keeps_the_time_a_new_reason_changes_the_one_card() -> None:
