@@ -42,11 +42,11 @@ class Paused:
 
 @dataclass(frozen=True, slots=True)
 class AlreadyPaused:
-    """Nothing was changed: a pause is in force. `reason` is what the person asked for."""
+    """Nothing was changed: a pause is in force. `reason` and `lasting` are what was asked for."""
 
     known: KnownPause
     reason: str
-    lasting: Lasting | None = None
+    lasting: Lasting | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,6 @@ def _rows(columns: Columns) -> list[dict[str, object]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def slices(values: Sequence[_T], size: int = SLICE) -> Iterator[Sequence[_T]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
+def slices(values: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    for start in range(0, len(values), SLICE):
+        yield values[start : start + SLICE]

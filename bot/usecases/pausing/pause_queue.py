@@ -49,10 +49,7 @@ class PauseQueue:
             act = replace(act, lifts_at=lifts_at(request.lasting, act.at, zone))
         with about(request.repository):
             async with self.acts.turn(act):
-                outcome = await self._in_turn(request, act)
-        if isinstance(outcome, AlreadyPaused):
-            return replace(outcome, lasting=request.lasting)
-        return outcome
+                return await self._in_turn(request, act)
 
     async def permit(self, request: PauseRequest, *others: PauseRequest) -> None:
         """Before a reason is asked for: raises PermissionDenied; the audit says so.
@@ -69,7 +66,7 @@ class PauseQueue:
             return await self._pause(act, None)
         if not known.is_of(request.replacing) or _says_so_already(known, act):
             await self.acts.leave(act, "already paused")
-            return AlreadyPaused(known, act.reason or "")
+            return AlreadyPaused(known, act.reason or "", request.lasting)
         before = replace(
             act, previous_reason=known.reason, previous_paused_at=known.pause.paused_at
         )

@@ -17,30 +17,27 @@ IDENTIFIER = string(255)
 ADDRESS = string(3000)
 
 
-def of_type(
-    required: Mapping[str, Check] | None = None,
-    optional: Mapping[str, Check] | None = None,
-) -> Shape:
+def of_type(required: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Shape:
     """Describe an object that also carries its `type` (and may carry a `block_id`)."""
-    return Shape(required or {}, {"type": _any_type, **(optional or {})})
+    return Shape(required, {"type": _any_type, **(optional or {})})
 
 
 def _any_type(_value: object, _pointer: str, _problems: Problems) -> None:
     """Accept it: the type was read to find this shape."""
 
 
-def plain_text(maximum: int, minimum: int = 1) -> Check:
+def plain_text(maximum: int) -> Check:
     """Accept a plain_text object of at most `maximum` characters."""
-    shape = of_type({"text": string(maximum, minimum)}, {"emoji": boolean})
+    shape = of_type({"text": string(maximum)}, {"emoji": boolean})
     return typed({"plain_text": shape})
 
 
-def any_text(maximum: int, minimum: int = 1) -> Check:
+def any_text(maximum: int) -> Check:
     """Accept a plain_text or mrkdwn object of at most `maximum` characters."""
     return typed(
         {
-            "plain_text": of_type({"text": string(maximum, minimum)}, {"emoji": boolean}),
-            "mrkdwn": of_type({"text": string(maximum, minimum)}, {"verbatim": boolean}),
+            "plain_text": of_type({"text": string(maximum)}, {"emoji": boolean}),
+            "mrkdwn": of_type({"text": string(maximum)}, {"verbatim": boolean}),
         }
     )
 

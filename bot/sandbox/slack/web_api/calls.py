@@ -41,9 +41,8 @@ class Call:
             raise invalid_arguments(f"missing required field: {name}")
         return value
 
-    def flag(self, name: str, *, default: bool = False) -> bool:
-        value = self.arguments.get(name)
-        return default if value is None else str(value) in _TRUE
+    def flag(self, name: str) -> bool:
+        return str(self.arguments.get(name)) in _TRUE
 
     def whole_number(self, name: str, default: int, maximum: int) -> int:
         """Give a number from 1 to `maximum`; raises SlackRefusal `invalid_arguments`."""
