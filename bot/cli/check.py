@@ -41,6 +41,10 @@ APP_TOKEN = "SLACK_APP_TOKEN"  # noqa: S105 - the variable's name
 PATIENCE = Patience(connect=3.0, read=5.0, total=6.0, attempts=2)
 """A service that is down is told of within seconds."""
 
+SIDE_SECONDS = 90.0
+"""All that is asked of one side, the service or Slack: above what the questions are given, which
+end by themselves."""
+
 
 @click.command()
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of a table.")
@@ -118,15 +122,11 @@ async def _everything(settings: Settings) -> Sequence[Finding]:
     else:
         deliveries = [of_machine.without_database(Area.DELIVERIES, "outbox")]
     service, slack = await asyncio.gather(
-        guarded(Area.MERGE_QUEUE, "service", partial(_merge_queue, settings), TOTAL_SECONDS),
-        guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), TOTAL_SECONDS),
+        guarded(Area.MERGE_QUEUE, "service", partial(_merge_queue, settings), SIDE_SECONDS),
+        guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), SIDE_SECONDS),
     )
     # A proxy that cannot be used stands in the way of both.
     return list(dict.fromkeys([configuration, *database, *deliveries, *service, *slack]))
-
-
-TOTAL_SECONDS = 90.0
-"""Above what the parts of a group are given, which end by themselves."""
 
 
 async def _database(url: str) -> Sequence[Finding]:

@@ -46,10 +46,10 @@ class Ports:
     slack: SlackSide
     measures: Measures
 
-    async def database_answers(self) -> bool:
-        """Raises StoreUnavailable when it does not."""
+    async def ask_database(self) -> None:
+        """Raises StoreUnavailable when it does not answer."""
         async with self.store.begin():
-            return True
+            return
 
 
 async def open_ports(

@@ -40,7 +40,9 @@ from bot.usecases.prune_history import PruneHistory
 
 logger = logging.getLogger(__name__)
 
-POST_SECONDS = 1.0
+DUE_SECONDS = 1.0
+"""How often posts, edits and looks that have become due are begun; nudges come sooner."""
+
 PRUNE_SECONDS = 3600.0
 STALE_SECONDS = 5.0
 CHANNELS_SECONDS = 1800.0
@@ -78,23 +80,23 @@ class Jobs:
         self._narrow = NarrowStore(ports.store, POLLS_AT_ONCE)
         self._scheduler = JobScheduler(ports.measures)
         self._poster = _poster(ports)
-        self._posts = self._posting(ports, holder)
+        self._posts = self._posting()
         self._at_once = PostAtOnce(self._posts)
         self._post = Job("post deliveries", self._posts.run)
-        self._edits = self._editing(ports, holder)
+        self._edits = self._editing()
         self._edit = Job("edit cards", self._edits.run)
-        self.polls = self._polling(ports, holder)
+        self.polls = self._polling()
         self.share = ShareRepositories(
             ports.store, ports.clock, self.polls, settings.repositories, holder
         )
-        self._watches = self._watching(ports)
+        self._watches = self._watching()
         self._watch = Job("watch pauses", self._watches.run)
-        self._boards = self._refreshing(ports)
+        self._boards = self._refreshing()
         self._scheduler.every(HEAR_SECONDS, limits_job(ports.slack.limits))
-        self._scheduler.every(POST_SECONDS, self._post)
-        self._scheduler.every(POST_SECONDS, self._edit)
-        self._scheduler.every(POST_SECONDS, self._watch)
-        self._scheduler.every(POST_SECONDS, Job("refresh boards", self._boards.run))
+        self._scheduler.every(DUE_SECONDS, self._post)
+        self._scheduler.every(DUE_SECONDS, self._edit)
+        self._scheduler.every(DUE_SECONDS, self._watch)
+        self._scheduler.every(DUE_SECONDS, Job("refresh boards", self._boards.run))
         self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
         self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self.polls.run))
         stale = TellStaleness(
@@ -107,43 +109,47 @@ class Jobs:
             settings.repositories,
         )
         self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
-        self._house = self._keep_house(ports)
+        self._house = self._keep_house()
 
-    def _keep_house(self, ports: Ports) -> tuple[PruneHistory, PrepareChannels]:
+    def _keep_house(self) -> tuple[PruneHistory, PrepareChannels]:
         settings = self._settings
-        prune = PruneHistory(ports.store, ports.clock, timedelta(days=settings.retention_days))
-        channels = PrepareChannels(ports.store, ports.slack.channels, settings.repositories)
+        prune = PruneHistory(
+            self._ports.store, self._ports.clock, timedelta(days=settings.retention_days)
+        )
+        channels = PrepareChannels(
+            self._ports.store, self._ports.slack.channels, settings.repositories
+        )
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
         return prune, channels
 
-    def _posting(self, ports: Ports, holder: str) -> PostDeliveries:
+    def _posting(self) -> PostDeliveries:
         return PostDeliveries(
-            store=ports.store,
+            store=self._ports.store,
             poster=self._poster,
-            clock=ports.clock,
+            clock=self._ports.clock,
             nudge=self.nudge,
-            holder=holder,
+            holder=self._holder,
             jitter=SystemRandom().random,
-            measures=ports.measures,
+            measures=self._ports.measures,
         )
 
-    def _editing(self, ports: Ports, holder: str) -> RefreshCards:
+    def _editing(self) -> RefreshCards:
         return RefreshCards(
-            store=ports.store,
+            store=self._ports.store,
             poster=self._poster,
-            clock=ports.clock,
+            clock=self._ports.clock,
             nudge=self.nudge_edits,
-            holder=holder,
+            holder=self._holder,
             jitter=SystemRandom().random,
         )
 
-    def _watching(self, ports: Ports) -> WatchPauses:
+    def _watching(self) -> WatchPauses:
         looks = looks_at_once(self._settings.requests_at_once)
         return WatchPauses(
             store=self._narrow,
-            merge_queue=ports.merge_queue.scheduled,
-            clock=ports.clock,
+            merge_queue=self._ports.merge_queue.scheduled,
+            clock=self._ports.clock,
             nudge=self.nudge,
             repositories=self._settings.repositories,
             followed=lambda: self.polls.followed,
@@ -152,37 +158,39 @@ class Jobs:
             gate_of_paused=Gate(looks),
         )
 
-    def _refreshing(self, ports: Ports) -> RefreshBoards:
+    def _refreshing(self) -> RefreshBoards:
         interval = timedelta(seconds=self._settings.poll_seconds)
         return RefreshBoards(
             store=self._narrow,
-            show_status=ShowStatus(ports.merge_queue.scheduled, ports.store, ports.clock),
-            clock=ports.clock,
+            show_status=ShowStatus(
+                self._ports.merge_queue.scheduled, self._ports.store, self._ports.clock
+            ),
+            clock=self._ports.clock,
             nudge=self.nudge,
             interval=interval,
             limit=stale_after(timedelta(seconds=self._settings.longest_poll_seconds)),
             polled=self.polls.unread_since,
         )
 
-    def _polling(self, ports: Ports, holder: str) -> PollDueRepositories:
+    def _polling(self) -> PollDueRepositories:
         settings = self._settings
         interval = timedelta(seconds=settings.poll_seconds)
         poll = PollEventLog(
             self._narrow,
-            ports.merge_queue.scheduled,
-            ports.clock,
+            self._ports.merge_queue.scheduled,
+            self._ports.clock,
             self.nudge,
             next_digest,
             overlap=timedelta(seconds=settings.overlap_seconds),
             backfill=timedelta(minutes=settings.backfill_minutes),
             gate=Gate(pages_at_once(settings.requests_at_once)),
-            measures=ports.measures,
+            measures=self._ports.measures,
             at_once=self._at_once,
         )
         condition = LookAtCondition(
             self._narrow,
-            ports.merge_queue.scheduled,
-            ports.clock,
+            self._ports.merge_queue.scheduled,
+            self._ports.clock,
             self.nudge,
             settings.alert_thresholds,
             interval,
@@ -190,12 +198,12 @@ class Jobs:
         )
         return PollDueRepositories(
             poll=poll,
-            store=ports.store,
-            clock=ports.clock,
+            store=self._ports.store,
+            clock=self._ports.clock,
             repositories=settings.repositories,
             interval=interval,
-            holder=holder,
-            measures=ports.measures,
+            holder=self._holder,
+            measures=self._ports.measures,
             condition=condition,
             longest=timedelta(seconds=settings.longest_poll_seconds),
         )

@@ -134,4 +134,5 @@ class Monitoring:
     async def _database(self) -> str | None:
         if self._ports is None:
             return "not open yet"
-        return None if await self._ports.database_answers() else "does not answer"
+        await self._ports.ask_database()
+        return None

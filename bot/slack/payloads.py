@@ -165,42 +165,40 @@ class ViewSubmission(Payload):
         return read_value(self.view, block_id, action_id)
 
 
-class ExtendForm(Payload):
-    """What the form for a pause's new end carries along; never trusted to authorise anything."""
+class Form(Payload):
+    """What a modal of ours carries along; never trusted to authorise anything.
+
+    `channel` is where it was opened, None where that was in no channel.
+    """
+
+    channel: str | None = None
+
+    @classmethod
+    def of(cls, view: OpenView) -> Self:
+        return cls.model_validate(json.loads(view.private_metadata or "{}"))
+
+
+class ExtendForm(Form):
+    """Of the form for another end of a pause; `target` is a group or the pause of a queue."""
 
     target: str
-    channel: str | None = None
-
-    @classmethod
-    def of(cls, view: OpenView) -> Self:
-        return cls.model_validate(json.loads(view.private_metadata or "{}"))
 
 
-class PauseForm(Payload):
-    """What the pause-reason modal carries along; never trusted to authorise anything."""
+class PauseForm(Form):
+    """Of the pause-reason modal; `lasting` is a duration as typed."""
 
     repository: str | None = None
-    channel: str | None = None
     lasting: str | None = None
-
-    @classmethod
-    def of(cls, view: OpenView) -> Self:
-        return cls.model_validate(json.loads(view.private_metadata or "{}"))
 
     def repository_in(self, view: OpenView) -> str | None:
         chosen = read_value(view, actions.REPOSITORY_BLOCK, actions.PAUSE_REPOSITORY)
         return chosen or self.repository
 
 
-class GroupForm(Payload):
-    """What the form for a group carries along; never trusted to authorise anything."""
+class GroupForm(Form):
+    """Of the form for pausing a group."""
 
     group: str
-    channel: str | None = None
-
-    @classmethod
-    def of(cls, view: OpenView) -> Self:
-        return cls.model_validate(json.loads(view.private_metadata or "{}"))
 
 
 def read_value(view: OpenView, block_id: str, action_id: str) -> str | None:

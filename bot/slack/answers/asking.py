@@ -31,9 +31,9 @@ class StatusAnswers:
     show_status: ShowStatus
 
     def answers(self) -> Mapping[type[RepositoryCommand], RepositoryAnswer]:
-        return {StatusCommand: self.status}
+        return {StatusCommand: self._status}
 
-    async def status(
+    async def _status(
         self, command: StatusCommand, repository: RepositoryName, conversation: Conversation
     ) -> None:
         snapshot = await self.show_status.run(repository, command.branch)

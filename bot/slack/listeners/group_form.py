@@ -1,4 +1,4 @@
-"""The form for pausing a group: opened at once, completed with the impact, submitted."""
+"""Forms about a group, submitted: to pause it, and to give its pauses another end."""
 
 from collections.abc import Coroutine
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The submitted pause-reason modal and the global shortcut that opens it."""
+"""Forms about one queue, submitted, and the global shortcut that opens the one for pausing."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ from bot.usecases.pausing.pause_queue import PauseRequest
 
 @dataclass(frozen=True, slots=True)
 class ViewListeners:
-    """A bad reason is refused beside its field and the modal stays open."""
+    """What is refused is refused beside its field and the form stays open."""
 
     answers: PauseAnswers
     repositories: Repositories

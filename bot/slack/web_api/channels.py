@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -20,15 +18,6 @@ logger = logging.getLogger(__name__)
 LOOKUP_SECONDS = 2.0
 """How long a post waits to hear whether its channel is shared."""
 
-REMEMBERED = timedelta(minutes=1)
-REMEMBERED_CHANNELS = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    access: ChannelAccess
-    until: datetime
-
 
 class SlackChannels(ChannelDirectory):
     """Reads `conversations.info`; joins public channels to be able to read back what it posted.
@@ -38,22 +27,13 @@ class SlackChannels(ChannelDirectory):
 
     def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
         self._client = client
-        self._clock = clock
-        self._known: dict[str, _Known] = {}
+        self._access = Remembered(self._ask_access, clock, keeps=_is_open)
         self._shared = Remembered(self._ask_shared, clock)
 
     @override
     async def access(self, channel_id: str) -> ChannelAccess:
-        known = self._known.get(channel_id)
-        now = self._clock.now()
-        if known is not None and known.until > now:
-            return known.access
-        access = await self._find_out(channel_id)
-        if access is ChannelAccess.OPEN:
-            if len(self._known) >= REMEMBERED_CHANNELS:
-                self._known.clear()
-            self._known[channel_id] = _Known(access, now + REMEMBERED)
-        return access
+        access = await self._access.get(channel_id)
+        return ChannelAccess.UNKNOWN if isinstance(access, Unanswered) else access
 
     @override
     async def is_shared(self, channel_id: str) -> bool:
@@ -87,7 +67,7 @@ class SlackChannels(ChannelDirectory):
         channel: dict[str, Any] = answer.get("channel") or {}
         return bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
 
-    async def _find_out(self, channel_id: str) -> ChannelAccess:
+    async def _ask_access(self, channel_id: str) -> ChannelAccess | Unanswered:
         try:
             answer = await self._client.conversations_info(channel=channel_id)
         except FAILURES as error:
@@ -101,7 +81,7 @@ class SlackChannels(ChannelDirectory):
             return ChannelAccess.INVITE
         return ChannelAccess.OPEN if await self.join(channel_id) else ChannelAccess.INVITE
 
-    def _refused(self, channel_id: str, code: str) -> ChannelAccess:
+    def _refused(self, channel_id: str, code: str) -> ChannelAccess | Unanswered:
         if code == "channel_not_found":
             # Slack hides private channels and other people's conversations from a bot outside.
             is_direct = channel_id.startswith("D")
@@ -110,4 +90,9 @@ class SlackChannels(ChannelDirectory):
             "channel not read",
             extra={"action": "channel_not_read", "channel": channel_id, "error": code},
         )
-        return ChannelAccess.UNKNOWN
+        return Unanswered(code)
+
+
+def _is_open(access: ChannelAccess) -> bool:
+    """What keeps the bot out may be mended at any moment, and is asked about anew."""
+    return access is ChannelAccess.OPEN

@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from aiohttp import ClientConnectorError, ClientError
@@ -114,6 +115,11 @@ class Failure:
     retry_after: float | None = None
     status: int | None = None
 
+    @property
+    def is_for_rate(self) -> bool:
+        """Whether Slack took nothing because too much was asked of it lately."""
+        return self.status == HTTPStatus.TOO_MANY_REQUESTS or self.code in RATE_LIMITED
+
 
 def read_failure(error: Exception) -> Failure:
     """The code of a failed call; the SDK's error carries its answer in several shapes."""
@@ -125,7 +131,7 @@ def read_failure(error: Exception) -> Failure:
     body = getattr(response, "data", None)
     code = body.get("error") if isinstance(body, dict) else None
     if not isinstance(code, str):
-        code = f"http_{status}" if status != 200 else "unreadable_answer"  # noqa: PLR2004 - HTTP's own number
+        code = f"http_{status}" if status != HTTPStatus.OK else "unreadable_answer"
     return Failure(code, _seconds(headers.get("Retry-After")), status)
 
 
@@ -160,7 +166,7 @@ def post_error(error: Exception) -> PostError:
     if not isinstance(error, FAILURES):
         raise error
     failure = read_failure(error)
-    if failure.status == 429 or failure.code in RATE_LIMITED:  # noqa: PLR2004 - HTTP's own number
+    if failure.is_for_rate:
         return PostPostponed("ratelimited", retry_after=failure.retry_after, workspace_wide=True)
     for codes, refusal in _REFUSALS:
         if failure.code in codes:

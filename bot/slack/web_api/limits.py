@@ -5,6 +5,7 @@ import logging
 import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -15,11 +16,10 @@ from typing_extensions import override
 from bot.domain.errors import StoreUnavailable
 from bot.ports import Clock, Store
 from bot.ports.measures import UNMEASURED, Measures
-from bot.slack.web_api.failures import FAILURES, RATE_LIMITED, read_failure
+from bot.slack.web_api.failures import FAILURES, read_failure
 
 logger = logging.getLogger(__name__)
 
-TOO_MANY_REQUESTS = 429
 DEFAULT_WAIT_SECONDS = 30.0
 """When Slack refuses for its rate without saying for how long."""
 
@@ -126,7 +126,7 @@ class LimitedWebClient(AsyncWebClient):
     async def _note(self, api_method: str, error: Exception) -> None:
         failure = read_failure(error)
         self._measures.slack_failed(api_method, failure.code)
-        if failure.status == TOO_MANY_REQUESTS or failure.code in RATE_LIMITED:
+        if failure.is_for_rate:
             wait = failure.retry_after
             seconds = DEFAULT_WAIT_SECONDS if wait is None else wait
             self._measures.slack_limited(seconds)
@@ -144,6 +144,6 @@ class LimitedWebClient(AsyncWebClient):
             req_args={},
             data={"ok": False, "error": "ratelimited"},
             headers={"Retry-After": str(math.ceil(left))},
-            status_code=TOO_MANY_REQUESTS,
+            status_code=HTTPStatus.TOO_MANY_REQUESTS,
         )
         return SlackApiError("closed for its rate", response)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped

@@ -155,26 +155,19 @@ class SlackPoster(ChannelPoster):
     async def _read(
         self, channel_id: str, oldest: str, cursor: str | None, thread_ts: str | None
     ) -> Mapping[str, Any]:
-        place = {"cursor": cursor} if cursor else {}
+        asked: dict[str, Any] = {
+            "channel": channel_id,
+            "oldest": oldest,
+            "inclusive": True,
+            "include_all_metadata": True,
+            "limit": PAGE,
+        }
+        if cursor:
+            asked["cursor"] = cursor
         if thread_ts is None:
-            answer = await self._client.conversations_history(
-                channel=channel_id,
-                oldest=oldest,
-                inclusive=True,
-                include_all_metadata=True,
-                limit=PAGE,
-                **place,
-            )
+            answer = await self._client.conversations_history(**asked)
         else:
-            answer = await self._client.conversations_replies(
-                channel=channel_id,
-                ts=thread_ts,
-                oldest=oldest,
-                inclusive=True,
-                include_all_metadata=True,
-                limit=PAGE,
-                **place,
-            )
+            answer = await self._client.conversations_replies(ts=thread_ts, **asked)
         return answer.data if isinstance(answer.data, dict) else {}
 
     def _carries(self, message: Mapping[str, Any], delivery_id: str) -> bool:

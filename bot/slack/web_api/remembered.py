@@ -27,9 +27,17 @@ class Remembered(Generic[Value]):
     An answer counts as old as the question, so that nothing older than a minute is ever used.
     """
 
-    def __init__(self, ask: Callable[[str], Awaitable[Value | Unanswered]], clock: Clock) -> None:
+    def __init__(
+        self,
+        ask: Callable[[str], Awaitable[Value | Unanswered]],
+        clock: Clock,
+        *,
+        keeps: Callable[[Value], bool] = lambda _: True,
+    ) -> None:
+        """`keeps`: which answers are remembered."""
         self._ask = ask
         self._clock = clock
+        self._keeps = keeps
         self._known: dict[str, _Known[Value]] = {}
         self._asking: dict[str, asyncio.Task[Value | Unanswered]] = {}
 
@@ -51,7 +59,7 @@ class Remembered(Generic[Value]):
         finally:
             del self._asking[key]
         self._known.pop(key, None)
-        if not isinstance(answer, Unanswered):
+        if not isinstance(answer, Unanswered) and self._keeps(answer):
             if len(self._known) >= REMEMBERED_MOST:
                 self._known.pop(next(iter(self._known)))
             self._known[key] = _Known(answer, asked_at)

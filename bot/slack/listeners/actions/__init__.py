@@ -14,7 +14,7 @@ from bot.domain.errors import PermissionDenied, UserError
 from bot.messages import actions
 from bot.slack.listeners.actions.click import OnClick
 from bot.slack.listeners.home import HomeTab
-from bot.slack.payloads import BlockActions, PauseForm
+from bot.slack.payloads import BlockActions, Form
 from bot.slack.receiving.inbox import Inbox
 from bot.slack.receiving.once import Once
 from bot.slack.replying.conversation import Conversation
@@ -58,7 +58,7 @@ class ActionListeners:
             actor=click.user.actor,
             origin=Origin.HOME if in_home else Origin.BUTTON,
             trigger_id=click.trigger_id,
-            channel_id=click.channel_id if modal is None else PauseForm.of(modal).channel,
+            channel_id=click.channel_id if modal is None else Form.of(modal).channel,
             response_url=click.response_url,
             view_id=modal.id if modal is not None else None,
             in_channel_message=click.container.type == "message"

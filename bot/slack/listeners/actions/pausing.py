@@ -1,4 +1,4 @@
-"""Clicks that pause and unpause: each acts on the state now, and says what is true."""
+"""Clicks about a pause: each acts on the state now, and says what is true."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,10 @@ from bot.usecases.pausing.unpause_queue import UnpauseRequest
 
 @dataclass(frozen=True, slots=True)
 class PauseActions:
-    """*Pause*, *Resume queue*, *Replace reason*, *Leave it*, and the modal's choice of a queue."""
+    """*Pause*, *Resume queue*, *Replace reason*, *Leave it*, *Extend…*, putting reminders off.
+
+    The modal's choice of a queue as well.
+    """
 
     answers: PauseAnswers
     show_status: ShowStatus
