@@ -1,5 +1,7 @@
 """The bot's conversations with single people."""
 
+import asyncio
+
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.channels import is_person
@@ -7,6 +9,8 @@ from bot.domain.errors import PostInDoubt, PostPostponed
 from bot.slack.web_api.failures import FAILURES, post_error
 
 REMEMBERED_CONVERSATIONS = 10_000
+OPEN_SECONDS = 5.0
+"""The post itself follows, within the time that its claim lasts."""
 
 
 class DirectChannels:
@@ -34,7 +38,8 @@ class DirectChannels:
 
     async def _open(self, user_id: str) -> str:
         try:
-            answer = await self._client.conversations_open(users=user_id)
+            async with asyncio.timeout(OPEN_SECONDS):
+                answer = await self._client.conversations_open(users=user_id)
         except FAILURES as error:
             failure = post_error(error)
             if isinstance(failure, PostInDoubt):

@@ -45,10 +45,14 @@ LASTING = timedelta(seconds=20)
 """A lease is renewed when less is left of it, and with each claim: it has to outlive posts."""
 
 LAST_SEND = timedelta(seconds=8)
-"""Nothing is sent later than this after the claim.
+"""Nothing is begun later than this after the claim.
 
-A request lasts ten seconds at most, and there are two when the blocks are refused: all are over
-before another process may take the claim for abandoned and look whether the message is there.
+To ask who or what the address is takes seven seconds at most, a request ten: it is over before
+another process may take the claim for abandoned and look whether the message is there.
+"""
+
+LAST_REPEAT = timedelta(seconds=15)
+"""What was refused is sent in another form no later than this after the claim; else with the next.
 """
 
 PARKED_RETRY = timedelta(minutes=2)
@@ -63,13 +67,15 @@ class _Batch:
     """What was claimed together, and until when it may be sent.
 
     `revisions`: which state of its card a card's first post says, by the delivery's id. `roots`:
-    the first messages of threads, by their cards; those posted meanwhile are added.
+    the first messages of threads, by their cards; those posted meanwhile are added. What was
+    refused may be sent in another form until `repeat_until`.
     """
 
     messages: Mapping[str, Message]
     revisions: Mapping[str, int]
     roots: dict[int, str]
     send_until: datetime
+    repeat_until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +144,7 @@ class PostDeliveries:
             rendered.revisions,
             dict(rendered.roots),
             send_until=now + LAST_SEND,
+            repeat_until=now + LAST_REPEAT,
         )
         lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in lines]
@@ -227,7 +234,7 @@ class PostDeliveries:
         sent_at = self.clock.now()
         self.under_way.add(delivery.delivery_id)
         try:
-            message_ts = await self._send(delivery, message, _thread(delivery, batch))
+            message_ts = await self._send(delivery, message, _thread(delivery, batch), batch)
         except PostInDoubt as error:
             logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
             doubted = replace(delivery, attempted_at=sent_at)
@@ -245,7 +252,9 @@ class PostDeliveries:
         logger.info("posted", extra=_fields("posted", delivery))
         return states.delivered(delivery, message_ts, now), None
 
-    async def _send(self, delivery: Delivery, message: Message, thread: Thread | None) -> str:
+    async def _send(
+        self, delivery: Delivery, message: Message, thread: Thread | None, batch: _Batch
+    ) -> str:
         """People are told, always.
 
         When the blocks are refused, the text goes alone; when the thread is gone, to the channel.
@@ -257,12 +266,19 @@ class PostDeliveries:
         except PostRefused as error:
             if error.refusal is Refusal.THREAD and thread is not None:
                 logger.info("thread gone", extra=_fields("thread_gone", delivery, error))
-                return await self._send(delivery, message, None)
+                self._require_time(batch)
+                return await self._send(delivery, message, None, batch)
             if error.refusal is not Refusal.MESSAGE or not message.blocks:
                 raise
             logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
+            self._require_time(batch)
             plain = Message(message.text, told=message.told)
             return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
+
+    def _require_time(self, batch: _Batch) -> None:
+        """For another request within the claim. Raises PostPostponed."""
+        if self.clock.now() >= batch.repeat_until:
+            raise PostPostponed("refused_late")
 
     def _postponed(self, delivery: Delivery, error: PostPostponed) -> Delivery:
         now = self.clock.now()

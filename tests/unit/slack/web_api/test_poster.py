@@ -1,16 +1,21 @@
 """A post is marked so that it can be found again, and asked for once."""
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
 import pytest
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from typing_extensions import override
 
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused
 from bot.domain.message import Block, Message
 from bot.slack.web_api.channels import SlackChannels
+from bot.slack.web_api.directs import OPEN_SECONDS
 from bot.slack.web_api.poster import METADATA_TYPE, PAGES, SlackPoster
 from tests.support.clock import FakeClock
+from tests.support.virtual_time import run_virtually
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
 
 DELIVERY = "3374da57-6c32-4317"
@@ -135,3 +140,25 @@ async def test_a_limit_on_opening_conversations_keeps_back_no_other_posts() -> N
     with pytest.raises(PostPostponed) as raised:
         await slack.post("C1", MESSAGE, DELIVERY)
     assert raised.value.workspace_wide
+
+
+class SlowClient(ScriptedClient):
+    """Each answer takes nearly as long as a request may last."""
+
+    @override
+    async def api_call(self, api_method: str, **how: Any) -> AsyncSlackResponse:
+        await asyncio.sleep(9)
+        return await super().api_call(api_method, **how)
+
+
+def test_a_conversation_that_opens_slowly_leaves_the_post_its_time() -> None:
+    client = SlowClient({"channel": {"id": "D1"}}, {"ts": "1.2"})
+    slack = SlackPoster(client, SlackChannels(client, FakeClock()), "B0MQBOT")
+
+    async def post() -> float:
+        with pytest.raises(PostPostponed):
+            await slack.post("U0BOB", MESSAGE, DELIVERY)
+        return asyncio.get_running_loop().time()
+
+    assert run_virtually(post()) == OPEN_SECONDS
+    assert client.calls == []

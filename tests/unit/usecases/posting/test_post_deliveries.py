@@ -1,7 +1,7 @@
 """Posting: in order, looked for when in doubt, given up only for good reasons."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -412,6 +412,43 @@ async def test_refused_blocks_are_sent_as_text() -> None:
 
     assert bot.shown() == [1, 2]
     assert all(not one.message.blocks for one in bot.poster.history)
+
+
+class LatePoster(RecordingPoster):
+    """Slack answers a request when something else has happened."""
+
+    meanwhile: Callable[[], Awaitable[None]]
+
+    @override
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
+        await self.meanwhile()
+        return await super().post(channel_id, message, delivery_id, thread)
+
+
+async def test_a_post_that_slack_refuses_slowly_again_and_again_is_made_once() -> None:
+    """Its thread is gone, its blocks are refused, and each answer takes as long as one may."""
+    late = LatePoster(blocks_refused=True)
+    one = Posting(poster=late)
+    other = Posting(one.clock, one.database, RecordingPoster(history=late.history), "other")
+    async with one.store.begin() as transaction:
+        card_id = await transaction.cards.add(
+            CardName(CardKind.STAY, SITE, "1"), "C1", now=one.clock.now()
+        )
+        assert card_id is not None
+        await transaction.cards.posted(card_id, "1784548799.000001", 1)
+    await one.add(1, card_id=card_id)
+
+    async def others_work() -> None:
+        one.clock.advance(10)
+        await other.run(times=3)
+
+    late.meanwhile = others_work
+    await one.run()
+    await other.run(60, times=2)
+
+    assert one.shown() == [1]
 
 
 async def test_a_message_that_slack_never_takes_fails_and_holds_nothing() -> None:
