@@ -40,10 +40,10 @@ class EndCutShort:
                 return
             ended = replace(await as_known(transaction, act), ended_at=act.at + CUT_SHORT)
             await transaction.group_acts.end(act.group_act_id, ended.results, act.at + CUT_SHORT)
-            if ended.has_changed:
-                await tell_together(transaction, ended)
             if act.action is Action.PAUSE:
                 await transaction.cards.touch(group_card_of(act), due_at=now)
+            if ended.has_changed:
+                await tell_together(transaction, ended)
             if act.origin is not Origin.TIMER and now - act.at < STILL_NEWS:
                 await _tell_actor(transaction, ended, now)
         self.nudge()

@@ -48,15 +48,12 @@ class EventRoutes:
         kind = self.kinds[record.event_id]
         return [NewDelivery(next(self.ids), one, subject, now, kind=kind) for one in people]
 
-    async def to_channels(
-        self, record: EventRecord, act: AuditRecord | None, now: datetime
-    ) -> Sequence[NewDelivery]:
-        """What the channels that hear of the event are told."""
+    async def to_channels(self, record: EventRecord, now: datetime) -> Sequence[NewDelivery]:
+        """What the channels that hear of the event are told; `tell_pause` tells of a pause."""
+        if record.type in PAUSE_TYPES:
+            return ()
         kind = self.kinds[record.event_id]
         hearers = self.hearing.of(record, kind)
-        if record.type in PAUSE_TYPES:
-            await self._of_a_pause(record, act, hearers.subscriptions, now)
-            return ()
         thread = self.threaded.place(record, kind) if self.threaded is not None else None
         if not hearers.subscriptions:
             return ()
@@ -69,13 +66,9 @@ class EventRoutes:
         told = await threads.tell(thread, record, kind, hearers.in_threads, now)
         return told + self._posts(record, kind, hearers.others, now) if hearers.others else told
 
-    async def _of_a_pause(
-        self,
-        record: EventRecord,
-        act: AuditRecord | None,
-        hearing: Sequence[Subscription],
-        now: datetime,
-    ) -> None:
+    async def tell_pause(self, record: EventRecord, act: AuditRecord | None, now: datetime) -> None:
+        """Put what a pause event tells on record, and tell the channels that hear of it."""
+        hearing = self.hearing.of(record, self.kinds[record.event_id]).subscriptions
         channels = dict.fromkeys(one.channel_id for one in hearing)
         if act is not None:
             await route_act(self.transaction, record, act, channels, now, self.observed)

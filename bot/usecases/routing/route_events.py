@@ -30,6 +30,9 @@ from bot.usecases.routing.route_to_authors import authors_to_tell
 from bot.usecases.routing.threaded import Threaded
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
 
+_Pause = tuple[EventRecord, AuditRecord | None]
+"""An event of a pause, and the act that it is the service's record of, if it is one's."""
+
 SLICE = 1000
 """Events routed in one transaction; a backlog of any size is kept out of memory."""
 
@@ -104,9 +107,13 @@ async def route_events(
         next_digest=next_digest,
         merged_together=merged_together,
     )
-    routed, deliveries = await _route(routes, judged, now, before.clock_ahead)
-    added = await _store(routes, deliveries, before.sending, now)
-    added += sum(record.type in PAUSE_TYPES for record in routed)
+    routed, pauses, deliveries = await _route(routes, judged, now, before.clock_ahead)
+    # Cards before lines, as whoever records that a card is posted takes them.
+    if routes.threaded is not None:
+        await routes.threaded.finish(now)
+    for record, act in pauses:
+        await routes.tell_pause(record, act, now)
+    added = len(pauses) + await _store(routes, deliveries, before.sending, now)
     if any(Topic.HEALTH in one.topics for one in subscriptions):
         told = [(record, kind_of[record.event_id]) for record in routed]
         await count_failures(transaction, repository, told)
@@ -183,9 +190,6 @@ async def _store(
     routes: EventRoutes, deliveries: Sequence[NewDelivery], sending: Sending | None, now: datetime
 ) -> int:
     """Return how many deliveries were not there."""
-    # Cards before lines, as whoever records that a card is posted takes them.
-    if routes.threaded is not None:
-        await routes.threaded.finish(now)
     added = routes.in_one_post(deliveries)
     if sending is None:
         return await routes.transaction.outbox.add(added)
@@ -194,21 +198,27 @@ async def _store(
 
 async def _route(
     routes: EventRoutes, judged: Sequence[EventRecord], now: datetime, clock_ahead: timedelta
-) -> tuple[list[EventRecord], list[NewDelivery]]:
-    """As far as no act is under way that a pause event is the service's record of."""
+) -> tuple[list[EventRecord], list[_Pause], list[NewDelivery]]:
+    """As far as no act is under way that a pause event is the service's record of.
+
+    Which events are routed, those of pauses among them, and what is told of the others.
+    """
     acts = await _acts(routes.transaction, routes.repository, judged, clock_ahead)
     routed: list[EventRecord] = []
+    pauses: list[_Pause] = []
     deliveries: list[NewDelivery] = []
     for record in judged:
-        act = act_told_by(record, acts, clock_ahead) if record.type in PAUSE_TYPES else None
-        if act is not None and await _is_going_on(routes.transaction, act, acts, now):
-            break
-        deliveries += await routes.to_channels(record, act, now)
+        if record.type in PAUSE_TYPES:
+            act = act_told_by(record, acts, clock_ahead)
+            if act is not None and await _is_going_on(routes.transaction, act, acts, now):
+                break
+            pauses.append((record, act))
+        deliveries += await routes.to_channels(record, now)
         people = routes.authors.get(record.event_id)
         if people:
             deliveries += routes.to_people(record, people, now)
         routed.append(record)
-    return routed, deliveries
+    return routed, pauses, deliveries
 
 
 async def _slice(

@@ -40,10 +40,11 @@ async def route_act(
         ended = await _end_of(transaction, act, record, paused_at)
         if ended.channel_id is not None:
             channels = {*channels, ended.channel_id}
+    # Pauses before lines, as whoever else tells of a pause takes them.
+    await announce(transaction, ended, channels, now, paused_at=paused_at, event_id=record.event_id)
     group_act = await group_act_of(transaction, ended)
     if group_act is not None:
         await tell_together(transaction, group_act)
-    await announce(transaction, ended, channels, now, paused_at=paused_at, event_id=record.event_id)
 
 
 async def _end_of(

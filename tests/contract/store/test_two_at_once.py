@@ -4,7 +4,7 @@ Each test interleaves two transactions on purpose; SQLite has one writer at a ti
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -13,18 +13,21 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, Actor, Origin
-from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.deliveries import Delivery, Subject, SubjectKind, delivered
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.group_acts import GroupAct, HeldPause
+from bot.domain.event_records import EventRecord
+from bot.domain.group_acts import GroupAct, HeldPause, as_part
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Style
 from bot.domain.timers import Timer
 from bot.domain.wishes import Wish
 from bot.ports import Store, Transaction
+from bot.scheduler import next_digest
 from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from bot.usecases.check_permission import CheckPermission
@@ -35,6 +38,8 @@ from bot.usecases.pausing.pause_history import end_pause
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
+from bot.usecases.routing.route_events import route_events
+from bot.usecases.routing.route_pauses import route_act
 from bot.usecases.tell_urgently import tell_urgently
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT
@@ -42,7 +47,16 @@ from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import make_subscription
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.postgres import PostgresServer
-from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.stored import (
+    NOW,
+    SHOP,
+    SITE,
+    after,
+    claim,
+    event_subject,
+    make_event,
+    make_record,
+)
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.postgres
@@ -222,3 +236,78 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
     assert isinstance(outcome, Postponed)
     async with processes.one.begin() as transaction:
         assert await transaction.timers.running([SITE]) == [extended]
+
+
+async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
+    processes: TwoProcesses,
+) -> None:
+    async with processes.one.begin() as transaction:
+        await transaction.subscriptions.save(
+            replace(
+                make_subscription("enter", "checks", "pause", channel_id="C1"), style=Style.THREAD
+            )
+        )
+        await tell_urgently(transaction, event_subject(99), ["C1"], NOW)
+    enter, checks = (
+        replace(make_event(number, received_at=after(number), type_=one), pull_request=7)
+        for number, one in enumerate(("action.queue.enter", "action.queue.checks_start"))
+    )
+    paused = replace(
+        make_event(2, received_at=after(2), type_="queue.pause.create"),
+        pull_request=None,
+        details={"reason": "CI is down"},
+    )
+    await _route(processes.one, enter)
+    first = _first_post(await claim(processes.one, after(3)))
+
+    async with processes.one.begin() as transaction:
+        await transaction.cards.posted(first.subject.subject_id, "1.1", 1)
+        routing = asyncio.create_task(_route(processes.two, checks, paused))
+        await processes.until_it_waits(routing)
+        await transaction.outbox.record([delivered(first, "1.1", after(3))])
+    await routing
+
+    assert len(await claim(processes.one, after(4))) == 1
+
+
+async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
+    processes: TwoProcesses,
+) -> None:
+    await processes.pause(SITE)
+    act = GroupAct(
+        "release",
+        Action.UNPAUSE,
+        NOW,
+        ALICE,
+        Origin.COMMAND,
+        (SITE, SHOP),
+        told_together=frozenset({CHANNEL}),
+    )
+    async with processes.one.begin() as transaction:
+        act_id = await transaction.group_acts.add(act)
+        await tell_urgently(transaction, event_subject(99), [CHANNEL], NOW)
+    part = as_part(replace(make_record(), action=Action.UNPAUSE), replace(act, group_act_id=act_id))
+
+    async def log_tells() -> None:
+        async with processes.two.begin() as transaction:
+            event = make_event(received_at=after(1), type_="queue.pause.delete")
+            await route_act(transaction, event, part, (), after(3), None)
+
+    async with processes.one.begin() as transaction:
+        await transaction.pauses.of(SITE, NOW)
+        routing = asyncio.create_task(log_tells())
+        await processes.until_it_waits(routing)
+        await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW)
+    await routing
+
+    assert await processes.told(SubjectKind.GROUP, act_id, CHANNEL)
+
+
+def _first_post(claimed: Sequence[Delivery]) -> Delivery:
+    return next(one for one in claimed if one.subject.kind is SubjectKind.CARD)
+
+
+async def _route(store: SqlStore, *events: EventRecord) -> None:
+    async with store.begin() as transaction:
+        await transaction.events.add_new(events)
+        await route_events(transaction, SITE, after(3), next_digest)
