@@ -45,7 +45,11 @@ EDITS_PER_SECOND = 0.7
 EDITS = "edits"
 DELETED = "message_not_found"
 REFUSED_RETRY = timedelta(minutes=2)
-"""How often a channel or credential that Slack refuses is tried again."""
+"""How soon a channel or credential that Slack refuses is tried again."""
+
+REFUSED_LONGEST = timedelta(minutes=30)
+"""The wait for a channel doubles up to this: one that is archived for good may have many cards,
+whose edits would take the rate from all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,9 @@ class RefreshCards:
                 await self._lose(transaction, card, error)
             case PostRefused():
                 logger.warning("edit refused", extra=_fields("edit_refused", card, error))
-                await transaction.cards.postpone(card.card_id, self.clock.now() + REFUSED_RETRY)
+                failures = card.failures + 1 if error.refusal is Refusal.CHANNEL else 1
+                wait = min(REFUSED_RETRY * 2 ** min(failures - 1, 10), REFUSED_LONGEST)
+                await transaction.cards.postpone(card.card_id, self.clock.now() + wait, failures)
             case _:
                 await self._postpone(transaction, card, error)
 

@@ -432,6 +432,29 @@ async def test_an_archived_channel_is_edited_when_it_is_open_again() -> None:
     assert desk.world.shown()[0].startswith("Was paused")
 
 
+async def test_a_channel_that_stays_archived_is_asked_ever_more_seldom() -> None:
+    """Edits of all channels share one rate: those that are refused leave it to the others."""
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    desk.world.poster.closed[CHANNEL] = "is_archived"
+    await desk.unpause()
+    await desk.turns(10)
+    asked = []
+    for _ in range(3):
+        before = len(desk.world.poster.called("update"))
+        for _ in range(120):
+            desk.world.clock.advance(60)
+            await desk.edit()
+        asked.append(len(desk.world.poster.called("update")) - before)
+    assert asked == [7, 4, 4]
+
+    desk.world.poster.closed.clear()
+    desk.world.clock.advance(30 * 60)
+    await desk.edit()
+    assert desk.world.shown()[0].startswith("Was paused")
+
+
 async def test_only_one_process_edits() -> None:
     one = await begun()
     other = Desk(one.world, "other")
