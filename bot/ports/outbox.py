@@ -125,6 +125,15 @@ class Outbox(Protocol):
         """
         ...
 
+    async def move_digest(
+        self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
+    ) -> None:
+        """What of the repository waits for a digest of the channel after `now` comes at `to`.
+
+        Or sooner, in front of what other repositories have waiting for a sooner digest.
+        """
+        ...
+
     async def folded_into(self, delivery_id: str) -> Folded:
         """What a summary has to tell, itself included."""
         ...

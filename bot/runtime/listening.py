@@ -10,6 +10,7 @@ from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
 from bot.runtime.answering import Answering
+from bot.scheduler import next_digest
 from bot.slack.listeners.actions import ActionListeners
 from bot.slack.listeners.commands import CommandListeners
 from bot.slack.listeners.group_form import GroupFormListener
@@ -137,7 +138,7 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         extend_group=ExtendGroup(extend_pause, work),
         remind_of_pauses=remind,
         snooze_reminders=SnoozeReminders(ports.merge_queue, remind, acts),
-        manage_subscriptions=ManageSubscriptions(acts),
+        manage_subscriptions=ManageSubscriptions(acts, next_digest),
         channel_default=ChannelDefault(acts),
         manage_boards=ManageBoards(acts, show_status),
         show_hearing=ShowHearing(ports.store),

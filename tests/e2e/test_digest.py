@@ -65,6 +65,25 @@ async def test_a_digest_that_the_bot_was_down_for_comes_late_and_once(
     assert len(bot.posts()) == 1
 
 
+@pytest.mark.parametrize("style", ["feed", "digest"])
+async def test_what_waits_comes_when_the_channel_asks_for_it_now(
+    start_bot: StartBot, clock: MovedClock, style: str
+) -> None:
+    bot = await start_bot()
+    at = f"digest:{clock.now() + timedelta(hours=9):%H:%M} UTC"
+    await bot.type(f"/mq subscribe merge style:digest {at}")
+    await bot.wait_for_post("now hears")
+    await bot.merge()
+    await bot.another_look()
+    is_feed = style == "feed"
+    wish = "style:feed" if is_feed else f"digest:{in_an_hour(clock)} UTC"
+    await bot.type(f"/mq subscribe {wish}")
+    await bot.wait_for_post("now hears")
+    if not is_feed:
+        await bot.pass_time(3600)
+    await bot.wait_for_post("*Merged* #")
+
+
 async def test_on_a_quiet_day_there_is_no_digest(start_bot: StartBot, clock: MovedClock) -> None:
     bot = await subscribed(start_bot, clock)
     await bot.pass_time(25 * 3600)

@@ -181,6 +181,17 @@ class InMemoryOutbox(ports.Outbox):
                     self._deliveries[each.delivery_id] = failed(each, NOT_HEARD, now)
 
     @override
+    async def move_digest(
+        self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
+    ) -> None:
+        for each in self._unsettled().get((channel_id, False, True), ()):
+            waits = each.state is DeliveryState.PENDING and each.due_at > now
+            if waits and each.subject.repository == repository:
+                self._deliveries[each.delivery_id] = replace(each, due_at=to)
+        for each in self._unsettled().get((channel_id, False, True), ()):
+            self._bring_forward(channel_id, each.sequence, each.due_at)
+
+    @override
     async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
         folded = 0
         for line, unsettled in self._unsettled().items():

@@ -187,6 +187,12 @@ class SqlOutbox(ports.Outbox):
         await self._summaries.drop_unheard(channel_id, repository, now)
 
     @override
+    async def move_digest(
+        self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
+    ) -> None:
+        await self._summaries.move_digest(channel_id, repository, to, now)
+
+    @override
     async def folded_into(self, delivery_id: str) -> Folded:
         return await self._summaries.folded_into(delivery_id)
 

@@ -11,7 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Folded
 from bot.storage.execution.statements import ResultRow, Statements, slices
 from bot.storage.outbox.added_rows import AddedRow
-from bot.storage.outbox.delivery_rows import FIELDS, delivery_of, lines_of
+from bot.storage.outbox.delivery_rows import FIELDS, delivery_of, line_of, lines_of
 from bot.storage.outbox.destinations import DIGEST, Destinations
 from bot.storage.tables import deliveries
 
@@ -62,6 +62,29 @@ class Summaries:
                 state=DeliveryState.FAILED,
                 error=NOT_HEARD,
                 settled_at=now,
+            )
+
+    async def move_digest(
+        self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
+    ) -> None:
+        line = line_of(channel_id, urgent=False, digest=True)
+        if not await self._destinations.lock([line]):
+            return
+        await self._change_waiting(
+            line, deliveries.c.repository == repository, deliveries.c.due_at > now, due_at=to
+        )
+        times = await self._statements.run(
+            select(deliveries.c.due_at, func.max(deliveries.c.sequence))
+            .where(deliveries.c.line == line, deliveries.c.settled_at.is_(None))
+            .group_by(deliveries.c.due_at)
+        )
+        for due_at, last in times.all():
+            # As in `bring_forward`: a line is told in order.
+            await self._change_waiting(
+                line,
+                deliveries.c.sequence < last,
+                deliveries.c.due_at > due_at,
+                due_at=due_at,
             )
 
     async def _change_waiting(

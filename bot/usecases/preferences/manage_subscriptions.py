@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.commands.verbs import VERB_BY_WORD
-from bot.domain.digests import DIGEST_AT, UTC_ZONE, DigestTime
+from bot.domain.digests import DIGEST_AT, UTC_ZONE, DigestTime, NextDigest
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
@@ -70,6 +70,7 @@ class ManageSubscriptions:
     """
 
     acts: ActLog
+    next_digest: NextDigest
 
     async def subscribe(self, request: SubscriptionRequest) -> Sequence[Subscribed]:
         """Subscribing to x turns on x only. Raises PermissionDenied and StoreError."""
@@ -87,10 +88,23 @@ class ManageSubscriptions:
                     changed = before is None or not before.hears_the_same(after)
                     if changed:
                         await transaction.subscriptions.save(after)
+                    if changed and before is not None and heard.configured(repository) is None:
+                        await self._move_digest(transaction, before, after)
                     act = self._act(Action.SUBSCRIBE, request, repository)
                     await _record(transaction, act, before, after)
                     done.append(Subscribed(after, access, changed, heard.configured(repository)))
         return done
+
+    async def _move_digest(
+        self, transaction: Transaction, before: Subscription, after: Subscription
+    ) -> None:
+        """What waits comes when the channel asks for it now, or at once."""
+        if (before.style, before.digest) == (after.style, after.digest):
+            return
+        to = now = self.acts.clock.now()
+        if after.style is Style.DIGEST and after.digest is not None:
+            to = self.next_digest(after.digest, now)
+        await transaction.outbox.move_digest(after.channel_id, after.repository, to, now)
 
     async def _zone(self, request: SubscriptionRequest) -> str:
         """The person's own, in which they say a time of day."""

@@ -1,7 +1,7 @@
 """What waits for a digest has a line of its own, and is told by one delivery when it is due."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -101,3 +101,59 @@ async def test_what_is_not_heard_of_any_more_is_not_told_by_the_digest(store: St
     assert [one.delivery_id for one in claimed] == ["d2", "d4"]
     assert dropped is not None
     assert (dropped.state, dropped.error) == (DeliveryState.FAILED, NOT_HEARD)
+
+
+def of_another(number: int) -> NewDelivery:
+    subject = Subject(SubjectKind.EVENT, RepositoryName("acme/api"), number)
+    return replace(waiting(number), subject=subject)
+
+
+async def due(store: Store, *waiting: NewDelivery) -> list[datetime]:
+    async with store.begin() as transaction:
+        found = [await transaction.outbox.get("C1", one.subject) for one in waiting]
+    return [one.due_at for one in found if one is not None]
+
+
+async def claimed_at(store: Store, at: datetime) -> list[str]:
+    async with store.begin() as transaction:
+        claimed = await transaction.outbox.claim(
+            now=at, claimed_until=at + timedelta(seconds=30), channels=9, per_channel=9
+        )
+    return [one.delivery_id for one in claimed]
+
+
+async def test_what_waits_comes_at_another_time_when_the_digest_does(store: Store) -> None:
+    sooner, later = after(3600), DIGEST_AT + timedelta(hours=2)
+    async with store.begin() as transaction:
+        await transaction.outbox.add([waiting(1), waiting(2)])
+        await transaction.outbox.move_digest("C1", SITE, later, after(60))
+        await transaction.outbox.move_digest("C2", SITE, after(60), after(60))
+    assert await claimed_at(store, DIGEST_AT) == []
+    async with store.begin() as transaction:
+        await transaction.outbox.move_digest("C1", SITE, sooner, after(60))
+    assert await claimed_at(store, after(3599)) == []
+    assert await claimed_at(store, sooner) == ["d1", "d2"]
+
+
+async def test_a_digest_that_is_moved_keeps_nothing_waiting_behind_it(store: Store) -> None:
+    added, later = (waiting(1), of_another(2), waiting(3)), DIGEST_AT + timedelta(hours=2)
+    async with store.begin() as transaction:
+        await transaction.outbox.add(added)
+        await transaction.outbox.move_digest("C1", SITE, later, after(60))
+    assert await due(store, *added) == [DIGEST_AT, DIGEST_AT, later]
+
+
+async def test_a_digest_that_is_moved_takes_along_what_stands_in_front_of_it(store: Store) -> None:
+    added, sooner = (of_another(1), waiting(2), of_another(3)), after(3600)
+    async with store.begin() as transaction:
+        await transaction.outbox.add(added)
+        await transaction.outbox.move_digest("C1", SITE, sooner, after(60))
+    assert await due(store, *added) == [sooner, sooner, DIGEST_AT]
+    assert await claimed_at(store, sooner) == ["d1", "d2"]
+
+
+async def test_a_digest_that_is_due_already_is_not_put_off(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.outbox.add([waiting(1)])
+        await transaction.outbox.move_digest("C1", SITE, LATER + timedelta(hours=9), LATER)
+    assert await claimed_at(store, LATER) == ["d1"]

@@ -151,7 +151,7 @@ async def test_what_two_people_subscribe_a_channel_to_at_once_is_both_heard(
     processes: TwoProcesses,
 ) -> None:
     before = make_subscription("merge", channel_id=CHANNEL)
-    managing = ManageSubscriptions(processes.acts)
+    managing = ManageSubscriptions(processes.acts, next_digest)
     wish = Wish(topics=frozenset({"failure"}))
     request = SubscriptionRequest(CHANNEL, [SITE], wish, ALICE, Origin.COMMAND)
 

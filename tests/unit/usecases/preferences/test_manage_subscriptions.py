@@ -10,6 +10,7 @@ from bot.domain.errors import CommandSyntaxError, PermissionDenied
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, SubscriptionSource
 from bot.domain.wishes import Wish
+from bot.scheduler import next_digest
 from bot.usecases.preferences.manage_subscriptions import (
     TOGETHER,
     ManageSubscriptions,
@@ -22,7 +23,7 @@ from tests.support.make import ALICE, API, BOB, SITE, make_subscription
 
 
 def make_use_case(**others: ChannelAccess) -> ManageSubscriptions:
-    return ManageSubscriptions(Acting(channels=FakeChannels(others)).acts)
+    return ManageSubscriptions(Acting(channels=FakeChannels(others)).acts, next_digest)
 
 
 def asked(
@@ -228,7 +229,7 @@ async def test_what_cannot_be_left_out_names_the_repository_and_changes_none() -
 async def test_a_refusal_is_on_record_and_changes_nothing() -> None:
     world = Acting()
     world.people.others[ALICE.user_id] = make_person(ALICE.user_id, is_guest=True)
-    use_case = ManageSubscriptions(world.acts)
+    use_case = ManageSubscriptions(world.acts, next_digest)
 
     for ask in (use_case.subscribe, use_case.unsubscribe):
         with pytest.raises(PermissionDenied):
