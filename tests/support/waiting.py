@@ -6,7 +6,7 @@ from typing import TypeVar
 
 LOOK_SECONDS = 0.01
 DEADLINE_SECONDS = 60.0
-"""Of a machine that runs four processes of tests on two cores; a bot takes a second or two."""
+"""Of a machine that runs six processes of tests on two cores; a bot takes a second or two."""
 PATIENT_SECONDS = 20.0
 """For Slack's limits of three seconds, where a test is not about them, on such a machine.
 
