@@ -2,7 +2,6 @@
 
 import asyncio
 import ssl
-from collections.abc import Mapping
 from contextlib import nullcontext
 from urllib.parse import urlsplit
 
@@ -13,7 +12,7 @@ from typing_extensions import override
 import bot
 from bot.domain.errors import MergeQueueError, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.merge_queue.answer import Answer, collect_headers
-from bot.merge_queue.decoding import ACCEPTED, Body
+from bot.merge_queue.decoding import ACCEPTED
 from bot.merge_queue.requests import Request
 from bot.merge_queue.retries import Patience
 from bot.merge_queue.transport import OverHttpx, transport_to
@@ -61,12 +60,14 @@ class Connection:
     ) -> None:
         self._base = _checked_base_url(base_url)
         self._credential = _Credential(token)
-        self._headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": ACCEPTED,
-            "User-Agent": f"mqbot/{bot.__version__}",
-            "Authorization": self._credential.field,
-        }
+        self._headers = _Headers(
+            {
+                "Accept": "application/json",
+                "Accept-Encoding": ACCEPTED,
+                "User-Agent": f"mqbot/{bot.__version__}",
+                "Authorization": self._credential.field,
+            }
+        )
         self._clock = clock
         self._gate = asyncio.Semaphore(requests_at_once)
         self._scheduled = asyncio.Semaphore(requests_at_once - FOR_PEOPLE)
@@ -136,27 +137,28 @@ class Connection:
         It keeps cookies, follows redirections to any host and has hooks, for a quarter of the
         CPU of a request.
         """
-        # The headers have no name here: a log that prints local variables would print them.
-        response = await self._transport.send(
+        received = await self._transport.send(
             request.method, url, self._headers_of(request), request.body
         )
-        try:
-            body = Body(response.headers.get("content-encoding", ""))
-            async for piece in response.aiter_raw():
-                body.add(piece)
-        finally:
-            await response.aclose()
         return Answer(
-            response.status_code,
+            received.status,
             self._clock.now(),
-            collect_headers(response.headers.multi_items()),
-            self._credential.redacted(bytes(body.content)),
+            collect_headers(received.fields),
+            self._credential.redacted(bytes(received.body.content)),
         )
 
-    def _headers_of(self, request: Request) -> Mapping[str, str]:
+    def _headers_of(self, request: Request) -> "_Headers":
         if request.body is None:
             return self._headers
-        return {**self._headers, "Content-Type": "application/json"}
+        return _Headers({**self._headers, "Content-Type": "application/json"})
+
+
+class _Headers(dict[str, str]):
+    """A log that prints local variables does not print the credential."""
+
+    @override
+    def __repr__(self) -> str:
+        return f"{{{', '.join(self)}: …}}"
 
 
 class _Credential:

@@ -255,6 +255,14 @@ class Held:
         await answer(STATUS)(arrival, writer)
 
 
+async def test_a_header_in_another_encoding_does_no_harm() -> None:
+    head = b"HTTP/1.1 200 OK\r\nServer: caf\xe9\r\nContent-Length: %d\r\n\r\n" % len(STATUS)
+    async with ScriptedService([raw(head + STATUS)]) as service, client_of(service) as client:
+        status = await client.status(SITE)
+
+    assert status.batches
+
+
 async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> None:
     held = Held()
     patience = Patience(read=30, total=30)

@@ -99,6 +99,7 @@ class TestCredential:
             ("lost", [drop] * 3),
             ("silent", [hang]),
             ("unreadable", [answer(f'{{"batches": "{TOKEN}"}}')]),
+            ("packed", [answer("{}", headers=(("Content-Encoding", "br"),))]),
         ],
     )
     async def test_nothing_tells_it(

@@ -90,9 +90,8 @@ def test_event_log_request_repeats_its_filters_with_the_cursor() -> None:
 
 
 def page(**changes: Any) -> Request:
-    wanted = EventFilter(
-        pull_request=changes.pop("pull_request", None), base_ref=changes.pop("base_ref", None)
-    )
+    filters = {"types", "pull_request", "base_ref"} & changes.keys()
+    wanted = EventFilter(**{name: changes.pop(name) for name in filters})
     return requests.event_page_request(SITE, WINDOW, wanted, **changes)
 
 
@@ -103,6 +102,8 @@ def page(**changes: Any) -> Request:
         ("long, deprecated", lambda: requests.set_queue_pause_request(SITE, "x" * 256), "reason"),
         ("no text", lambda: requests.set_pause_request(SITE, "\ud800"), "reason"),
         ("no text", lambda: requests.status_request(SITE, "\ud800"), "query"),
+        ("cursor that is no text", lambda: page(cursor="\ud800"), "query"),
+        ("type that is no text", lambda: page(types=["\ud800"]), "query"),
         ("path", lambda: requests.status_request(RepositoryName("../x")), "owner"),
         ("long", lambda: requests.status_request(RepositoryName("a" * 41 + "/x")), "owner"),
         ("dots", lambda: requests.rules_request(RepositoryName("acme/..")), "repository"),
