@@ -176,7 +176,7 @@ def _held(explanation: Explanation, place: InBatch | InLine) -> str:
 
 
 def _pause(known: KnownPause) -> str:
-    by = f" by {quote(known.actor.name, NAME_LIMIT)}" if known.actor else ""
+    by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
     since = local_time(known.pause.paused_at)
     return f"the pause{by} to end, since {since}: {quote(known.reason, REASON_LIMIT)}"
 
@@ -185,7 +185,7 @@ def _turn(explanation: Explanation) -> str:
     known = explanation.snapshot.pause
     if known is None:
         return NOBODY
-    who = f"{quote(known.actor.name, NAME_LIMIT)}'s" if known.actor else "whoever paused it"
+    who = f"{quote(known.by, NAME_LIMIT)}'s" if known.by is not None else "whoever paused it"
     return f"{who} — the queue has to be resumed"
 
 

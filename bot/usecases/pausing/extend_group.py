@@ -84,8 +84,7 @@ class ExtendGroup:
             case NotPaused():
                 return RepositoryResult(pause.repository, GroupOutcome.NOT_PAUSED)
             case OtherPause(known=known):
-                who = known.actor.name if known.actor is not None else None
-                return RepositoryResult(pause.repository, GroupOutcome.REPLACED, who)
+                return RepositoryResult(pause.repository, GroupOutcome.REPLACED, known.by)
 
     async def _left(self, group: Group) -> dict[RepositoryName, PauseRecord]:
         """What was paused for the group and is in force, as far as the bot has heard."""

@@ -96,8 +96,7 @@ class LiftGroup:
                 return RepositoryResult(timer.repository, GroupOutcome.NOT_PAUSED)
             case OtherPause(known=known):
                 await self._let_go(party, timer)
-                who = known.actor.name if known.actor is not None else None
-                return RepositoryResult(timer.repository, GroupOutcome.REPLACED, who)
+                return RepositoryResult(timer.repository, GroupOutcome.REPLACED, known.by)
             case LiftsLater():
                 detail = "somebody gave it another end meanwhile"
                 return RepositoryResult(timer.repository, GroupOutcome.FAILED, detail=detail)

@@ -63,7 +63,6 @@ class PauseGroup:
                 case Paused():
                     return RepositoryResult(repository, GroupOutcome.CHANGED)
                 case AlreadyPaused(known=known):
-                    who = known.actor.name if known.actor is not None else None
-                    return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, who)
+                    return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
 
         return await self.work.run(act, request, pause, report)

@@ -90,5 +90,4 @@ class UnpauseGroup:
 def _left_alone(
     repository: RepositoryName, outcome: GroupOutcome, known: KnownPause | None
 ) -> RepositoryResult:
-    who = known.actor.name if known is not None and known.actor is not None else None
-    return RepositoryResult(repository, outcome, who)
+    return RepositoryResult(repository, outcome, known.by if known is not None else None)

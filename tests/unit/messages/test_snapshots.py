@@ -150,6 +150,7 @@ CARD = PauseRecord(
 )
 BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
 SIGHT = seen(None, make_snapshot(BUSY), None)
+ELSEWHERE = replace(make_known_pause("by hand", actor=None), credited="carol")
 LIFTED = replace(
     CARD,
     joined=frozenset(range(9)),
@@ -234,6 +235,9 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "why-in-line": lambda: explained(InLine(make_queued(41), 3, 12)),
     "why-paused": lambda: explained(
         InLine(make_queued(41), 1, 12), snapshot=make_snapshot(BUSY, pause=make_known_pause())
+    ),
+    "why-paused-elsewhere": lambda: explained(
+        InLine(make_queued(41), 3, 12), snapshot=make_snapshot(BUSY, pause=ELSEWHERE)
     ),
     "why-merged": lambda: explained(Merged(make_event_record("action.queue.merged"))),
     "why-left": lambda: explained(Left(LEFT), records=HISTORY),

@@ -19,12 +19,14 @@ from bot.domain.errors import (
     PermissionDenied,
     StateConflict,
 )
-from bot.domain.group_acts import AT_MOST, CUT_SHORT, GroupAct, GroupOutcome
+from bot.domain.group_acts import AT_MOST, CUT_SHORT, GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.pause_records import Sighting, Who
 from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear
 from bot.usecases.pausing.group_work import AT_ONCE, SinceThen
+from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.directories import make_person
@@ -172,6 +174,33 @@ async def test_who_paused_what_was_found_is_told() -> None:
     assert told == [(GroupOutcome.ALREADY_PAUSED, "bob")] * 2
     # What Bob's pause of the group holds is restored all the same.
     assert outcomes(await bot.unpause_group()) == [CHANGED] * 2
+
+
+async def test_who_paused_elsewhere_is_told_where_the_log_named_them() -> None:
+    bot = ActingOnGroups(count=2)
+    before, since = bot.names
+    await _paused_elsewhere(bot, before, "carol")
+    paused = await bot.pause_group()
+    bot.clock.advance(60)
+    await _paused_elsewhere(bot, since, "dave")
+
+    unpaused = await bot.unpause_group()
+
+    assert isinstance(paused, GroupAct)
+    assert paused.results[0] == RepositoryResult(before, GroupOutcome.ALREADY_PAUSED, "carol")
+    assert isinstance(unpaused, GroupAct)
+    assert [(one.outcome, one.who) for one in unpaused.results] == [
+        (GroupOutcome.NOT_OURS, "carol"),
+        (GroupOutcome.REPLACED, "dave"),
+    ]
+
+
+async def _paused_elsewhere(bot: ActingOnGroups, name: RepositoryName, by: str) -> None:
+    """As the service has it, and as its event log has told of it."""
+    pause = bot.merge_queue.pauses[name] = Pause(reason="by hand", paused_at=bot.clock.now())
+    seen = Sighting(pause.paused_at, pause.reason, by=Who(by))
+    async with bot.store.begin() as transaction:
+        await see_pause(transaction, name, seen, (), bot.clock.now())
 
 
 async def test_what_left_the_group_meanwhile_is_restored_too() -> None:
