@@ -17,8 +17,8 @@ async def open_cards(
     *,
     generation: int = 1,
     closed: bool = False,
-) -> int:
-    """One card of that name for each channel that has none; return how many were opened."""
+) -> None:
+    """One card of that name for each channel that has none."""
     opened: list[NewDelivery] = []
     for channel_id in sorted(set(channels)):
         card_id = await transaction.cards.add(
@@ -29,4 +29,4 @@ async def open_cards(
             opened.append(
                 NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=name.kind.is_urgent)
             )
-    return await transaction.outbox.add(opened)
+    await transaction.outbox.add(opened)

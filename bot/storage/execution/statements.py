@@ -93,11 +93,11 @@ class Statements:
         """What a prepared statement reads, or names in RETURNING."""
         return (await self._run_each(prepared, [values])).rows
 
-    async def rows_of_each(
+    async def run_for_each(
         self, prepared: Prepared, values: Iterable[Mapping[str, object]]
-    ) -> Sequence[ResultRow]:
-        """Run once for each of `values`; what they name in RETURNING, all together."""
-        return (await self._run_each(prepared, list(values))).rows
+    ) -> None:
+        """Run a prepared statement once for each of `values`."""
+        await self._run_each(prepared, list(values))
 
     async def rows_in(
         self, prepared: PreparedList, listed: Iterable[object], **values: object

@@ -173,7 +173,7 @@ class Destinations:
         locked = await self.lock(wanted)
         missing = [line for line in wanted if line not in locked]
         if missing:
-            await self._statements.rows_of_each(_ADD, [{"line": each} for each in missing])
+            await self._statements.run_for_each(_ADD, [{"line": each} for each in missing])
             locked |= await self.lock(missing)
         return locked
 
@@ -198,7 +198,7 @@ class Destinations:
 
     async def save(self, changed: Sequence[Destination]) -> None:
         if changed:
-            await self._statements.rows_of_each(
+            await self._statements.run_for_each(
                 _SAVE,
                 [
                     {

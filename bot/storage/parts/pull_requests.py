@@ -31,7 +31,7 @@ class SqlPullRequests(ports.PullRequests):
         if not latest:
             return
         self._read.clear()
-        await self._statements.rows_of_each(
+        await self._statements.run_for_each(
             # Sorted, so that two processes that save the same rows never wait in a circle.
             _SAVE,
             [_values(latest[key]) for key in sorted(latest)],

@@ -7,7 +7,7 @@ from bot.domain.group_acts import GroupAct
 from bot.domain.pause_records import PauseRecord
 from bot.ports import Transaction
 from bot.usecases.open_card import open_cards
-from bot.usecases.pausing.group_pauses import pausing_act, still_paused
+from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 
 
 def group_card_of(act: GroupAct) -> CardName:
@@ -31,7 +31,7 @@ async def touch_group(transaction: Transaction, record: PauseRecord, now: dateti
 
 async def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
     """Where a card shows the group that the pause was made for."""
-    act = await pausing_act(transaction, record)
+    act = await group_act_of(transaction, record)
     if act is None:
         return []
     return [card.channel_id for card in await transaction.cards.of(group_card_of(act))]

@@ -50,13 +50,6 @@ def _held(act: AuditRecord) -> HeldPause:
     )
 
 
-async def group_act_of(transaction: Transaction, act: AuditRecord) -> GroupAct | None:
-    if not act.group_act_id:
-        return None
-    found = await transaction.group_acts.get([act.group_act_id])
-    return found.get(act.group_act_id)
-
-
 def subject_of(group_act: GroupAct) -> Subject:
     """The one post about an act on a group, under the name of its first repository."""
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.domain.audit import AuditRecord
 from bot.domain.group_acts import GroupAct, HeldPause
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
@@ -12,11 +13,13 @@ from bot.ports import Transaction
 from bot.usecases.pausing.pause_timers import timers_of
 
 
-async def pausing_act(transaction: Transaction, record: PauseRecord) -> GroupAct | None:
-    """The act on a group that the pause was made by."""
-    if not record.group_act_id:
+async def group_act_of(
+    transaction: Transaction, part: PauseRecord | AuditRecord
+) -> GroupAct | None:
+    """The act on a group that the pause was made by, or that the act is a part of."""
+    if not part.group_act_id:
         return None
-    return (await transaction.group_acts.get([record.group_act_id])).get(record.group_act_id)
+    return (await transaction.group_acts.get([part.group_act_id])).get(part.group_act_id)
 
 
 async def still_paused(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:

@@ -71,7 +71,7 @@ class SinceThen:
 
 @dataclass(frozen=True, slots=True)
 class GroupWork:
-    """What pausing and unpausing a group have in common."""
+    """What all acts on a group have in common."""
 
     acts: ActLog
 

@@ -8,6 +8,7 @@ from bot.domain.snapshots import KnownPause
 from bot.ports import Store
 
 LOOKED_AT = 5
+"""Acts of pausing, the newest first: the one that made the pause in force is among the last."""
 
 
 async def know_pause(

@@ -20,9 +20,9 @@ def card_of(record: PauseRecord) -> CardName:
 
 async def open_pause_cards(
     transaction: Transaction, record: PauseRecord, channels: Iterable[str], now: datetime
-) -> int:
-    """Give each of the channels its one card of the pause; return how many had none."""
-    return await open_cards(transaction, card_of(record), channels, now, closed=not record.is_open)
+) -> None:
+    """Give each of the channels its one card of the pause."""
+    await open_cards(transaction, card_of(record), channels, now, closed=not record.is_open)
 
 
 async def touch_pause(

@@ -21,7 +21,7 @@ from bot.domain.subscriptions import Topic
 from bot.ports import Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.group_cards import group_channels, touch_group
-from bot.usecases.pausing.group_pauses import pausing_act, still_paused
+from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
 from bot.usecases.tell_urgently import tell_urgently
 
@@ -155,17 +155,16 @@ async def tell_end(
     now: datetime,
     *,
     told_otherwise: Collection[str] = (),
-) -> int:
+) -> None:
     """The line that says it is over, once for each channel and wherever a card shows the pause."""
     shown = [
         *await _shown_in(transaction, record),
         *await group_channels(transaction, record),
     ]
     told = {*channels, *shown}.difference(told_otherwise)
-    added = await _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, told, now)
+    await _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, told, now)
     if not record.end_told:
         await transaction.pauses.save(replace(record, end_told=True))
-    return added
 
 
 async def tell_replaced(
@@ -200,7 +199,7 @@ async def _tell_watchers(transaction: Transaction, record: PauseRecord, now: dat
     people = set(await transaction.resume_watchers.take(record.pause_id))
     if not people:
         return
-    act = await pausing_act(transaction, record)
+    act = await group_act_of(transaction, record)
     left = await still_paused(transaction, act) if act is not None else []
     people -= set(await transaction.resume_watchers.waiting([one.pause_id for one in left]))
     is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1 and not left
@@ -219,9 +218,9 @@ async def _add(
     subject_id: int,
     addresses: Iterable[str],
     now: datetime,
-) -> int:
+) -> None:
     subject = Subject(kind, record.repository, subject_id)
-    return await tell_urgently(transaction, subject, addresses, now)
+    await tell_urgently(transaction, subject, addresses, now)
 
 
 async def hearing_pauses(transaction: Transaction, repository: RepositoryName) -> set[str]:

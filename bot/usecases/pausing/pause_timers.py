@@ -10,6 +10,7 @@ from bot.domain.timers import Timer, TimerState
 from bot.ports import Transaction
 
 _LOOKED_AT = 5
+"""Acts of each kind, the newest first: the one that set a timer which runs is among the last."""
 
 
 async def timers_of(

@@ -15,7 +15,7 @@ from bot.domain.timers import Timer
 from bot.ports import Clock, Nudge, Store, Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.group_cards import group_channels
-from bot.usecases.pausing.group_pauses import pausing_act, still_paused
+from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.pausing.pause_cards import card_of, find_pause
 from bot.usecases.pausing.pause_history import hearing_pauses
 from bot.usecases.pausing.pause_timers import timers_of
@@ -69,7 +69,7 @@ class RemindOfPauses:
             pause = await find_pause(transaction, snooze.repository, paused_at)
             if pause is None:
                 return None
-            act = await pausing_act(transaction, pause)
+            act = await group_act_of(transaction, pause)
             # One reminder speaks for a group, also when the pause it was drawn for is over.
             together = await still_paused(transaction, act) if act is not None else [pause]
             left = [one for one in together if one.is_open]

@@ -7,7 +7,7 @@ from bot.domain.audit import Action, Actor, AuditRecord, Origin
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, lifted_by_act
 from bot.ports import Transaction
-from bot.usecases.pausing.group_marks import group_act_of
+from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.pause_cards import LOOKED_BACK
 from bot.usecases.pausing.pause_history import (
     end_pause,

@@ -22,7 +22,7 @@ class UnpauseRequest:
     """What is asked. `expected` is the time of the pause a button was drawn for, if it was.
 
     `part_of` is the act on a group that this is a part of. `lifts_at` is the time of the timer
-    that asks, `saying` the reason that the service held when the timer was set.
+    that asks.
     """
 
     repository: RepositoryName
@@ -32,7 +32,6 @@ class UnpauseRequest:
     expected: datetime | None = None
     part_of: GroupAct | None = None
     lifts_at: datetime | None = None
-    saying: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +60,10 @@ class UnpauseQueue:
                     saying = await reason_when_set(transaction, timer)
                 if now_set is None or not now_set.is_still(timer):
                     return LiftsLater()
-                return await self._in_turn(replace(request, saying=saying))
+                return await self._in_turn(request, saying)
 
-    async def _in_turn(self, request: UnpauseRequest) -> UnpauseOutcome:
+    async def _in_turn(self, request: UnpauseRequest, saying: str | None = None) -> UnpauseOutcome:
+        """`saying` is the reason that the service held when the timer was set, if one asks."""
         current = await self.merge_queue.current_pause(request.repository)
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:
@@ -71,7 +71,7 @@ class UnpauseQueue:
             await self.merge_queue.status(request.repository)
             await self.acts.leave(self._act(request, None), "not paused")
             return NotPaused()
-        if not _is_meant(request, known):
+        if not _is_meant(known, request.expected, saying):
             record_id = await self.acts.leave(
                 self._act(request, known), "another pause is in force"
             )
@@ -108,7 +108,7 @@ class UnpauseQueue:
         return as_part(record, request.part_of)
 
 
-def _is_meant(request: UnpauseRequest, known: KnownPause) -> bool:
-    if request.expected is not None and not known.is_of(request.expected):
+def _is_meant(known: KnownPause, expected: datetime | None, saying: str | None) -> bool:
+    if expected is not None and not known.is_of(expected):
         return False
-    return request.saying is None or known.says(request.saying)
+    return saying is None or known.says(saying)

@@ -14,7 +14,7 @@ from bot.messages import alerts, pause, pause_card, reminders, staleness
 from bot.messages.groups import group_acts
 from bot.ports import Transaction
 from bot.usecases.pausing.group_marks import load_group_acts
-from bot.usecases.pausing.group_pauses import ends_of, pausing_act, still_paused
+from bot.usecases.pausing.group_pauses import ends_of, group_act_of, still_paused
 from bot.usecases.posting.render_cards import load_cards
 from bot.usecases.posting.render_events import load_events, load_summary
 
@@ -130,7 +130,7 @@ async def _pause_messages(
             messages[one.delivery_id] = pause_card.resumed(record)
             continue
         if one.subject.kind is SubjectKind.GROUP_RESUMED:
-            act = await pausing_act(transaction, record)
+            act = await group_act_of(transaction, record)
             messages[one.delivery_id] = (
                 pause_card.resumed(record) if act is None else group_acts.resumed(act, record)
             )
@@ -208,7 +208,7 @@ async def _reminders(
             is_overdue = timer is not None and timer.is_overdue
             is_to_come = timer is not None and (timer.lifts_at > now or is_overdue)
             lifts_at = timer.lifts_at if timer is not None and is_to_come else None
-            act = await pausing_act(transaction, record)
+            act = await group_act_of(transaction, record)
             left = await still_paused(transaction, act) if act is not None else []
             ends = await ends_of(transaction, left)
             messages[one.delivery_id] = (

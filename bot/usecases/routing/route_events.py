@@ -21,7 +21,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic
 from bot.ports import Transaction
-from bot.usecases.pausing.group_marks import group_act_of
+from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.posting.post_at_once import Sending
 from bot.usecases.routing.count_failures import count_failures
 from bot.usecases.routing.event_routes import EventRoutes

@@ -12,7 +12,8 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, li
 from bot.domain.queue import Pause
 from bot.ports import Transaction
 from bot.usecases.pausing.acts import end_act
-from bot.usecases.pausing.group_marks import group_act_of, tell_together
+from bot.usecases.pausing.group_marks import tell_together
+from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
 from bot.usecases.pausing.pause_history import end_pause, see_pause, tell_end, tell_replaced
 from bot.usecases.pausing.tell_acts import announce
