@@ -5,6 +5,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from bot import runtime
+from bot.runtime import jobs
 from tests.support.bot_tester import BotTester, Mode
 from tests.support.clock import MovedClock
 from tests.support.database_fixtures import sqlite_template, sqlite_url
@@ -13,6 +15,14 @@ from tests.support.heap import shared_heap
 __all__ = ["shared_heap", "sqlite_template", "sqlite_url"]
 
 StartBot = Callable[..., Awaitable[BotTester]]
+
+
+@pytest.fixture(autouse=True)
+def hurried_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs that run every five to fifteen seconds run each second: nobody has to wait for them."""
+    for name in ("STALE_SECONDS", "HOME_SECONDS", "REMINDER_SECONDS", "CUT_SHORT_SECONDS"):
+        monkeypatch.setattr(jobs, name, 1.0)
+    monkeypatch.setattr(runtime, "HOME_SECONDS", jobs.HOME_SECONDS)
 
 
 @pytest.fixture(params=["socket", "http"])
