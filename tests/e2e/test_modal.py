@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 
 pytestmark = pytest.mark.e2e
 
@@ -124,6 +124,27 @@ async def test_the_shortcut_asks_which_of_several_repositories(start_bot: StartB
     await bot.modal("acme/api is paused")
     await bot.wait_for_post("*Queue paused* acme/api: CI runners are down")
     assert bot.pause_reason("acme/site") is None
+
+
+async def test_whoever_closes_the_form_before_the_answer_is_told_in_a_direct_message(
+    bot: BotTester,
+) -> None:
+    bot.expected_refusals = {"views.update not_found"}
+    await bot.type("/mq pause")
+    modal = await bot.modal("0 pull requests")
+    bot.break_service("slow", path="pause", method="PUT", seconds=1.0, times=1)
+    await bot.submit(modal, reason="CI runners are down")
+    bot.slack.people.close(ALICE, modal.view_id)
+    await bot.wait_for_direct_message("acme/site is paused.")
+    await bot.wait_for_post("Queue paused")
+
+    await bot.type("/mq pause")
+    modal = await bot.modal("Already paused")
+    bot.break_service("error", path="merge-queue", status=503, times=None)
+    await bot.submit(modal, reason="Deploying 4.2")
+    bot.slack.people.close(ALICE, modal.view_id)
+    await bot.wait_for_direct_message("The merge queue service does not answer")
+    bot.mend_service()
 
 
 async def test_the_form_opens_although_the_service_does_not_answer(bot: BotTester) -> None:

@@ -11,13 +11,13 @@ from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import pause
 from bot.slack.replying.conversation import Conversation, OpenedModal
-from bot.slack.web_api.failures import read_failure
+from bot.slack.web_api.failures import VIEW_GONE_CODES, read_failure
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
 
 logger = logging.getLogger(__name__)
 
-GONE_CODES = frozenset({"hash_conflict", "not_found", "view_not_found"})
+GONE_CODES = VIEW_GONE_CODES | {"hash_conflict"}
 """The person closed, submitted or changed the modal before the impact was read."""
 
 

@@ -13,7 +13,13 @@ from bot.domain.message import Message, View
 from bot.messages import pause
 from bot.slack.replying.plainer import plainer_and_plainer
 from bot.slack.replying.replies import Replies
-from bot.slack.web_api.failures import FAILURES, are_blocks_refused, blocks_refused, read_failure
+from bot.slack.web_api.failures import (
+    FAILURES,
+    VIEW_GONE_CODES,
+    are_blocks_refused,
+    blocks_refused,
+    read_failure,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +108,13 @@ class Conversation:
         await self.client.views_publish(user_id=self.actor.user_id, view=dict(view.view))
 
     async def _update_modal(self, message: Message) -> None:
-        await self._or_text_alone("views.update", self._show_in_modal, message)
+        """Whoever has closed the modal meanwhile is told in a direct message."""
+        try:
+            await self._or_text_alone("views.update", self._show_in_modal, message)
+        except SlackApiError as error:
+            if read_failure(error).code not in VIEW_GONE_CODES:
+                raise
+            await self._direct(message)
 
     async def _direct(self, message: Message) -> None:
         await self._or_text_alone("chat.postMessage", self._post_directly, message)

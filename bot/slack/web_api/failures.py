@@ -81,6 +81,9 @@ EDIT_CODES = frozenset(
 )
 """The message is not there, not ours, or too old (docs.slack.dev/reference/methods/chat.update)."""
 
+VIEW_GONE_CODES = frozenset({"not_found", "view_not_found"})
+"""The person has closed the view (docs.slack.dev/reference/methods/views.update)."""
+
 MESSAGE_CODES = frozenset(
     {
         "attachment_payload_limit_exceeded",
