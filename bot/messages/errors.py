@@ -45,7 +45,7 @@ def explain(
     """
     sentence = _sentence(error, command, repository or "the repository")
     expected = sentence is not None
-    text = sentence or f"Something went wrong on my side. Nothing was lost; incident {incident}."
+    text = sentence or _went_wrong(incident)
     shown = [blocks.section(f":warning: {text}")]
     may_pass = isinstance(error, (MergeQueueUnavailable, QueueBusy, StoreUnavailable, CutOff))
     if may_pass and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
@@ -54,6 +54,15 @@ def explain(
     if expected and may_pass:
         shown.append(blocks.context(f"incident {incident}"))
     return Message(text=text, blocks=tuple(shown))
+
+
+def defect(incident: str) -> Message:
+    """The message for what nobody has foreseen."""
+    return blocks.sentence(f":warning: {_went_wrong(incident)}")
+
+
+def _went_wrong(incident: str) -> str:
+    return f"Something went wrong on my side. Nothing was lost; incident {incident}."
 
 
 def _sentence(error: Exception, command: str, repository: str) -> str | None:

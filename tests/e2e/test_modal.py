@@ -147,6 +147,21 @@ async def test_whoever_closes_the_form_before_the_answer_is_told_in_a_direct_mes
     bot.mend_service()
 
 
+async def test_a_form_that_cannot_be_read_says_so_in_the_form(bot: BotTester) -> None:
+    """As one that another version of the bot has opened may be."""
+    bot.expected_errors = {"listener_failed"}
+    await bot.type("/mq pause")
+    modal = await bot.modal("0 pull requests")
+    opened = bot.slack.installation.views.find(modal.view_id)
+    assert opened is not None
+    opened.content["private_metadata"] = "of another version"
+    answer = await bot.submit(modal, reason="CI runners are down")
+    assert answer["response_action"] == "update"
+    told = await bot.modal("Something went wrong on my side. Nothing was lost; incident ")
+    assert told.labels == []
+    assert bot.pause_reason() is None
+
+
 async def test_the_form_opens_although_the_service_does_not_answer(bot: BotTester) -> None:
     bot.break_service("error", path="merge-queue", status=503)
     await bot.type("/mq pause")

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import uuid
 from collections.abc import Iterable
 from typing import Any, Protocol
 
@@ -9,9 +10,12 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.authorization.async_authorize import AsyncAuthorize
 from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
+from bot.messages.errors import defect
+from bot.messages.pause import result_modal
 from bot.slack.receiving.once import Once, OnceMiddleware
 from bot.slack.web_api.clients import Identity
 
@@ -94,9 +98,11 @@ def build_app(
     # Slack sends an event again that nobody acknowledged, and ends by switching events off.
     app.event(re.compile(".*"))(_acknowledge)
 
-    async def on_error(error: Exception, body: dict[str, Any]) -> None:
+    async def on_error(error: Exception, body: dict[str, Any]) -> BoltResponse | None:
         once.forget(body)
-        _defect(error, body)
+        incident = uuid.uuid4().hex[:8]
+        _defect(error, body, incident)
+        return _told_in_form(incident) if body.get("type") == "view_submission" else None
 
     app.error(on_error)
     return app
@@ -106,9 +112,19 @@ async def _acknowledge(ack: AsyncAck) -> None:
     await ack()
 
 
-def _defect(error: Exception, body: dict[str, Any]) -> None:
+def _told_in_form(incident: str) -> BoltResponse:
+    """Unanswered, Slack would say that it cannot connect and ask to submit the form again."""
+    view = result_modal(defect(incident), None)
+    return BoltResponse(status=200, body={"response_action": "update", "view": dict(view.view)})
+
+
+def _defect(error: Exception, body: dict[str, Any], incident: str) -> None:
     logger.error(
         "a listener failed",
-        extra={"action": "listener_failed", "payload_type": str(body.get("type"))},
+        extra={
+            "action": "listener_failed",
+            "payload_type": str(body.get("type")),
+            "incident": incident,
+        },
         exc_info=error,
     )
