@@ -19,10 +19,23 @@ _DID = {
     Action.SNOOZE: "put off the reminders of the pause of",
     Action.SUBSCRIBE: "subscribed a channel to",
     Action.UNSUBSCRIBE: "unsubscribed a channel from",
-    Action.DEFAULT: "changed what a channel means by default,",
+    Action.DEFAULT: "changed the default of a channel,",
     Action.BOARD: "put up the board of",
     Action.END_BOARD: "took down the board of",
 }
+
+_TRIED = {
+    Action.PAUSE: "tried to pause",
+    Action.UNPAUSE: "tried to unpause",
+    Action.EXTEND: "tried to extend the pause of",
+    Action.SNOOZE: "tried to put off the reminders of the pause of",
+    Action.SUBSCRIBE: "tried to subscribe a channel to",
+    Action.UNSUBSCRIBE: "tried to unsubscribe a channel from",
+    Action.DEFAULT: "tried to change the default of a channel,",
+    Action.BOARD: "tried to put up the board of",
+    Action.END_BOARD: "tried to take down the board of",
+}
+"""Of what was not done, or is not known to be: no line says both that it was and that it was not."""
 
 _RESULTS = {
     ActResult.STARTED: ":hourglass_flowing_sand: began, and its end is not known",
@@ -101,7 +114,8 @@ def _who(record: AuditRecord) -> str:
 
 def _what(record: AuditRecord) -> str:
     reason = f": {quote(record.reason, REASON_LIMIT)}" if record.reason else ""
-    return f"{_DID[record.action]} {escape(record.repository)}{reason}"
+    words = _DID if record.result is ActResult.DONE else _TRIED
+    return f"{words[record.action]} {escape(record.repository)}{reason}"
 
 
 def _channel(channel_id: str | None) -> str:
@@ -119,8 +133,11 @@ def _group(record: AuditRecord) -> str:
 
 def _change(record: AuditRecord) -> str:
     if record.heard_after is not None:
-        before, after = record.heard_before or "nothing", record.heard_after or "nothing"
-        return f"heard {quote(before, DETAIL_LIMIT)}, hears {quote(after, DETAIL_LIMIT)}"
+        before = quote(record.heard_before or "", DETAIL_LIMIT)
+        after = quote(record.heard_after, DETAIL_LIMIT)
+        if record.action is Action.DEFAULT:
+            return f"was {before or 'none'}, is {after or 'none'}"
+        return f"heard {before or 'nothing'}, hears {after or 'nothing'}"
     if record.previous_reason:
         return f"before: {quote(record.previous_reason, DETAIL_LIMIT)}"
     return ""

@@ -210,6 +210,9 @@ def _some(parts: Sequence[str]) -> str:
     return ", ".join(parts[:NAMED]) + (f" and {left} more" if left > 0 else "")
 
 
+WITHOUT_DEFAULT = "when none is typed, I take the only one that can be meant, or ask"
+
+
 def default_set(repository: RepositoryName) -> Message:
     """To the whole channel."""
     return blocks.sentence(
@@ -219,7 +222,7 @@ def default_set(repository: RepositoryName) -> Message:
 
 def default_forgotten() -> Message:
     return blocks.sentence(
-        ":round_pushpin: No repository is meant here any more when none is typed."
+        f":round_pushpin: This channel has no default repository any more: {WITHOUT_DEFAULT}."
     )
 
 
@@ -228,7 +231,7 @@ def default_told(repository: RepositoryName | None, command: str) -> Message:
         return blocks.sentence(f"{escape(repository)} is meant here when none is typed.")
     example = escape(f"{command} default owner/name")
     return blocks.sentence(
-        f"No repository is meant here when none is typed. `{example}` changes that."
+        f"This channel has no default repository: {WITHOUT_DEFAULT}. `{example}` sets one."
     )
 
 

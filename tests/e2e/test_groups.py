@@ -351,7 +351,7 @@ async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> 
     answer = await bot.ask("/mq audit")
     assert "*alice* subscribed a channel to acme/site" in answer
     assert "heard nothing, hears merge" in answer
-    assert ":no_entry: refused · *bob* paused acme/site: now" in answer
+    assert ":no_entry: refused · *bob* tried to pause acme/site: now" in answer
 
 
 async def test_a_group_that_a_restart_cut_short_is_told_and_restored_exactly(

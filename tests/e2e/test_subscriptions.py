@@ -209,14 +209,15 @@ async def test_the_channels_default_need_not_be_typed(start_bot: StartBot) -> No
     )
     assert "Which repository" in await bot.ask("/mq status")
     answer = await bot.ask("/mq default")
-    assert "No repository is meant here when none is typed." in answer
+    assert "no default repository: when none is typed, I take the only one" in answer
     await bot.type("/mq default acme/api")
     await bot.wait_for_post("acme/api is meant here when none is typed.", by=BOB)
     assert "acme/api" in await bot.ask("/mq status")
     assert "acme/api is meant here when none is typed." in await bot.ask("/mq default acme/api")
     assert "Meant here when none is typed: acme/api" in await bot.ask("/mq subscriptions")
     await bot.type("/mq default off", by=BOB)
-    await bot.wait_for_post("No repository is meant here any more")
+    await bot.wait_for_post("This channel has no default repository any more")
     assert "Which repository" in await bot.ask("/mq status")
     audit = await bot.ask("/mq audit")
-    assert "*bob* changed what a channel means by default" in audit
+    assert "*bob* changed the default of a channel, acme/api" in audit
+    assert "was acme/api, is none" in audit
