@@ -54,7 +54,8 @@ def _nothing(page: LogPage) -> str:
         return "Nothing on this page can be read."
     if page.place.cursor is not None:
         return "Nothing more."
-    return f"No events since {local_time(page.place.selection.window.received_from)}."
+    window = page.place.selection.window
+    return f"No events from {_span(window.received_from, window.received_to)}."
 
 
 def _line(page: LogPage, record: EventRecord) -> str:
