@@ -143,7 +143,7 @@ def _subscriptions(state: HomeState, command: str) -> list[Block]:
     lines = [
         f"• {channel(one.channel_id)} hears about {escape(one.repository)}: "
         f"{heard(one)}"
-        + (" (configured)" if one.source is SubscriptionSource.CONFIGURATION else "")
+        + (" (from the configuration)" if one.source is SubscriptionSource.CONFIGURATION else "")
         for one in state.subscriptions[:SUBSCRIPTIONS_SHOWN]
     ]
     if len(state.subscriptions) > SUBSCRIPTIONS_SHOWN:

@@ -109,7 +109,8 @@ def status_text(snapshot: Snapshot) -> str:
             f"paused{by} since {utc_time(known.pause.paused_at)}{ends}: "
             f"{quote(known.reason, REASON_LIMIT)}"
         )
-    parts.append(_counts(snapshot))
+    if not _is_idle(snapshot):
+        parts.append(_counts(snapshot))
     due = snapshot.impact().next_merge_at
     if due is not None:
         parts.append(f"next merge due {utc_time(due)}")
@@ -119,8 +120,13 @@ def status_text(snapshot: Snapshot) -> str:
 def _word(snapshot: Snapshot) -> str:
     if snapshot.pause is not None:
         return "paused"
-    busy = snapshot.status.batches or snapshot.status.waiting_pull_requests
-    return "running" if busy else "running, the queue is empty"
+    return "running, the queue is empty" if _is_idle(snapshot) else "running"
+
+
+def _is_idle(snapshot: Snapshot) -> bool:
+    """Running and empty, as the headline says: no fact counts it once more."""
+    queue = snapshot.status
+    return snapshot.pause is None and not queue.batches and not queue.waiting_pull_requests
 
 
 def _headline(snapshot: Snapshot) -> str:
@@ -141,7 +147,7 @@ def _counts(snapshot: Snapshot) -> str:
 def _facts(snapshot: Snapshot) -> list[str]:
     due = snapshot.impact().next_merge_at
     return [
-        _counts(snapshot),
+        "" if _is_idle(snapshot) else _counts(snapshot),
         f"next merge due {local_time(due)}" if due is not None else "",
         f"read {local_time(snapshot.read_at)}",
     ]
