@@ -26,7 +26,8 @@ _LIKE_A_LENGTH = re.compile(
 _CLOCK = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d{2})", re.ASCII)
 _HALF_DAY = re.compile(r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?P<half>am|pm)", re.ASCII)
 _LIKE_A_TIME = re.compile(
-    r"\d{1,2}[:h]\S*|to(?:day|night|morrow)|noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day",
+    r"\d{1,2}[:h]\S*|to(?:day|night|morrow)|noon|midnight"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tues?|wed|thu(?:rs?)?|fri|sat",
     re.ASCII,
 )
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}", re.ASCII)

@@ -22,6 +22,15 @@ def clean(text: str, limit: int) -> str:
     return cut(_SPACES.sub(" ", kept).strip(), limit)
 
 
+def without_invisible(text: str) -> str:
+    """The text without zero-width and bidirectional characters, which would hide in a word."""
+    return "".join(
+        character
+        for character in text
+        if character in _KEPT_FORMAT_CHARACTERS or unicodedata.category(character) != "Cf"
+    )
+
+
 def _is_wanted(character: str) -> bool:
     if character in _KEPT_FORMAT_CHARACTERS:
         return True

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bot.domain.audit import Actor
 from bot.messages import actions
+from bot.messages.text import without_invisible
 
 # <@U123|alice>, <#C123|general>, <!subteam^S123|@team>, <https://a|label>: what Slack makes of
 # mentions and links in a command's text (https://docs.slack.dev/interactivity/implementing-slash-commands).
@@ -63,7 +64,8 @@ class SlashCommand(Payload):
 
     @property
     def typed(self) -> str:
-        return plain_text(self.text).strip()
+        """As the person sees it: copied text often brings characters that cannot be seen."""
+        return without_invisible(plain_text(self.text)).strip()
 
 
 class User(Payload):

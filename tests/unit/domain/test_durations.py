@@ -107,6 +107,7 @@ def test_a_duration_stands_before_the_reason(
         ("0 min", DurationProblem.TOO_SHORT),
         ("40 days", DurationProblem.TOO_LONG),
         ("until tomorrow", DurationProblem.UNREADABLE),
+        ("until fri 09:00", DurationProblem.UNREADABLE),
         ("until Monday release", DurationProblem.UNREADABLE),
         ("until noon", DurationProblem.UNREADABLE),
         ("until 15:00Z", DurationProblem.UNREADABLE),

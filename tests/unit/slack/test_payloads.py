@@ -55,6 +55,12 @@ def test_a_command_keeps_the_spaces_inside_its_text() -> None:
     assert command.actor.team_id == "T0ACME"
 
 
+def test_what_cannot_be_seen_in_a_command_is_not_read() -> None:
+    text = "\u200bpause\u2060 \ufeffacme/site \u202eCI is down \U0001f468\u200d\U0001f4bb"
+    typed = "pause acme/site CI is down \U0001f468\u200d\U0001f4bb"
+    assert SlashCommand.model_validate({**COMMAND, "text": text}).typed == typed
+
+
 def test_a_command_without_text_is_an_empty_one() -> None:
     bare = {name: value for name, value in COMMAND.items() if name not in {"text", "user_name"}}
     command = SlashCommand.model_validate(bare)
