@@ -27,6 +27,13 @@ _CHECKS = (
     CheckPlan("unit tests", 40, 80),
     CheckPlan("end-to-end tests", 60, 120),
 )
+_SLOW_CHECKS = (
+    CheckPlan("lint", 20, 40),
+    CheckPlan("unit tests", 60, 110),
+    CheckPlan("end-to-end tests", 90, 135),
+)
+"""So slow that whoever looks finds something in the queue, though little arrives."""
+
 _RULES = (
     QueueRule("hotfix", batch_size=1, batch_max_wait=0, checks_timeout=240),
     QueueRule("release", batch_size=1, batch_max_wait=0, checks_timeout=240),
@@ -52,7 +59,7 @@ _LIVELY = Tempo(
 _TEMPOS = {
     "calm": replace(_LIVELY, arrival=600, broken=0.08),
     "busy": _LIVELY,
-    "demo": replace(_LIVELY, arrival=100, broken=0.2),
+    "demo": replace(_LIVELY, arrival=90, broken=0.2, checks=_SLOW_CHECKS),
     "failing": replace(_LIVELY, arrival=45, broken=0.6, release=0.5),
     "bisecting": replace(_LIVELY, arrival=60, broken=0.3, release=0.0),
     "paused": replace(_LIVELY, arrival=60),
@@ -71,6 +78,8 @@ def make_repository(name: str, scenario: str, host: str, log_limit: int) -> Repo
     rules = _RULES
     if scenario == "bisecting":
         rules = (*_RULES[:2], replace(_RULES[2], batch_size=6))
+    if scenario == "demo":
+        rules = tuple(replace(rule, checks_timeout=2 * rule.checks_timeout) for rule in _RULES)
     repository = Repository(
         name=name,
         host=host,

@@ -61,6 +61,16 @@ def test_what_mqbot_demo_starts_shows_all_three_within_eight_seconds() -> None:
     assert counted["failure"]
 
 
+def test_whoever_looks_at_the_queue_of_the_demo_seldom_finds_it_empty() -> None:
+    controls = start("demo", speed=24)
+    looks = 300
+    found = 0
+    for _ in range(looks):
+        controls.advance(1)
+        found += queued(controls) > 0
+    assert found > 0.85 * looks
+
+
 def test_busy_starts_in_full_swing_with_a_past_to_read() -> None:
     controls = start("busy")
     assert queued(controls) > 0
