@@ -196,6 +196,17 @@ async def test_a_reader_who_scrolled_up_is_not_moved_and_is_told_what_is_new(
     await expect(jump).to_be_hidden()
 
 
+async def test_who_asks_while_scrolled_up_sees_the_answer(page: Page, app: ScriptedApp) -> None:
+    for number in range(40):
+        await app.post(f"line {number}")
+    await expect(message(page, "line 39")).to_be_in_viewport()
+    await channel_list(page).hover()
+    await page.mouse.wheel(0, -4000)
+    await expect(message(page, "line 0").first).to_be_in_viewport()
+    await type_command(page, "/mq status")
+    await expect(message(page, "You asked for “status”")).to_be_in_viewport()
+
+
 async def test_earlier_messages_are_read_without_moving_the_reader(
     page: Page, sandbox: SlackSandbox
 ) -> None:

@@ -105,7 +105,9 @@ async def test_the_home_tab_tells_of_subscriptions_and_of_the_bot(start_bot: Sta
     await bot.wait_for_post(channel=RELEASES)
     await bot.open_home()
     home = await bot.home("Subscriptions")
-    assert f"#{MERGE_QUEUE} hears about acme/site: pause · in threads (from the configuration)" in home
+    assert (
+        f"#{MERGE_QUEUE} hears about acme/site: pause · in threads (from the configuration)" in home
+    )
     assert f"#{RELEASES} hears about acme/site: failure" in home
     assert "*The bot* is well" in home
     assert "0 posts waiting" in home

@@ -98,6 +98,8 @@ onArrival((channel, message) => {
 
 async function sendFromChannel(text) {
   const channel = openChannel();
+  // Whoever asks wants to see the answer, however far up they have read.
+  messages.toBottom();
   try {
     if (!text.startsWith("/")) await control.message(state.user, channel, text);
     else await control.command(state.user, channel, text);
