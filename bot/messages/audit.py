@@ -35,7 +35,7 @@ _TRIED = {
     Action.BOARD: "tried to put up the board of",
     Action.END_BOARD: "tried to take down the board of",
 }
-"""Of what was not done, or is not known to be: no line says both that it was and that it was not."""
+"""Of what was not done, or is not known to be: no line says both that it was and was not."""
 
 _RESULTS = {
     ActResult.STARTED: ":hourglass_flowing_sand: began, and its end is not known",

@@ -75,7 +75,7 @@ def make_repository(name: str, scenario: str, host: str, log_limit: int) -> Repo
     scenario = ALIASES.get(scenario, scenario)
     if scenario not in _TEMPOS:
         raise ValueError(f"unknown scenario {scenario!r}; choose one of {', '.join(NAMES)}")
-    rules = _RULES
+    rules: tuple[QueueRule, ...] = _RULES
     if scenario == "bisecting":
         rules = (*_RULES[:2], replace(_RULES[2], batch_size=6))
     if scenario == "demo":
