@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.audit import Actor
-from bot.domain.denials import Denied, Right, WhoCan
+from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.errors import PermissionDenied
 from bot.domain.people import Person
 from bot.domain.permissions import (
@@ -47,6 +47,11 @@ class CheckPermission:
                 raised = PermissionDenied(right, denied, await self._who_can(right))
                 _log(logging.INFO, actor, right, str(raised))
                 raise raised
+
+    async def is_refused(self, actor: Actor, right: Right) -> bool:
+        """Whether it is certain that they may not: not while Slack does not say who they are."""
+        decision = await self._decide(actor, right)
+        return isinstance(decision, Denied) and decision.reason is not DenialReason.UNVERIFIABLE
 
     async def may(self, actor: Actor, right: Right) -> bool:
         """Whether to show it; asked again, with `require`, when it is used."""

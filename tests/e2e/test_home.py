@@ -175,6 +175,21 @@ async def test_a_home_tab_that_slack_did_not_take_is_drawn_again_a_minute_later(
     await bot.home("*acme/site* is paused")
 
 
+async def test_a_home_tab_is_renewed_again_when_slack_did_not_say_for_a_while_whose_it_is(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot()
+    bot.expected_refusals = {"users.info internal_error"}
+    await bot.open_home()
+    await bot.home("is running, the queue is empty")
+    bot.break_slack("internal_error", "users.info", times=1)
+    await bot.pass_time(600)
+    await bot.struck("internal_error")
+    bot.merge_queue.pause("acme/site", "Night", by="carol")
+    await bot.pass_time(61)
+    await bot.home("*acme/site* is paused")
+
+
 async def test_a_home_tab_where_nothing_has_changed_is_not_drawn_again(start_bot: StartBot) -> None:
     bot = await start_bot()
     await bot.open_home(by=ALICE)

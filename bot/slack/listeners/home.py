@@ -107,13 +107,18 @@ class HomeTab:
             recent.saw(seen, state.read_at)
 
     async def _admitted(self, due: Sequence[RecentViewer]) -> list[tuple[RecentViewer, Viewer]]:
-        """Those who still may look; the tab of the others is left as it was and not renewed."""
+        """Those who still may look; the tab of the others is left as it was.
+
+        Who may not is forgotten; of whom Slack does not say, the tab is due again as any is.
+        """
         may = await asyncio.gather(
             *(self.check_permission.may(one.actor, Right.READ) for one in due)
         )
-        for recent, may_read in zip(due, may, strict=True):
-            if not may_read:
+        for recent in (one for one, may_read in zip(due, may, strict=True) if not may_read):
+            if await self.check_permission.is_refused(recent.actor, Right.READ):
                 self.viewers.forget(recent)
+            else:
+                recent.saw(recent.seen, self.clock.now())
         admitted = [one for one, may_read in zip(due, may, strict=True) if may_read]
         pause = await asyncio.gather(
             *(self.check_permission.may(one.actor, Right.PAUSE) for one in admitted)
