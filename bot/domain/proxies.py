@@ -1,5 +1,6 @@
-"""Which addresses of a proxy can be used."""
+"""Which addresses of a proxy can be used, and what is behind none."""
 
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from bot.domain.errors import ConfigurationError
@@ -26,5 +27,15 @@ def _is_for_http(address: str) -> bool:
         parts = urlsplit(address)
         # A port that is no number is refused when it is read.
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is this machine's own, which no proxy stands before."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
     except ValueError:
         return False

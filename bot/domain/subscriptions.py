@@ -1,5 +1,6 @@
 """Which channel hears about what, and how it is told."""
 
+from collections.abc import Iterable
 from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -85,3 +86,8 @@ class Subscription:
     def hears_the_same(self, other: "Subscription") -> bool:
         """Whether nobody could tell the two apart by what the channel hears."""
         return replace(other, created_by=self.created_by, created_at=self.created_at) == self
+
+
+def channels_hearing(subscriptions: Iterable[Subscription], topic: Topic) -> set[str]:
+    """The channels that hear of a topic, on whichever branches."""
+    return {one.channel_id for one in subscriptions if topic in one.topics}

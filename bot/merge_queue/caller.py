@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import TypeVar
 
 from bot.domain.errors import MergeQueueProtocolError, MergeQueueUnavailable
@@ -16,8 +17,6 @@ from bot.ports import Clock
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-TOO_MANY_REQUESTS = 429
 
 
 class Caller:
@@ -99,7 +98,7 @@ class Caller:
         return answer
 
     def _note_limit(self, error: MergeQueueUnavailable, wait: float | None) -> None:
-        if error.status == TOO_MANY_REQUESTS:
+        if error.status == HTTPStatus.TOO_MANY_REQUESTS:
             self.statistics.rate_limit_waits += 1
             self.statistics.rate_limit_seconds += wait or error.retry_after or 0.0
 

@@ -1,12 +1,12 @@
 """The endpoints of the merge queue service as methods."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection
 from datetime import timedelta
 from functools import partial
 
 from typing_extensions import override
 
-from bot.domain.errors import MergeQueueProtocolError, ResourceNotFound
+from bot.domain.errors import ResourceNotFound
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
 from bot.domain.queue import Application, Pause, Queue, QueuePause, QueueRule, QueueStatus
@@ -94,37 +94,6 @@ class Endpoints(InspectedMergeQueue):
         page = await self._caller.call(request, read)
         self._unreadable.note(repository, page)
         return page
-
-    async def event_pages(
-        self,
-        repository: RepositoryName,
-        window: Window,
-        *,
-        types: Collection[str] = (),
-        pull_request: int | None = None,
-        base_ref: str | None = None,
-        per_page: int = LARGEST_PAGE,
-    ) -> AsyncIterator[EventPage]:
-        """Every page of the window; a cursor that comes twice is a MergeQueueProtocolError."""
-        seen: set[str] = set()
-        cursor: str | None = None
-        while True:
-            page = await self.event_page(
-                repository,
-                window,
-                types=types,
-                cursor=cursor,
-                pull_request=pull_request,
-                base_ref=base_ref,
-                per_page=per_page,
-            )
-            yield page
-            cursor = page.next_cursor
-            if cursor is None:
-                return
-            if cursor in seen:
-                raise MergeQueueProtocolError("a cursor of the event log came twice")
-            seen.add(cursor)
 
     @override
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:

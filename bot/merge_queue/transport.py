@@ -8,7 +8,6 @@ import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from ipaddress import ip_address
 from typing import NamedTuple, Protocol
 from urllib.request import getproxies, proxy_bypass
 
@@ -18,7 +17,7 @@ from typing_extensions import override
 from yarl import URL
 
 from bot.domain.errors import ConfigurationError
-from bot.domain.proxies import proxy_at
+from bot.domain.proxies import is_loopback, proxy_at
 from bot.merge_queue.decoding import Body
 
 _LONGEST_FIELD = 64 * 1024
@@ -74,7 +73,7 @@ def transport_to(
     proxy. `trust` stands for the certificates when it is given. Raises ConfigurationError when the
     environment names a proxy or certificates that cannot be used.
     """
-    is_here = _is_loopback(address)
+    is_here = is_loopback(address.host)
     context = trust or _tls_context(trust_env=not is_here)
     proxy = None if is_here else _proxy_towards(address)
     if proxy is not None:
@@ -235,12 +234,3 @@ def _proxy_towards(address: httpx.URL) -> str | None:
     for_what = address.scheme if proxies.get(address.scheme) else "all"
     proxy = proxies.get(for_what)
     return proxy_at(proxy, f"{for_what.upper()}_PROXY") if proxy else None
-
-
-def _is_loopback(address: httpx.URL) -> bool:
-    if address.host == "localhost":
-        return True
-    try:
-        return ip_address(address.host).is_loopback
-    except ValueError:
-        return False

@@ -60,7 +60,9 @@ class Stalenesses(Protocol):
 
     async def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]: ...
 
-    async def delete_before(self, ended_before: datetime) -> int: ...
+    async def delete_before(self, ended_before: datetime) -> int:
+        """Delete those that ended before; return how many."""
+        ...
 
 
 class Events(Protocol):
@@ -125,7 +127,9 @@ class Stays(Protocol):
         self, repository: RepositoryName, keys: Collection[str]
     ) -> Mapping[str, Stay]: ...
 
-    async def delete_before(self, last_before: datetime) -> int: ...
+    async def delete_before(self, last_before: datetime) -> int:
+        """Delete those in which nothing happened since; return how many."""
+        ...
 
 
 class Bisections(Protocol):
@@ -143,7 +147,9 @@ class Bisections(Protocol):
         self, repository: RepositoryName, keys: Collection[str]
     ) -> Mapping[str, Bisection]: ...
 
-    async def delete_before(self, last_before: datetime) -> int: ...
+    async def delete_before(self, last_before: datetime) -> int:
+        """Delete those in which nothing happened since; return how many."""
+        ...
 
 
 class PullRequests(Protocol):
@@ -157,4 +163,6 @@ class PullRequests(Protocol):
         self, repository: RepositoryName, numbers: Collection[int]
     ) -> Mapping[int, PullRequestRecord]: ...
 
-    async def delete_before(self, seen_before: datetime) -> int: ...
+    async def delete_before(self, seen_before: datetime) -> int:
+        """Delete those not seen in a queue since; return how many."""
+        ...

@@ -1,10 +1,9 @@
 """The proxy towards Slack: the same for the Web API, for answers to people and for sockets."""
 
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from bot.domain.proxies import proxy_at
+from bot.domain.proxies import is_loopback, proxy_at
 
 
 def proxy_towards(address: str) -> str | None:
@@ -13,18 +12,9 @@ def proxy_towards(address: str) -> str | None:
     Raises ConfigurationError when it is none for HTTP.
     """
     host = urlsplit(address).hostname or ""
-    if _is_loopback(host) or proxy_bypass(host):
+    if is_loopback(host) or proxy_bypass(host):
         return None
     proxies = getproxies()
     scheme = "https" if proxies.get("https") else "http"
     proxy = proxies.get(scheme)
     return proxy_at(proxy, f"{scheme.upper()}_PROXY") if proxy else None
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

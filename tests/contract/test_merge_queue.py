@@ -385,9 +385,11 @@ async def test_everything_the_sandbox_tells_is_read_in_full(
             base_url=sandbox.base_url, token=SecretStr("key"), clock=StillClock()
         ) as client:
             window = Window(NOW - timedelta(days=90), NOW + timedelta(days=1))
-            events = [
-                event async for page in client.event_pages(SITE, window) for event in page.events
-            ]
+            page = await client.event_page(SITE, window)
+            events = list(page.events)
+            while page.next_cursor is not None:
+                page = await client.event_page(SITE, window, cursor=page.next_cursor)
+                events += page.events
             status = await client.status(SITE)
             queues = await client.queues(SITE)
             await client.rules(SITE)

@@ -129,8 +129,8 @@ class Statements:
         values = [{**same, **row} for row in _rows(columns)]
         return len((await self._run_each(prepared.telling, values)).rows)
 
-    async def run_each(self, prepared: Prepared, columns: Columns) -> None:
-        """An INSERT, run once for each value of the columns."""
+    async def insert_each(self, prepared: Prepared, columns: Columns) -> None:
+        """Insert a row for each value of the columns."""
         if not any(columns.values()):
             return
         if self._driver is not None:

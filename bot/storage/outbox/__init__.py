@@ -27,13 +27,13 @@ from bot.storage.outbox.delivery_rows import (
     FIELDS,
     RECORD_ATTEMPTED,
     RECORD_PENDING,
-    assert_recorded,
     delivery_of,
     ended_lines,
     line_for,
     line_with,
     lines_of,
     outcome_values,
+    require_recorded,
 )
 from bot.storage.outbox.destinations import DIGEST, URGENT, Destinations
 from bot.storage.outbox.summaries import Summaries
@@ -131,7 +131,7 @@ class SqlOutbox(ports.Outbox):
         passed_over = [one for one in deliveries if not await self._record(one)]
         stored = await self._stored([one.delivery_id for one in passed_over])
         for one in passed_over:
-            assert_recorded(one, stored.get(one.delivery_id))
+            require_recorded(one, stored.get(one.delivery_id))
         # Nearly every line has nothing but what is settled now: nothing of it has to be read.
         ended = {} if passed_over else ended_lines(deliveries, locked)
         await self._destinations.save([ended[line] for line in sorted(ended)])

@@ -116,6 +116,7 @@ class AddedRow:
 
     @property
     def due_at_first(self) -> datetime:
+        """When it could be claimed if it were not claimed at once."""
         return self.new.digest_at or self.new.due_at
 
 

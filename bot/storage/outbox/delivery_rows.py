@@ -134,8 +134,8 @@ def outcome_values(delivery: Delivery) -> dict[str, object]:
     }
 
 
-def assert_recorded(delivery: Delivery, stored: Delivery | None) -> None:
-    """That a claim was closed before is no matter, if it was this one."""
+def require_recorded(delivery: Delivery, stored: Delivery | None) -> None:
+    """Raise LeaseLost unless the claim that was closed before was this one."""
     if stored is None or stored.attempts != delivery.attempts:
         raise LeaseLost(delivery.delivery_id)
 

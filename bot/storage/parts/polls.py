@@ -23,7 +23,7 @@ class SqlPolls(ports.Polls):
     async def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
         names = sorted(polled)
         last = [polled[name] for name in names]
-        await self._statements.run_each(
+        await self._statements.insert_each(
             _SAVE,
             {
                 "repository": names,

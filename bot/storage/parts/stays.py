@@ -30,7 +30,7 @@ class SqlStays(ports.Stays):
     @override
     async def save(self, changed: Sequence[Stay]) -> None:
         columns = {name: list(map(of, changed)) for name, of in _COLUMNS.items()}
-        await self._statements.run_each(_SAVE, columns)
+        await self._statements.insert_each(_SAVE, columns)
         self._saved.update(((one.repository, one.key), one) for one in changed)
 
     @override

@@ -20,7 +20,7 @@ from bot.domain.group_acts import (
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
-from bot.domain.subscriptions import Topic
+from bot.domain.subscriptions import Topic, channels_hearing
 from bot.ports import Transaction
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_marks import tell_together
@@ -177,7 +177,7 @@ async def _hearing_several(
     heard: Counter[str] = Counter()
     for repository in repositories:
         subscriptions = await transaction.subscriptions.of_repository(repository)
-        heard.update({one.channel_id for one in subscriptions if Topic.PAUSE in one.topics})
+        heard.update(channels_hearing(subscriptions, Topic.PAUSE))
     return frozenset(channel_id for channel_id, times in heard.items() if times > 1)
 
 

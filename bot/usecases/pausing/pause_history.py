@@ -17,7 +17,7 @@ from bot.domain.pause_records import (
     with_sighting,
 )
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Topic
+from bot.domain.subscriptions import Topic, channels_hearing
 from bot.ports import Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.group_cards import group_channels, touch_group
@@ -226,4 +226,4 @@ async def _add(
 async def hearing_pauses(transaction: Transaction, repository: RepositoryName) -> set[str]:
     """The channels subscribed to the pauses of a repository."""
     subscriptions = await transaction.subscriptions.of_repository(repository)
-    return {one.channel_id for one in subscriptions if Topic.PAUSE in one.topics}
+    return channels_hearing(subscriptions, Topic.PAUSE)

@@ -11,7 +11,7 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.queue import QueueStatus
 from bot.domain.queue_condition import readings
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Subscription, Topic
+from bot.domain.subscriptions import Subscription, Topic, channels_hearing
 from bot.domain.surroundings import LONGEST_STAY
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
 from bot.usecases.gate import Gate
@@ -113,7 +113,7 @@ class LookAtCondition:
 
 
 def hears_of_condition(subscriptions: Sequence[Subscription]) -> bool:
-    return any(Topic.HEALTH in one.topics for one in subscriptions)
+    return bool(channels_hearing(subscriptions, Topic.HEALTH))
 
 
 async def _apply(transaction: Transaction, change: AlertChange, now: datetime) -> None:
@@ -130,6 +130,6 @@ async def _apply(transaction: Transaction, change: AlertChange, now: datetime) -
 
 async def _tell(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:
     subscriptions = await transaction.subscriptions.of_repository(alert.repository)
-    channels = {one.channel_id for one in subscriptions if Topic.HEALTH in one.topics}
+    channels = channels_hearing(subscriptions, Topic.HEALTH)
     subject = Subject(kind, alert.repository, alert.alert_id)
     await tell_urgently(transaction, subject, channels, now)

@@ -19,7 +19,7 @@ from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling, settled
-from bot.domain.subscriptions import Style, Subscription, Topic
+from bot.domain.subscriptions import Style, Subscription, Topic, channels_hearing
 from bot.ports import Transaction
 from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.posting.post_at_once import Sending
@@ -114,7 +114,7 @@ async def route_events(
     for record, act in pauses:
         await routes.tell_pause(record, act, now)
     added = len(pauses) + await _store(routes, deliveries, before.sending, now)
-    if any(Topic.HEALTH in one.topics for one in subscriptions):
+    if channels_hearing(subscriptions, Topic.HEALTH):
         told = [(record, kind_of[record.event_id]) for record in routed]
         await count_failures(transaction, repository, told)
     settling.forget([record.event_id for record in routed])

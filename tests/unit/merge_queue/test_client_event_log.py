@@ -6,9 +6,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from bot.domain.errors import (
-    MergeQueueProtocolError,
-)
 from tests.unit.merge_queue.client_under_test import SITE, WINDOW, client_of
 from tests.unit.merge_queue.scripted_service import (
     Behaviour,
@@ -35,24 +32,20 @@ def make_event(event_id: Any, **more: Any) -> dict[str, Any]:
 class TestEventLog:
     """Pages, and what cannot be read of them."""
 
-    async def test_pages_follow_the_cursor_until_there_is_none(self) -> None:
-        script = [page_of(make_event(3), cursor="a"), page_of(make_event(2), cursor="b"), page_of()]
+    async def test_a_page_is_asked_for_by_its_cursor_and_tells_the_next(self) -> None:
+        script = [page_of(make_event(3), cursor="a"), page_of()]
         async with ScriptedService(script) as service, client_of(service) as client:
-            pages = [page async for page in client.event_pages(SITE, WINDOW, types=["x"])]
+            first = await client.event_page(SITE, WINDOW, types=["x"])
+            last = await client.event_page(SITE, WINDOW, types=["x"], cursor=first.next_cursor)
 
-        assert [[event.id for event in page.events] for page in pages] == [[3], [2], []]
+        assert ([event.id for event in first.events], first.next_cursor) == ([3], "a")
+        assert (last.events, last.next_cursor) == ((), None)
         cursors = [
             parse_qs(urlsplit(arrival.target).query).get("cursor") for arrival in service.arrivals
         ]
-        assert cursors == [None, ["a"], ["b"]]
+        assert cursors == [None, ["a"]]
         assert all("event_type=x" in arrival.target for arrival in service.arrivals)
         assert all("received_to=" in arrival.target for arrival in service.arrivals)
-
-    async def test_cursor_that_comes_twice_is_an_error(self) -> None:
-        script = [page_of(cursor="a"), page_of(cursor="b"), page_of(cursor="a")]
-        async with ScriptedService(script) as service, client_of(service) as client:
-            with pytest.raises(MergeQueueProtocolError, match="twice"):
-                [page async for page in client.event_pages(SITE, WINDOW)]
 
     async def test_unreadable_events_are_counted_and_logged_once(
         self, caplog: pytest.LogCaptureFixture
