@@ -54,8 +54,8 @@ class Cards(Protocol):
         """An edit is to be tried again; so many have failed since Slack last answered one."""
         ...
 
-    async def lose_folded(self) -> int:
-        """Those whose first post was folded into a summary get no message; how many there were."""
+    async def lose_folded(self, summary: str) -> int:
+        """Those whose first posts this delivery tells get no message; how many there were."""
         ...
 
     async def lose(self, card_id: int) -> None:

@@ -423,7 +423,9 @@ class InMemoryTransaction(ports.Transaction):
         self._subscriptions = InMemorySubscriptions(contents)
         self._audit = InMemoryAudit(contents.audit)
         self._seen_requests = InMemorySeenRequests(contents)
-        self._cards = InMemoryCards(contents.cards, contents.cards_changed_at, contents.deliveries)
+        self._cards = InMemoryCards(
+            contents.cards, contents.cards_changed_at, contents.deliveries, contents.told_by
+        )
         self._boards = InMemoryBoards(contents.boards, contents.board_sights)
         self._pauses = InMemoryPauses(contents.pauses, contents.cards, contents.resume_watchers)
         self._resume_watchers = InMemoryResumeWatchers(contents.resume_watchers, contents.pauses)

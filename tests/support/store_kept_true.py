@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing_extensions import override
 
 from bot.domain.cards import Card, CardKind, CardName
-from bot.domain.deliveries import Delivery, DeliveryState, SubjectKind
+from bot.domain.deliveries import Delivery, SubjectKind
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.ports.kept_true import Cards, Pauses, ResumeWatchers
@@ -23,7 +23,9 @@ class InMemoryCards(Cards):
         cards: dict[int, Card],
         changed_at: dict[int, datetime],
         deliveries: dict[str, Delivery],
+        told_by: dict[str, str],
     ) -> None:
+        self._told_by = told_by
         self._cards = cards
         self._changed_at = changed_at
         self._deliveries = deliveries
@@ -108,12 +110,12 @@ class InMemoryCards(Cards):
         self._change(card_id, due_at=as_stored(due_at), failures=failures)
 
     @override
-    async def lose_folded(self) -> int:
+    async def lose_folded(self, summary: str) -> int:
         folded = {
             one.subject.subject_id
             for one in self._deliveries.values()
             if one.subject.kind is SubjectKind.CARD
-            and (one.state is DeliveryState.FOLDED or one.folded)
+            and summary in {one.delivery_id, self._told_by.get(one.delivery_id)}
         }
         lost = [
             each

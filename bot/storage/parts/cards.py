@@ -10,7 +10,6 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
-    exists,
     or_,
     select,
     update,
@@ -18,7 +17,7 @@ from sqlalchemy import (
 from typing_extensions import override
 
 from bot.domain.cards import Card, CardKind, CardName
-from bot.domain.deliveries import DeliveryState, SubjectKind
+from bot.domain.deliveries import SubjectKind
 from bot.ports.kept_true import Cards
 from bot.storage.column_types import UtcTime
 from bot.storage.execution.prepared import Prepared, PreparedList
@@ -99,16 +98,25 @@ class SqlCards(Cards):
         )
 
     @override
-    async def lose_folded(self) -> int:
+    async def lose_folded(self, summary: str) -> int:
         self._added.clear()
-        first_post = exists().where(
+        is_first_post = and_(
             deliveries.c.subject_kind == SubjectKind.CARD,
             deliveries.c.repository == cards.c.repository,
             deliveries.c.subject_id == cards.c.card_id,
-            or_(deliveries.c.state == DeliveryState.FOLDED, deliveries.c.folded > 0),
+        )
+        told = (
+            select(cards.c.card_id)
+            .join_from(deliveries, cards, is_first_post)
+            .where(
+                or_(deliveries.c.told_by == summary, deliveries.c.delivery_id == summary), UNPOSTED
+            )
+            # As those who touch several of them take them, so that nobody waits in a circle.
+            .order_by(cards.c.kind, cards.c.repository, cards.c.key)
+            .with_for_update(of=cards)
         )
         lost = await self._statements.run(
-            update(cards).where(UNPOSTED, first_post).values(is_lost=True)
+            update(cards).where(cards.c.card_id.in_(told)).values(is_lost=True)
         )
         return lost.rowcount
 

@@ -119,8 +119,7 @@ class PostDeliveries:
             lease = lease or await self.lease.take(transaction, now)
             if lease is None:
                 return
-            if await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST):
-                await transaction.cards.lose_folded()
+            await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST)
             claimed = await transaction.outbox.claim(
                 now=now,
                 claimed_until=now + CLAIM,

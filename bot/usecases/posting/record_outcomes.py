@@ -112,7 +112,10 @@ async def _record(transaction: Transaction, outcomes: Sequence[Outcome], now: da
 
 async def _record_card(transaction: Transaction, delivery: Delivery, shown: int) -> None:
     if delivery.folded:
-        # A summary that took the place of a first post: the card has no message.
+        # A summary that took the place of first posts: their cards have no message. Not when it
+        # was folded, with the line locked that whoever changes a card locks after it.
+        if delivery.state.is_settled:
+            await transaction.cards.lose_folded(delivery.delivery_id)
         return
     if delivery.message_ts is not None and delivery.subject.kind is SubjectKind.CARD:
         # One that was found says what was true when it was sent, whenever that was: an edit too

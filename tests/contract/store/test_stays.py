@@ -78,10 +78,10 @@ async def test_a_first_post_that_was_folded_loses_its_card(store: Store) -> None
         await transaction.outbox.add(new[:3])
         await transaction.outbox.add([replace(new[3], channel_id="C2")])
     async with store.begin() as transaction:
-        assert await transaction.cards.lose_folded() == 0
+        assert await transaction.cards.lose_folded("none") == 0
         assert await transaction.outbox.fold(now=after(1), longer_than=2, at_most=100) == 2
-        assert await transaction.cards.lose_folded() == 3
-        assert await transaction.cards.lose_folded() == 0
+        assert await transaction.cards.lose_folded("d0") == 3
+        assert await transaction.cards.lose_folded("d0") == 0
         lost = {each: card.is_lost for each, card in (await transaction.cards.get(ids)).items()}
     assert [lost[each] for each in ids] == [True, True, True, False]
 

@@ -13,7 +13,8 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, Actor, Origin
-from bot.domain.deliveries import Delivery, Subject, SubjectKind, delivered
+from bot.domain.cards import CardKind, CardName
+from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind, delivered
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventRecord
@@ -37,6 +38,7 @@ from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_history import end_pause
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
+from bot.usecases.posting.post_deliveries import FOLD_OVER, PostDeliveries
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions, SubscriptionRequest
 from bot.usecases.routing.route_events import route_events
 from bot.usecases.routing.route_pauses import route_act
@@ -46,6 +48,7 @@ from tests.support.databases import PATIENT
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import make_subscription
 from tests.support.merge_queue import FakeMergeQueue
+from tests.support.poster import RecordingPoster
 from tests.support.postgres import PostgresServer
 from tests.support.stored import (
     NOW,
@@ -55,6 +58,7 @@ from tests.support.stored import (
     claim,
     event_subject,
     make_event,
+    make_new,
     make_record,
 )
 from tests.support.waiting import until
@@ -301,6 +305,35 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
     await routing
 
     assert await processes.told(SubjectKind.GROUP, act_id, CHANNEL)
+
+
+async def test_first_posts_are_folded_while_what_changes_one_is_routed(
+    processes: TwoProcesses,
+) -> None:
+    names = [CardName(CardKind.STAY, SITE, f"{number}-1") for number in range(FOLD_OVER + 1)]
+    async with processes.one.begin() as transaction:
+        cards = [await transaction.cards.add(name, "C1", now=NOW) for name in names]
+        await transaction.outbox.add(
+            [
+                NewDelivery(f"d{one}", "C1", Subject(SubjectKind.CARD, SITE, one), NOW)
+                for one in cards
+                if one is not None
+            ]
+        )
+    posts = PostDeliveries(
+        processes.two, RecordingPoster(), processes.clock, _no_nudge, "two", lambda: 0.5
+    )
+
+    async with processes.one.begin() as transaction:
+        await transaction.cards.touch(names[-1], due_at=NOW)
+        posting = asyncio.create_task(posts.run())
+        await processes.until_it_waits(posting)
+        await transaction.outbox.add([make_new(1)])
+    await posting
+
+    async with processes.one.begin() as transaction:
+        found = await transaction.cards.get([one for one in cards if one is not None])
+    assert [one.is_lost for one in found.values()] == [True] * len(names)
 
 
 def _first_post(claimed: Sequence[Delivery]) -> Delivery:
