@@ -125,7 +125,8 @@ class ChannelDirectory(Protocol):
     async def is_shared(self, channel_id: str) -> bool:
         """Whether people of other organisations are there, or may soon be.
 
-        Never raises: True when it cannot be found out.
+        Never raises: what was said last when there is no answer now, and True when it cannot be
+        found out.
         """
         ...
 

@@ -10,8 +10,8 @@ from typing_extensions import override
 from bot.domain.channels import ChannelAccess
 from bot.domain.people import Unanswered
 from bot.ports import ChannelDirectory, Clock
-from bot.slack.web_api.failures import FAILURES, read_failure
-from bot.slack.web_api.remembered import Remembered
+from bot.slack.web_api.failures import CHANNEL_CODES, FAILURES, read_failure
+from bot.slack.web_api.remembered import REMEMBERED_MOST, Remembered
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,7 @@ class SlackChannels(ChannelDirectory):
         self._client = client
         self._access = Remembered(self._ask_access, clock, keeps=_is_open)
         self._shared = Remembered(self._ask_shared, clock)
+        self._shared_before: dict[str, bool] = {}
 
     @override
     async def access(self, channel_id: str) -> ChannelAccess:
@@ -38,9 +39,17 @@ class SlackChannels(ChannelDirectory):
     @override
     async def is_shared(self, channel_id: str) -> bool:
         # What cannot be looked at counts as shared: private channels that the bot is not in, and
-        # the conversations of other people.
+        # the conversations of other people. A moment without an answer makes no channel so, or a
+        # card would be without its buttons until its next edit.
         shared = await self._shared.get(channel_id)
-        return True if isinstance(shared, Unanswered) else shared
+        if isinstance(shared, Unanswered):
+            if shared.code in CHANNEL_CODES:
+                self._shared_before.pop(channel_id, None)
+            return self._shared_before.get(channel_id, True)
+        if len(self._shared_before) >= REMEMBERED_MOST:
+            self._shared_before.clear()
+        self._shared_before[channel_id] = shared
+        return shared
 
     async def join(self, channel_id: str) -> bool:
         """Join a public channel; False when Slack refuses."""

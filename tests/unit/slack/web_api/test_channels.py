@@ -58,3 +58,30 @@ async def test_joining_says_whether_slack_let_it() -> None:
     channels = SlackChannels(ScriptedClient({}, "is_archived"), FakeClock())
     assert await channels.join("C1")
     assert not await channels.join("C1")
+
+
+async def test_a_moment_without_an_answer_takes_no_buttons_from_a_channel_that_was_not_shared() -> (
+    None
+):
+    shared = {"channel": {"id": "C1", "is_ext_shared": True}}
+    client, clock = ScriptedClient(JOINED, "ratelimited", shared, TimeoutError()), FakeClock()
+    channels = SlackChannels(client, clock)
+    seen = []
+    for _ in range(4):
+        seen.append(await channels.is_shared("C1"))
+        clock.advance(61)
+    assert seen == [False, False, True, True]
+
+
+async def test_a_channel_that_slack_hides_counts_as_shared_whatever_it_was() -> None:
+    client, clock = ScriptedClient(JOINED, "channel_not_found", "ratelimited"), FakeClock()
+    channels = SlackChannels(client, clock)
+    seen = []
+    for _ in range(3):
+        seen.append(await channels.is_shared("C1"))
+        clock.advance(61)
+    assert seen == [False, True, True]
+
+
+async def test_a_channel_of_which_slack_never_said_anything_counts_as_shared() -> None:
+    assert await SlackChannels(ScriptedClient("ratelimited"), FakeClock()).is_shared("C1")
