@@ -25,6 +25,7 @@ BotError
 │   └── PostInDoubt              may have been posted
 ├── ConfigurationError           settings that cannot be used
 ├── SlackRefused                 Slack did not take a reply, a form or a tab
+├── CutOff                       stopped in the middle of what a person asked for
 └── StoreError
     ├── StoreUnavailable         the database cannot be read or written now
     │   └── StoreUnusable        nor later: it is none of ours, or a newer version's

@@ -16,7 +16,11 @@ REASON_LIMIT = 255
 """API document, Limits: a pause reason has at most 255 characters."""
 
 SAME_ACT = timedelta(minutes=10)
+"""How far the event of a pause may lie from the act that made it, which its words tell as well."""
+
 SAME_UNPAUSE = timedelta(minutes=1)
+"""The same for an unpause, of which the time is all that tells."""
+
 IN_PROGRESS = timedelta(seconds=30)
 """Longer than any request to the service lasts, with its retries."""
 

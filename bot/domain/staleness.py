@@ -15,7 +15,7 @@ GATHERED_FOR = 1 / 5
 """Of the limit, which is five polls. What fails with the first was last read up to a poll later,
 and is found by other processes: it is waited for, so that the one notice names it."""
 
-LONGEST_PAUSE = timedelta(seconds=LONGEST_SECONDS)
+LONGEST_WAIT = timedelta(seconds=LONGEST_SECONDS)
 """Between two polls of a log that fails."""
 
 
@@ -136,7 +136,7 @@ def _brought_up_to_date(
             read_again[name] = read_at
     for name, read_at in one.read_again.items():
         # Meanwhile those that were not read have not even been polled, perhaps.
-        if name in stale and stale[name] - read_at <= limit + LONGEST_PAUSE:
+        if name in stale and stale[name] - read_at <= limit + LONGEST_WAIT:
             del read_again[name]
     return replace(one, read_again=read_again)
 

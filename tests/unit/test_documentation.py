@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 
 from bot.cli import COMMANDS
 from bot.config import CONFIG_FILE, Settings
+from bot.domain import errors
 from bot.domain.commands import VERBS, parse_command
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
@@ -146,6 +147,18 @@ def test_each_word_has_one_meaning_in_the_architectures_table() -> None:
     named = Counter(word.strip() for row in rows for word in row.split(","))
     assert len(named) > 50
     assert [word for word, times in named.items() if times > 1] == []
+
+
+def test_both_trees_of_errors_name_each_error() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    trees = (str(errors.__doc__), page.partition("\n## Errors\n")[2].partition("\n## ")[0])
+    named = {name for name, one in vars(errors).items() if _is_of_the_tree(one)}
+    assert len(named) > 20
+    assert [name for tree in trees for name in sorted(named) if name not in tree] == []
+
+
+def _is_of_the_tree(one: object) -> bool:
+    return isinstance(one, type) and issubclass(one, errors.BotError)
 
 
 @pytest.mark.parametrize("package", ["slack", "usecases"])

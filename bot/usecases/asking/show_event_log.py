@@ -7,7 +7,7 @@ from bot.domain.classification import kinds
 from bot.domain.errors import InvalidRequest, ResourceNotFound, about
 from bot.domain.events import EventPage
 from bot.domain.keeping import keep
-from bot.domain.log_pages import LogPage, LogPlace, LogSelection, window_back
+from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection, window_back
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
 from bot.ports import Clock, MergeQueue, Store
@@ -23,7 +23,7 @@ class LogQuestion:
     pull_request: int | None = None
     branch: str | None = None
     types: frozenset[str] = frozenset()
-    per_page: int = 10
+    per_page: int = PAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The cards of a pause: opened in a channel, and touched when what they say has changed."""
+"""The cards of a pause, opened and touched, and the record of it that they show."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -30,6 +30,17 @@ async def touch_pause(
 ) -> None:
     """Have all cards of the pause edited; `closed` when nothing of it changes any more."""
     await transaction.cards.touch(card_of(record), due_at=now, closed=closed)
+
+
+async def pause_in_force(
+    transaction: Transaction, repository: RepositoryName, now: datetime
+) -> PauseRecord | None:
+    """The record of the pause that the queue is paused by, as far as the bot has heard.
+
+    Until the transaction ends nobody else changes a pause of the repository.
+    """
+    known = await transaction.pauses.of(repository, now)
+    return next((one for one in known if one.is_open), None)
 
 
 async def find_pause(

@@ -9,7 +9,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.group_pauses import held_in_force
-from bot.usecases.pausing.pause_cards import LOOKED_BACK
+from bot.usecases.pausing.pause_cards import pause_in_force
 
 
 class Watching(StrEnum):
@@ -32,8 +32,7 @@ class WatchResume:
         """Raises PermissionDenied."""
         await self.check.require(actor, Right.READ)
         async with self.store.begin() as transaction:
-            known = await transaction.pauses.of(repository, self.clock.now() - LOOKED_BACK)
-            in_force = next((one for one in known if one.is_open), None)
+            in_force = await pause_in_force(transaction, repository, self.clock.now())
             if in_force is None:
                 return Watching.NOT_PAUSED
             is_new = await transaction.resume_watchers.add(in_force.pause_id, actor.user_id)

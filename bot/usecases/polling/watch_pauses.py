@@ -14,9 +14,9 @@ from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import queued_in
-from bot.ports import Clock, MergeQueue, Nudge, Store, Transaction
+from bot.ports import Clock, MergeQueue, Nudge, Store
 from bot.usecases.gate import Gate, GateClosed
-from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
+from bot.usecases.pausing.pause_cards import LOOKED_BACK, pause_in_force, touch_pause
 from bot.usecases.pausing.pause_history import (
     end_pause,
     hearing_pauses,
@@ -162,7 +162,7 @@ class WatchPauses:
         """There is a pause, or a reason, that nobody has told of yet."""
         now = self.clock.now()
         async with self.store.begin() as transaction:
-            in_force = await _in_force(transaction, name, now)
+            in_force = await pause_in_force(transaction, name, now)
             if in_force is not None and in_force != known:
                 return  # Somebody told of it while the service was asked: look again.
             acts = await transaction.audit.since(name, now - NEAR)
@@ -187,7 +187,7 @@ class WatchPauses:
         """It is over; who lifted it is told by the event log, if anybody is."""
         now = self.clock.now()
         async with self.store.begin() as transaction:
-            in_force = await _in_force(transaction, known.repository, now)
+            in_force = await pause_in_force(transaction, known.repository, now)
             acts = await transaction.audit.since(known.repository, now - NEAR)
             lifting = [act for act in acts if act.action is Action.UNPAUSE]
             if in_force != known or any(is_under_way(act, acts, now) for act in lifting):
@@ -211,7 +211,7 @@ class WatchPauses:
             return
         now = self.clock.now()
         async with self.store.begin() as transaction:
-            if await _in_force(transaction, known.repository, now) != known:
+            if await pause_in_force(transaction, known.repository, now) != known:
                 return
             await transaction.pauses.save(measured)
             await touch_pause(transaction, measured, now)
@@ -245,13 +245,6 @@ class WatchPauses:
 
 def _is_it(known: PauseRecord, pause: Pause) -> bool:
     return known.is_exact and known.is_of(pause.paused_at) and known.stored_reason == pause.reason
-
-
-async def _in_force(
-    transaction: Transaction, name: RepositoryName, now: datetime
-) -> PauseRecord | None:
-    known = await transaction.pauses.of(name, now - LOOKED_BACK)
-    return next((one for one in known if one.is_open), None)
 
 
 def _made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
