@@ -155,13 +155,14 @@ def replaced_elsewhere(record: PauseRecord) -> Message:
     )
 
 
-def resumed(record: PauseRecord) -> Message:
-    """To a person who had asked for it."""
-    text = (
-        f":arrow_forward: {escape(record.repository)} goes on: {ending(record)}. "
-        "You asked to be told."
-    )
-    return blocks.sentence(text)
+def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
+    """To a person who had asked for it, which may be late."""
+    repository = escape(record.repository)
+    told = f":arrow_forward: {repository} goes on: {ending(record)}."
+    if is_paused_again:
+        how = ending(record)
+        told = f":double_vertical_bar: The pause of {repository} was {how}, but it is paused again."
+    return blocks.sentence(f"{told} You asked to be told.")
 
 
 def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:

@@ -326,6 +326,7 @@ def _pause_cards(text: str) -> Rendered:
         found[f"pause card {ending}"] = pause_card.card(PauseView(over))
         found[f"pause end {ending}"] = pause_card.ended(over)
         found[f"resumed {ending}"] = pause_card.resumed(over)
+        found[f"paused again {ending}"] = pause_card.resumed(over, is_paused_again=True)
     return found
 
 

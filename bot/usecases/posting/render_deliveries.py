@@ -127,7 +127,8 @@ async def _pause_messages(
             messages[one.delivery_id] = pause_card.replaced_elsewhere(record)
             continue
         if one.subject.kind is SubjectKind.RESUMED:
-            messages[one.delivery_id] = pause_card.resumed(record)
+            again = await transaction.pauses.open([record.repository])
+            messages[one.delivery_id] = pause_card.resumed(record, is_paused_again=bool(again))
             continue
         if one.subject.kind is SubjectKind.GROUP_RESUMED:
             act = await group_act_of(transaction, record)

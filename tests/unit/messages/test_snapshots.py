@@ -397,6 +397,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "pause-ended-by-timer": lambda: pause_card.ended(replace(LIFTED, ending=PauseEnding.TIMER)),
     "pause-resumed": lambda: pause_card.resumed(LIFTED),
+    "pause-resumed-and-paused-again": lambda: pause_card.resumed(LIFTED, is_paused_again=True),
     "pause-replaced-elsewhere": lambda: pause_card.replaced_elsewhere(
         replace(CARD, by=Who("carol"), reason="Deploying 4.2", previous_reason=CARD.reason)
     ),

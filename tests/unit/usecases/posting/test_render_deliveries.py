@@ -1,5 +1,6 @@
 """What is posted late says what is true by then, or is not said at all."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -7,11 +8,12 @@ import pytest
 from bot.domain.alerts import Alert, AlertKind
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.errors import PostPostponed
-from bot.domain.pause_records import PauseRecord, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.staleness import Staleness
 from bot.ports import Transaction
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.posting.post_deliveries import PARKED_RETRY, PostDeliveries
+from bot.usecases.tell_urgently import tell_urgently
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_subscription
 from tests.support.poster import RecordingPoster
@@ -136,3 +138,27 @@ async def test_of_an_alert_that_was_over_before_it_could_be_told_only_the_end_is
 
     (told,) = bot.poster.shown("C1")
     assert ("Alert over" if is_over else "12 pull requests are in the queue") in told
+
+
+@pytest.mark.parametrize("is_paused_again", [True, False])
+async def test_who_asked_to_be_told_hears_that_the_queue_is_paused_again_by_now(
+    *, is_paused_again: bool
+) -> None:
+    bot = Channels()
+    now = bot.clock.now()
+    lifted = PauseRecord(
+        SITE, now, "CI is down", "CI is down", ended_at=now, ended_by=Who("bob", "U2")
+    )
+    async with bot.store.begin() as transaction:
+        pause_id = await transaction.pauses.save(replace(lifted, ending=PauseEnding.LIFTED))
+        subject = Subject(SubjectKind.RESUMED, SITE, pause_id)
+        await tell_urgently(transaction, subject, [ALICE], now)
+    if is_paused_again:
+        bot.clock.advance(60)
+        await bot.pause()
+    await bot.posts.run()
+
+    (told,) = bot.poster.shown(ALICE)
+    assert "lifted by bob" in told
+    assert ("acme/site goes on" in told) is not is_paused_again
+    assert ("it is paused again" in told) is is_paused_again
