@@ -74,6 +74,14 @@ def read_asked(text: str) -> Asked:
     return Asked(rest[0].strip() if rest else "", lasting)
 
 
+def read_kept(text: str) -> Asked:
+    """What was read before and kept since; a text that cannot be read any more is all reason."""
+    try:
+        return read_asked(text)
+    except InvalidDuration:
+        return Asked(text)
+
+
 @dataclass(frozen=True, slots=True)
 class GroupAct:
     """One person's word on a group. `group_act_id` is given by the store, 0 before.
@@ -102,11 +110,8 @@ class GroupAct:
 
     @property
     def wanted(self) -> Asked:
-        """`asked`, read; a text that cannot be read any more is all reason."""
-        try:
-            return read_asked(self.asked)
-        except InvalidDuration:
-            return Asked(self.asked)
+        """`asked`, read."""
+        return read_kept(self.asked)
 
     def of(self, *outcomes: GroupOutcome) -> list[RepositoryResult]:
         return [one for one in self.results if one.outcome in outcomes]

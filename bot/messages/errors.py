@@ -43,7 +43,7 @@ def explain(
     `incident` is the number that finds the failure in the log. `retry` is the command text that
     a *Try again* button repeats, for failures that may pass.
     """
-    sentence = _sentence(error, command, repository or "the repository")
+    sentence = _say(error, command, escape(repository or "the repository"))
     expected = sentence is not None
     text = sentence or _went_wrong(incident)
     shown = [blocks.section(f":warning: {text}")]
@@ -63,10 +63,6 @@ def defect(incident: str) -> Message:
 
 def _went_wrong(incident: str) -> str:
     return f"Something went wrong on my side. Nothing was lost; incident {incident}."
-
-
-def _sentence(error: Exception, command: str, repository: str) -> str | None:
-    return _say(error, command, escape(repository))
 
 
 @singledispatch

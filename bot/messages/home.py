@@ -8,12 +8,11 @@ from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.message import Block, View
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.domain.subscriptions import SubscriptionSource
 from bot.domain.timers import Timer
 from bot.messages import actions, blocks, notices
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status
-from bot.messages.subscriptions import channel, heard
+from bot.messages.subscriptions import channel, heard, origin
 from bot.messages.text import duration, escape, local_time, plural, quote
 from bot.messages.timers import lifts
 
@@ -142,8 +141,7 @@ def _subscriptions(state: HomeState, command: str) -> list[Block]:
         return [head, blocks.context(hint)]
     lines = [
         f"• {channel(one.channel_id)} hears about {escape(one.repository)}: "
-        f"{heard(one)}"
-        + (" (from the configuration)" if one.source is SubscriptionSource.CONFIGURATION else "")
+        f"{heard(one)}{origin(one)}"
         for one in state.subscriptions[:SUBSCRIPTIONS_SHOWN]
     ]
     if len(state.subscriptions) > SUBSCRIPTIONS_SHOWN:
@@ -160,13 +158,9 @@ def _health(health: Health, now: datetime) -> list[Block]:
         facts.append(f"{health.in_doubt:,} in doubt")
     parked = [
         f":warning: Slack refuses posts to {channel(parked)} ({quote(code, 60)})"
-        for parked, code in _first(health.parked)
+        for parked, code in health.parked[:PARKED_SHOWN]
     ]
     return [head, blocks.context(*facts), *(blocks.context(one) for one in parked)]
-
-
-def _first(parked: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-    return parked[:PARKED_SHOWN]
 
 
 def _is_well(health: Health, now: datetime) -> bool:

@@ -38,19 +38,19 @@ def _in_force(view: PauseView) -> Message:
     by = _by("by", record.by)
     since = f"since {utc_time(record.paused_at)}"
     lifts = timers.lifts_text(view.lifts_at, is_overdue=view.is_overdue)
-    queued = _queued(record)
+    grown = queued(record)
     told = f"{by} {since}" if by else since
     was = quote(record.previous_reason or "", REASON_LIMIT)
     return Message(
         text=f"Queue paused: {repository}, {told}{lifts}: {reason}"
-        + (f" ({queued})" if queued else ""),
+        + (f" ({grown})" if grown else ""),
         blocks=(
             blocks.section(f":double_vertical_bar: *Queue paused* {repository}: {reason}"),
             blocks.context(
                 by,
                 f"since {local_time(record.paused_at)}",
                 timers.lifts(view.lifts_at, is_overdue=view.is_overdue),
-                queued,
+                grown,
                 f"before: {was}" if was else "",
             ),
             _buttons(record),
@@ -71,7 +71,7 @@ def _buttons(record: PauseRecord) -> Block:
     )
 
 
-def _queued(record: PauseRecord) -> str:
+def queued(record: PauseRecord) -> str:
     """How many pull requests are in batches and in line, and how many were at the start."""
     if record.queued_now is None:
         return ""

@@ -8,7 +8,7 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.messages import actions, blocks, timers
+from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.groups import group_acts
 from bot.messages.status import resume_button
 from bot.messages.text import duration, escape, local_time, plural, quote, utc_time
@@ -28,7 +28,7 @@ def reminder(
     reason = quote(record.reason, REASON_LIMIT)
     by = f" by {quote(record.by.name, NAME_LIMIT)}" if record.by is not None else ""
     since = duration(now - record.paused_at)
-    grown = _grown(record)
+    grown = pause_card.queued(record)
     value = actions.unpause_value(record.repository, record.paused_at)
     text = f"{repository} is still paused{by}, for {since}: {reason}"
     return Message(
@@ -104,14 +104,6 @@ def _grown_together(left: Sequence[PauseRecord]) -> str:
     start = sum(one.queued_at_start or 0 for one in known)
     now = f"{plural(total, 'pull request')} queued"
     return now if total == start else f"{now}, {start:,} when paused"
-
-
-def _grown(record: PauseRecord) -> str:
-    if record.queued_now is None:
-        return ""
-    now = f"{plural(record.queued_now, 'pull request')} queued"
-    start = record.queued_at_start
-    return now if start is None or start == record.queued_now else f"{now}, {start:,} when paused"
 
 
 def snoozed(repository: RepositoryName, next_at: datetime, group: str | None = None) -> Message:

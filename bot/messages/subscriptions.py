@@ -42,7 +42,7 @@ def unsubscribed(repository: str, left: Sequence[Subscription]) -> Message:
         return blocks.sentence(
             f":no_bell: This channel no longer hears about {escape(repository)}."
         )
-    still = "; ".join(f"{heard(one)}{_origin(one)}" for one in left)
+    still = "; ".join(f"{heard(one)}{origin(one)}" for one in left)
     return blocks.sentence(
         f":bell: This channel now hears only this about {escape(repository)}: {still}"
     )
@@ -164,7 +164,7 @@ def _together(found: Sequence[Subscription]) -> Iterator[tuple[str, str]]:
     """Of many repositories most are heard about in the same way: that is said once."""
     names: dict[str, list[RepositoryName]] = {}
     for one in found:
-        names.setdefault(f"{heard(one)}{_origin(one)}", []).append(one.repository)
+        names.setdefault(f"{heard(one)}{origin(one)}", []).append(one.repository)
     for words, repositories in names.items():
         yield _names(repositories), words
 
@@ -271,7 +271,8 @@ def channel(channel_id: str) -> str:
     return f"<#{escape(channel_id)}>" if channel_id.startswith(("C", "G")) else "a direct message"
 
 
-def _origin(subscription: Subscription) -> str:
+def origin(subscription: Subscription) -> str:
+    """Behind what is heard: what no command can take back says so."""
     if subscription.source is SubscriptionSource.CONFIGURATION:
         return " (from the configuration)"
     return ""

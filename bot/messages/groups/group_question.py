@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.errors import InvalidDuration
-from bot.domain.group_acts import Asked, read_asked
+from bot.domain.group_acts import read_kept
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
@@ -28,7 +27,7 @@ def confirm(
     """
     count = queues(len(group.repositories))
     question = f"Pause {_all_of(group)}?"
-    reason = f"Reason: {quote(_asked(asked).reason, REASON_LIMIT)}"
+    reason = f"Reason: {quote(read_kept(asked).reason, REASON_LIMIT)}"
     lifting = f"It lifts itself {local_time(lifts_at)}." if lifts_at is not None else ""
     facts = [lifting, *impact(read)]
     value = actions.group_value(actions.GroupTarget(group.name, asked))
@@ -60,14 +59,6 @@ def _all_of(group: Group) -> str:
         if len(group.repositories) > 1
         else f"{count}, {escape(group.repositories[0])}"
     )
-
-
-def _asked(text: str) -> Asked:
-    """A text that cannot be read is all reason."""
-    try:
-        return read_asked(text)
-    except InvalidDuration:
-        return Asked(text)
 
 
 def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
