@@ -1,19 +1,15 @@
 """Lift the pauses whose time has come, each once, and no other pause than its own."""
 
 import asyncio
-import logging
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from bot.domain.errors import LeaseLost
 from bot.domain.timers import Timer
-from bot.ports import Clock, Lease, Nudge, Store
+from bot.ports import Clock, Nudge, Store
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.lift_group import LiftGroup, parties
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.side_by_side import side_by_side
-
-logger = logging.getLogger(__name__)
 
 AT_ONCE = 200
 """As many as a large group has, so that a group which lifts itself is told of in one post."""
@@ -45,25 +41,20 @@ class ExpirePauses:
             due = await transaction.timers.due(now, AT_ONCE)
             if not due:
                 return
-            lease = await self.lease.take(transaction, now)
-            if lease is None:
+            if await self.lease.take(transaction, now) is None:
                 return
             together, alone = await parties(transaction, due)
         for party in together:
-            await self.lift_group.run(party, lease)
+            await self.lift_group.run(party, self.lease)
             self.nudge()
         gate = asyncio.Semaphore(LIFTED_AT_ONCE)
-        await side_by_side(self._lift(timer, lease, gate) for timer in alone)
+        await side_by_side(self._lift(timer, gate) for timer in alone)
 
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
         await self.lease.release(self.store, self.clock.now())
 
-    async def _lift(self, timer: Timer, lease: Lease, gate: asyncio.Semaphore) -> None:
+    async def _lift(self, timer: Timer, gate: asyncio.Semaphore) -> None:
         async with gate:
-            try:
-                await self.lift_pause.run(timer, lease)
-            except LeaseLost:
-                fields = {"action": "lease_lost", "lease": LEASE_NAME}
-                logger.warning("lease lost", extra=fields | {"repository": timer.repository})
+            await self.lift_pause.run(timer, self.lease)
         self.nudge()

@@ -13,7 +13,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
 from bot.domain.snapshots import same_moment
 from bot.domain.timers import Timer
-from bot.ports import Lease, Transaction
+from bot.ports import Transaction
+from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 
@@ -67,7 +68,7 @@ class LiftGroup:
     lift_pause: LiftPause
     work: GroupWork
 
-    async def run(self, party: Party, lease: Lease) -> None:
+    async def run(self, party: Party, lease: JobLease) -> None:
         """Raises StoreError."""
         first = party.timers[0]
         timers = {timer.repository: timer for timer in party.timers}
@@ -86,7 +87,7 @@ class LiftGroup:
         await self.work.run(act, request, lift, _unheard)
 
     async def _one(
-        self, act: GroupAct, party: Party, timer: Timer, lease: Lease
+        self, act: GroupAct, party: Party, timer: Timer, lease: JobLease
     ) -> RepositoryResult:
         match await self.lift_pause.run(timer, lease, act):
             case Unpaused():

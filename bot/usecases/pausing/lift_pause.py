@@ -12,7 +12,8 @@ from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.group_acts import GroupAct
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.timers import Timer, TimerState
-from bot.ports import Clock, Lease, Store, Transaction
+from bot.ports import Clock, Store, Transaction
+from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.overdue_pauses import tell_overdue
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from bot.usecases.tell_urgently import tell_urgently
@@ -32,7 +33,11 @@ class Postponed:
 
 @dataclass(frozen=True, slots=True)
 class LiftPause:
-    """Compares before it acts: somebody else's pause stays, and the channel is told so."""
+    """Compares before it acts: somebody else's pause stays, and the channel is told so.
+
+    Each that ends renews the lease under which it was taken on: many take longer than a lease
+    lasts. What became of it is stored also when another process has the lease by then.
+    """
 
     unpause_queue: UnpauseQueue
     store: Store
@@ -40,9 +45,9 @@ class LiftPause:
     jitter: Callable[[], float]
 
     async def run(
-        self, timer: Timer, lease: Lease, part_of: GroupAct | None = None
+        self, timer: Timer, lease: JobLease, part_of: GroupAct | None = None
     ) -> UnpauseOutcome | LiftsLater | Postponed:
-        """Raises StoreError, LeaseLost among them."""
+        """Raises StoreError."""
         request = UnpauseRequest(
             timer.repository,
             Actor(timer.set_by, timer.set_by_name),
@@ -60,7 +65,7 @@ class LiftPause:
         if isinstance(outcome, LiftsLater):
             return outcome
         async with self.store.begin() as transaction:
-            await transaction.leases.require(lease, self.clock.now())
+            await lease.take(transaction, self.clock.now())
             if not await _is_still_set(transaction, timer):
                 # The turn was over: what somebody else asks for from then on is not undone.
                 return outcome
@@ -74,13 +79,15 @@ class LiftPause:
                     await self._tell_void(transaction, timer, record_id)
         return outcome
 
-    async def _later(self, timer: Timer, lease: Lease, error: MergeQueueError | QueueBusy) -> None:
+    async def _later(
+        self, timer: Timer, lease: JobLease, error: MergeQueueError | QueueBusy
+    ) -> None:
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
         now = self.clock.now()
         later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
         async with self.store.begin() as transaction:
-            await transaction.leases.require(lease, now)
+            await lease.take(transaction, now)
             if not await _is_still_set(transaction, timer):
                 return
             await transaction.timers.save(later)

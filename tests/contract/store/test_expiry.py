@@ -11,7 +11,7 @@ from typing_extensions import override
 from bot.domain.audit import Action, ActResult, AuditSelection, Origin
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.group_acts import EVERY_ACT
+from bot.domain.group_acts import EVERY_ACT, GroupOutcome
 from bot.domain.groups import Group
 from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
@@ -162,6 +162,43 @@ async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: 
     assert (act.action, act.origin, act.actor.name) == (Action.UNPAUSE, Origin.TIMER, ALICE.name)
     assert act.has_changed
     assert act.left_to_try == ()
+
+
+@dataclass
+class SlowService(FakeMergeQueue):
+    """Takes longer to unpause the first queue than a lease lasts."""
+
+    passes: Callable[[float], None] | None = None
+
+    @override
+    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+        passes, self.passes = self.passes, None
+        if passes is not None:
+            passes(LEASE.total_seconds() + 1)
+        return await super().unpause(repository, hear=hear)
+
+
+async def test_a_group_that_takes_longer_to_lift_than_a_lease_lasts_is_told_as_lifted(
+    store: Store,
+) -> None:
+    clock = MovedClock()
+    service = SlowService((SITE, API))
+    one, other = (Process(name, store, service, clock) for name in ("one", "other"))
+    request = GroupRequest(
+        Group("release", (SITE, API)), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
+    )
+    await one.groups.run(request, unheard)
+    clock.advance(HALF_HOUR.total_seconds() + 60)
+    service.passes = clock.advance
+
+    await one.expiry.run()
+    await other.expiry.run()
+
+    assert await lifted(store) == [API, SITE]
+    async with store.begin() as transaction:
+        act = await transaction.group_acts.latest("release", EVERY_ACT)
+    assert act is not None
+    assert [one.outcome for one in act.results] == [GroupOutcome.CHANGED] * 2
 
 
 @pytest.mark.parametrize("together", [False, True])

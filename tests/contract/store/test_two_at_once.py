@@ -32,6 +32,7 @@ from bot.scheduler import next_digest
 from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
@@ -218,15 +219,12 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
     timer = Timer(SITE, NOW, lifts_at=NOW, due_at=NOW, set_by="U0ALICE", set_by_name="alice")
     async with processes.two.begin() as transaction:
         await transaction.timers.save(timer)
-        leases = await transaction.leases.claim(
-            ["timers"], holder="two", now=NOW, lifetime=timedelta(seconds=30)
-        )
     processes.service.fail_next(MergeQueueUnavailable("down"))
     store = _Awaited(processes.two)
     unpausing = UnpauseQueue(processes.service, processes.acts)
     lifting = LiftPause(unpausing, store, processes.clock, lambda: 0.5)
 
-    lift = asyncio.create_task(lifting.run(timer, leases["timers"]))
+    lift = asyncio.create_task(lifting.run(timer, JobLease("timers", "two", timedelta(seconds=30))))
     await store.is_reached.wait()
     async with processes.one.begin() as transaction:
         before = await transaction.timers.of(SITE, NOW)

@@ -20,6 +20,7 @@ from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpa
 from bot.domain.timers import Timer
 from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.pausing.pause_timers import timers_of
 from tests.support.acting import Acting
@@ -332,10 +333,9 @@ async def test_a_timer_whose_pause_is_over_is_not_looked_at_again() -> None:
     now = bot.clock.now()
     async with bot.store.begin() as transaction:
         await transaction.timers.save(timer)
-        held = await transaction.leases.claim(["timers"], holder="one", now=now, lifetime=HOUR)
     lift = LiftPause(bot.unpausing, bot.store, bot.clock, lambda: 0.5)
 
-    assert isinstance(await lift.run(timer, held["timers"]), NotPaused)
+    assert isinstance(await lift.run(timer, JobLease("timers", "one", HOUR)), NotPaused)
 
     async with bot.store.begin() as transaction:
         assert await transaction.timers.due(now + HOUR, 10) == []

@@ -11,6 +11,7 @@ from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer, TimerState
+from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pausing.known_pause import know_pause
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
@@ -39,12 +40,7 @@ async def lift(desk: Desk) -> UnpauseOutcome | LiftsLater | Postponed:
     desk.world.clock.advance(45 * 60)
     store = DisturbedStore(InMemoryStore(desk.world.database), desk.steps, "lifting")
     lifting = LiftPause(desk.unpausing, store, desk.world.clock, lambda: 0.5)
-    now = desk.world.clock.now()
-    async with InMemoryStore(desk.world.database).begin() as transaction:
-        leases = await transaction.leases.claim(
-            ["timers"], holder="one", now=now, lifetime=timedelta(minutes=1)
-        )
-    return await lifting.run(timer, leases["timers"])
+    return await lifting.run(timer, JobLease("timers", "one", timedelta(minutes=1)))
 
 
 async def test_a_timer_lifts_its_pause() -> None:
