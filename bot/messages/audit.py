@@ -5,9 +5,8 @@ from bot.domain.groups import ALL
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.messages import actions, blocks
-from bot.messages.text import cut_markup, escape, local_time, quote, utc_time
+from bot.messages.text import NAME_LIMIT, cut_markup, escape, local_time, quote, utc_time
 
-NAME_LIMIT = 60
 DETAIL_LIMIT = 120
 RECORD_LIMIT = 900
 """Ten of them fit into a message, whatever they are made of."""

@@ -9,10 +9,18 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
 from bot.messages.status import BATCH_WORDS, pause_button, resume_button
-from bot.messages.text import cut_markup, escape, link, local_time, plural, quote, utc_time
+from bot.messages.text import (
+    NAME_LIMIT,
+    cut_markup,
+    escape,
+    link,
+    local_time,
+    plural,
+    quote,
+    utc_time,
+)
 
 TITLE_LIMIT = 80
-NAME_LIMIT = 60
 TIGHT_LIMIT = 1000
 """Characters of each list where the whole would be more than Slack takes."""
 

@@ -7,12 +7,10 @@ from bot.domain.log_pages import LogPage, LogPlace, LogSelection
 from bot.domain.message import Message
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import headline, in_words
-from bot.messages.text import code, cut_markup, escape, local_time, plural, utc_time
+from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, local_time, plural, utc_time
 
 LINES_ROOM = 8000
 """Characters of a message that its events share."""
-
-NAME_LIMIT = 60
 
 
 def event_log(page: LogPage) -> Message:

@@ -13,14 +13,13 @@ from bot.messages import actions, blocks, notices
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status
 from bot.messages.subscriptions import channel, heard, origin
-from bot.messages.text import duration, escape, local_time, plural, quote
+from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote
 from bot.messages.timers import lifts
 
 MINE_SHOWN = 10
 TIMERS_SHOWN = 10
 SUBSCRIPTIONS_SHOWN = 15
 PARKED_SHOWN = 5
-NAME_LIMIT = 60
 STALE = timedelta(minutes=2)
 """An event log that was not read for so long is worth a mark."""
 

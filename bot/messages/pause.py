@@ -11,9 +11,16 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact, KnownPause, Snapshot
 from bot.messages import actions, blocks, timers
 from bot.messages.status import resume_button
-from bot.messages.text import clean, duration, escape, local_time, plural, quote, utc_time
-
-NAME_LIMIT = 60
+from bot.messages.text import (
+    NAME_LIMIT,
+    clean,
+    duration,
+    escape,
+    local_time,
+    plural,
+    quote,
+    utc_time,
+)
 
 
 def act(record: AuditRecord) -> Message:

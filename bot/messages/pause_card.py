@@ -9,9 +9,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
 from bot.messages.status import resume_button
-from bot.messages.text import duration, escape, local_time, plural, quote, utc_time
-
-NAME_LIMIT = 60
+from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.groups import group_acts
 from bot.messages.status import resume_button
-from bot.messages.text import duration, escape, local_time, plural, quote, utc_time
-
-NAME_LIMIT = 60
+from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
 
 
 def reminder(

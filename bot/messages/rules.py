@@ -10,13 +10,12 @@ from bot.domain.rules import Rules
 from bot.messages import blocks
 from bot.messages.actions import RULES_BACK, RULES_ON
 from bot.messages.paging import offset_buttons, slice_from
-from bot.messages.text import code, escape, plural, quote
+from bot.messages.text import NAME_LIMIT, code, escape, plural, quote
 
 PAGE = 5
 RULE_ROOM = 1700
 """Characters for each rule of a page."""
 
-NAME_LIMIT = 60
 INTERNAL_NAME = "__default__"
 VALUE_LIMIT = 120
 

@@ -7,6 +7,7 @@ from bot.domain.queue_statistics import DAY, QueueStatistics, Tally
 from bot.messages import blocks
 from bot.messages.actions import STATISTICS_SHARE, statistics_value
 from bot.messages.text import (
+    NAME_LIMIT,
     code,
     cut_markup,
     duration,
@@ -16,8 +17,6 @@ from bot.messages.text import (
     plural,
     utc_time,
 )
-
-NAME_LIMIT = 60
 
 
 def statistics(found: QueueStatistics) -> Message:

@@ -17,7 +17,17 @@ from bot.messages.actions import (
     more_value,
     unpause_value,
 )
-from bot.messages.text import clean, code, duration, link, local_time, plural, quote, utc_time
+from bot.messages.text import (
+    NAME_LIMIT,
+    clean,
+    code,
+    duration,
+    link,
+    local_time,
+    plural,
+    quote,
+    utc_time,
+)
 from bot.messages.timers import lifts, lifts_text
 
 SHOWN_BATCHES = 5
@@ -28,7 +38,6 @@ TIGHT_LIMIT = 1000
 """Characters of each list where the whole would be more than Slack takes."""
 
 TITLE_LIMIT = 80
-NAME_LIMIT = 60
 
 BATCH_WORDS = {
     "running": "checks are running",

@@ -8,9 +8,8 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionSource, Topic
 from bot.messages import blocks
-from bot.messages.text import code, cut_markup, escape, plural, quote
+from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, plural, quote
 
-NAME_LIMIT = 60
 NAMED = 5
 NAMES = 30
 """Repositories that are named where many are heard about in the same way."""

@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 ELLIPSIS = "…"
 
+NAME_LIMIT = 60
+"""Characters shown of the name of a person, a queue, a branch or a check."""
+
 # Categories Cc (control), Cf (format: zero-width and bidirectional marks), Cs (surrogates),
 # Co and Cn (no agreed look). Joiners that emoji and some scripts need are kept.
 _KEPT_FORMAT_CHARACTERS = {"\u200c", "\u200d"}

@@ -10,9 +10,8 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import EXTENSIONS, LATE
 from bot.messages import actions, blocks
-from bot.messages.text import duration, escape, local_time, quote, utc_time
+from bot.messages.text import NAME_LIMIT, duration, escape, local_time, quote, utc_time
 
-NAME_LIMIT = 60
 OTHER = "other"
 
 LENGTHS = ("15m", "30m", "1h", "2h", "4h", "1d")

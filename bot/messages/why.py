@@ -20,18 +20,9 @@ from bot.domain.whereabouts import (
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import in_words
 from bot.messages.events.leaving import leaving
-from bot.messages.text import (
-    code,
-    duration,
-    escape,
-    link,
-    local_time,
-    plural,
-    quote,
-)
+from bot.messages.text import NAME_LIMIT, code, duration, escape, link, local_time, plural, quote
 
 TITLE_LIMIT = 80
-NAME_LIMIT = 60
 NUMBERS_SHOWN = 5
 EVENTS_SHOWN = 8
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.messages import blocks
-from bot.messages.events.event_posts import NAME_LIMIT, subject
-from bot.messages.text import code, cut_markup, escape, plural
+from bot.messages.events.event_posts import subject
+from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, plural
 
 MOST = 50
 """Pull requests of a batch; more are told as a summary."""

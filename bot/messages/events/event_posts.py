@@ -17,10 +17,9 @@ from bot.messages import blocks
 from bot.messages.events.freezes import freeze_period, has_begun
 from bot.messages.events.leaving import NOTHING, leaving
 from bot.messages.events.other_events import other_event
-from bot.messages.text import code, duration, escape, link, mention, plural, quote
+from bot.messages.text import NAME_LIMIT, code, duration, escape, link, mention, plural, quote
 
 TITLE_LIMIT = 80
-NAME_LIMIT = 60
 DETAILS_SHOWN = 3
 DETAIL_LIMIT = 120
 CALLED = 3

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping
 from pydantic import JsonValue
 
 from bot.domain.event_records import EventRecord
-from bot.messages.text import code, plural, quote
+from bot.messages.text import NAME_LIMIT, code, plural, quote
 
 TEXT_LIMIT = 120
-NAME_LIMIT = 60
 LISTED = 5
 
 

@@ -15,6 +15,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.timers import EXTENSIONS
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.text import (
+    NAME_LIMIT,
     clean,
     duration,
     escape,
@@ -24,7 +25,6 @@ from bot.messages.text import (
     utc_time,
 )
 
-NAME_LIMIT = 60
 TOGETHER = timedelta(minutes=1)
 """Ends that are no further apart are one time for people."""
 

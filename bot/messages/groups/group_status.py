@@ -7,8 +7,8 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import blocks
-from bot.messages.groups.group_acts import NAME_LIMIT, listed, name_of, queues
-from bot.messages.text import cut_markup, escape, plural, quote
+from bot.messages.groups.group_acts import listed, name_of, queues
+from bot.messages.text import NAME_LIMIT, cut_markup, escape, plural, quote
 from bot.messages.timers import lifts
 
 STATUS_LENGTH = 8500
