@@ -29,6 +29,10 @@ SOCKET_FAULTS = frozenset(
         "repeat_payload",
     }
 )
+LOSE_PAYLOAD = frozenset({"lose_payload"})
+REPEAT_PAYLOAD = frozenset({"repeat_payload"})
+"""As a lost acknowledgement can bring a payload twice."""
+
 REASONS = ("warning", "refresh_requested", "link_disabled", "too_many_websockets")
 
 

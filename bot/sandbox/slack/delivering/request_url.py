@@ -23,6 +23,7 @@ from bot.sandbox.slack.delivering.delivery import (
     Terms,
 )
 from bot.sandbox.slack.delivering.interaction_payloads import VERIFICATION_TOKEN
+from bot.sandbox.slack.faults import LOSE_PAYLOAD, REPEAT_PAYLOAD
 from bot.sandbox.slack.wire import Json
 
 VERIFICATION_PAUSE_SECONDS = 0.1
@@ -30,8 +31,6 @@ _ANSWER_BYTES = 1024 * 1024
 _OK = 200
 _FORM = "application/x-www-form-urlencoded"
 _JSON = "application/json"
-_LOSE = frozenset({"lose_payload"})
-_REPEAT = frozenset({"repeat_payload"})
 
 
 class RequestUrlRefused(Exception):
@@ -103,11 +102,11 @@ class RequestUrl:
     async def _send(self, payload: Payload, headers: Mapping[str, str]) -> Json:
         if self._url is None:
             raise _NotDelivered("connection_failed")
-        if self._terms.faults.take(_LOSE):
+        if self._terms.faults.take(LOSE_PAYLOAD):
             await asyncio.sleep(self._terms.ack_seconds)
             raise _NotDelivered("http_timeout")
         text, content_type = _encoded(payload)
-        is_repeated = self._terms.faults.take(_REPEAT) is not None
+        is_repeated = self._terms.faults.take(REPEAT_PAYLOAD) is not None
         content = await self._post(self._url, text, content_type, headers)
         if is_repeated:
             await self._post(self._url, text, content_type, headers)

@@ -21,6 +21,7 @@ from bot.sandbox.slack.delivering.delivery import (
     Payload,
     Terms,
 )
+from bot.sandbox.slack.faults import LOSE_PAYLOAD, REPEAT_PAYLOAD
 from bot.sandbox.slack.wire import Json
 
 CONNECTIONS_LIMIT = 10
@@ -30,16 +31,14 @@ DEBUG_CONNECTION_SECONDS = 360
 _WARNING_SECONDS = 10
 _PING_SECONDS = 15
 _REFUSED_HANDSHAKE = 408
-# A lost acknowledgement can bring a payload twice.
-_LOSE = frozenset({"lose_payload"})
-_REPEAT = frozenset({"repeat_payload"})
 
 
 @dataclass(eq=False)
 class Connection:
     """One open WebSocket of the app.
 
-    `is_half_open`: nothing goes through it in either direction, and nobody was told.
+    `is_half_open`: nothing goes through it in either direction, and nobody was told. `is_quiet`:
+    nothing has come over it since the last ping.
     """
 
     id: str
@@ -180,9 +179,9 @@ class SocketMode:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[envelope_id] = (connection, answer)
         try:
-            if not self._terms.faults.take(_LOSE) and not connection.is_half_open:
+            if not self._terms.faults.take(LOSE_PAYLOAD) and not connection.is_half_open:
                 await connection.socket.send_json(envelope)
-            if self._terms.faults.take(_REPEAT) and not connection.is_half_open:
+            if self._terms.faults.take(REPEAT_PAYLOAD) and not connection.is_half_open:
                 await connection.socket.send_json(envelope)
             content = await asyncio.wait_for(answer, self._terms.ack_seconds)
         except (TimeoutError, ConnectionError):
