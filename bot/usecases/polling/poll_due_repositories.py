@@ -240,24 +240,30 @@ class PollDueRepositories:
             new = [name for name in due if self.schedules[name].reader is None]
             all_routed = set(new).difference(await transaction.events.with_unrouted(new))
             last = await transaction.polls.latest(new) if new else {}
-            polled = self._to_tell(due)
+            ours = [name for name in due if _lease_name(name) in leases]
+            polled = self._to_tell(ours, leases)
             await transaction.polls.save(polled)
             subscriptions = await transaction.subscriptions.of_repositories(due)
             personal = await self.personal.read(transaction, now)
             if self.condition is not None:
-                ours = [name for name in due if _lease_name(name) in leases]
                 await self.condition.forget_unheard(transaction, ours, subscriptions, now)
         for name, one in polled.items():
             self.schedules[name].told_at = one.at
         return _Prepared(leases, positions, subscriptions, all_routed, last, personal)
 
-    def _to_tell(self, due: Sequence[RepositoryName]) -> dict[RepositoryName, LastPoll]:
-        """The times of the last polls that are worth storing: not one write a poll."""
-        schedules = {name: self.schedules[name] for name in due}
+    def _to_tell(
+        self, ours: Sequence[RepositoryName], leases: Mapping[str, Lease]
+    ) -> dict[RepositoryName, LastPoll]:
+        """The times of the last polls that are worth storing: not one write a poll.
+
+        Since ours another process may have polled, unless the lease is the same still.
+        """
+        schedules = {name: self.schedules[name] for name in ours}
         return {
             name: LastPoll(one.polled_at, one.types_read)
             for name, one in schedules.items()
             if one.polled_at is not None
+            and one.token == leases[_lease_name(name)].token
             and (one.told_at is None or one.polled_at - one.told_at >= TOLD_EVERY)
         }
 

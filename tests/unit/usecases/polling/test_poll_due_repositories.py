@@ -239,6 +239,21 @@ async def test_a_machine_whose_lease_was_taken_writes_nothing_and_reads_anew_lat
     assert one.database.contents.positions == before
 
 
+async def test_a_machine_that_hung_does_not_say_when_others_polled() -> None:
+    one = Machine()
+    other = Machine("other", one.clock, one.database)
+    await one.tick()
+    await other.tick(600)
+    polled_at = one.clock.now()
+    await other.tick(INTERVAL)
+
+    await one.tick()
+
+    async with one.store.begin() as transaction:
+        last = await transaction.polls.latest([SITE])
+    assert last[SITE].at == polled_at
+
+
 async def test_a_store_that_is_gone_stops_this_tick_and_no_later_one() -> None:
     machine = Machine()
     machine.store.unavailable = "locked"
