@@ -23,7 +23,10 @@ class SqlReminders(Reminders):
         found: dict[int, ReminderPlan] = {}
         for some in slices(sorted(set(pause_ids))):
             rows = await self._statements.run(
-                select(pause_reminders).where(pause_reminders.c.pause_id.in_(some))
+                select(pause_reminders)
+                .where(pause_reminders.c.pause_id.in_(some))
+                .order_by(pause_reminders.c.pause_id)
+                .with_for_update()
             )
             found |= {row["pause_id"]: ReminderPlan(**row) for row in rows.mappings()}
         return found

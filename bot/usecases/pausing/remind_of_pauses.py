@@ -75,7 +75,7 @@ class RemindOfPauses:
             left = [one for one in together if one.is_open]
             if not left:
                 return None
-            plans = await transaction.reminders.of([pause.pause_id])
+            plans = await transaction.reminders.of({one.pause_id for one in (pause, *left)})
             plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
             await _save_for(transaction, plan, left)
             until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"

@@ -23,6 +23,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
+from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style
 from bot.domain.timers import Timer
@@ -37,6 +38,7 @@ from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_history import end_pause
+from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.posting.post_deliveries import FOLD_OVER, PostDeliveries
@@ -332,6 +334,32 @@ async def test_first_posts_are_folded_while_what_changes_one_is_routed(
     async with processes.one.begin() as transaction:
         found = await transaction.cards.get([one for one in cards if one is not None])
     assert [one.is_lost for one in found.values()] == [True] * len(names)
+
+
+async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
+    processes: TwoProcesses,
+) -> None:
+    await processes.pause(SITE)
+    async with processes.one.begin() as transaction:
+        (pause,) = await transaction.pauses.open([SITE])
+        due = ReminderPlan(pause.pause_id, next_at=NOW, sent=1)
+        await transaction.reminders.save(due)
+        await transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
+    reminding = RemindOfPauses(
+        processes.two, processes.clock, _no_nudge, (SITE,), timedelta(minutes=30)
+    )
+    put_off = replace(due, next_at=after(3600))
+
+    async with processes.one.begin() as transaction:
+        await transaction.reminders.of([pause.pause_id])
+        reminder = asyncio.create_task(reminding.run())
+        await processes.until_it_waits(reminder)
+        await transaction.reminders.save(put_off)
+    await reminder
+
+    assert not await processes.told(SubjectKind.REMINDER, due.reminder_id, CHANNEL)
+    async with processes.one.begin() as transaction:
+        assert await transaction.reminders.of([pause.pause_id]) == {pause.pause_id: put_off}
 
 
 def _first_post(claimed: Sequence[Delivery]) -> Delivery:
