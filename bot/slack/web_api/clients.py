@@ -63,6 +63,9 @@ def web_client(
         base_url=base_url,
         session=session,
         retry_handlers=[],
+        # The SDK asks it, and not its parents, whether to write out each request and answer. Of its
+        # loggers this is the one whose level `bot.logs` sets.
+        logger=logging.getLogger("slack_sdk"),
         measures=measures,
         limits=limits,
     )
