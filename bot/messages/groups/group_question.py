@@ -70,6 +70,8 @@ def impact(read: Sequence[Snapshot | RepositoryName]) -> list[str]:
 
 def _stopping(snapshots: Sequence[Snapshot]) -> str:
     running = [one.impact() for one in snapshots if one.pause is None]
+    if not running:
+        return ""
     waiting = sum(one.waiting + one.in_batches for one in running)
     batches = sum(one.running_batches for one in running)
     due = min((one.next_merge_at for one in running if one.next_merge_at), default=None)
@@ -85,8 +87,12 @@ def _already(paused: Sequence[Snapshot]) -> str:
         who = one.pause.by if one.pause is not None else None
         by = f" by {quote(who, NAME_LIMIT)}" if who is not None else ""
         told.append(f"{escape(one.repository)}{by}")
-    return f"{len(paused)} paused already, left as they are: {listed(told)}."
+    left = "it is" if len(paused) == 1 else "they are"
+    return f"{len(paused)} paused already, left as {left}: {listed(told)}."
 
 
 def _unread(count: int) -> str:
-    return f"{count} could not be read just now; they are tried all the same." if count else ""
+    if not count:
+        return ""
+    tried = "it is" if count == 1 else "they are"
+    return f"{queues(count)} could not be read just now; {tried} tried all the same."

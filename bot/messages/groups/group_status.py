@@ -17,8 +17,7 @@ SECTION_LENGTH = 2800
 
 def status(group: Group, read: Sequence[Snapshot | RepositoryName]) -> Message:
     """A compact line for each repository of a group."""
-    paused = sum(isinstance(one, Snapshot) and one.pause is not None for one in read)
-    headline = f"{name_of(group.name)}: {paused:,} of {queues(len(read))} paused"
+    headline = f"{name_of(group.name)}: {_counted(read)}"
     lines = listed([_status_line(one) for one in read], "\n", STATUS_LENGTH)
     plain = lines.replace("\n• ", "; ").removeprefix("• ")
     return Message(
@@ -28,6 +27,17 @@ def status(group: Group, read: Sequence[Snapshot | RepositoryName]) -> Message:
             *(blocks.section(part) for part in _sections(lines)),
         ),
     )
+
+
+def _counted(read: Sequence[Snapshot | RepositoryName]) -> str:
+    """A queue that could not be read is never counted as one that is not paused."""
+    known = [one for one in read if isinstance(one, Snapshot)]
+    unread = len(read) - len(known)
+    if not known:
+        return f"{queues(unread)} could not be read just now"
+    paused = sum(one.pause is not None for one in known)
+    besides = f", {unread:,} could not be read" if unread else ""
+    return f"{paused:,} of {queues(len(read))} paused{besides}"
 
 
 def _sections(text: str) -> list[str]:

@@ -61,6 +61,9 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_confirm": lambda: group_question.confirm(
         RELEASE, "freeze for 4.2", [BUSY, PAUSED, DOCS]
     ),
+    "group_confirm_unread": lambda: group_question.confirm(
+        RELEASE, "freeze for 4.2", [SITE, API, DOCS]
+    ),
     "group_confirm_all": lambda: group_question.confirm(Group(ALL, (SITE,)), "CI is down", [BUSY]),
     "group_progress": lambda: group_acts.progress("release", Action.PAUSE, 12, 50),
     "group_progress_unpause": lambda: group_acts.progress(ALL, Action.UNPAUSE, 0, 2),
@@ -148,6 +151,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
             ending=PauseEnding.LIFTED,
         ),
     ),
+    "group_status_unread": lambda: group_status.status(RELEASE, [SITE, API, DOCS]),
     "group_status": lambda: group_status.status(RELEASE, [BUSY, PAUSED, DOCS]),
     "audit": lambda: audit.audit(
         AuditPage(
