@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.domain.errors import RepositoryNotAllowed, RepositoryNotChosen
+from bot.domain.errors import RepositoryNotAllowed
 from bot.domain.repository import RepositoryName
 
 
@@ -31,9 +31,3 @@ class Repositories:
         if found is None:
             raise RepositoryNotAllowed(word, self.names)
         return found
-
-    def only(self) -> RepositoryName:
-        """The one there is; raises RepositoryNotChosen when the person has to say which."""
-        if len(self.names) != 1:
-            raise RepositoryNotChosen(self.names)
-        return self.names[0]

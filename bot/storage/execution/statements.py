@@ -53,8 +53,8 @@ class Statements:
         """With the driver of a SQLite file, whose transaction is open."""
         self._connection = connection
         self._driver = driver
-        self.is_sqlite = driver is not None
-        self._to_its_end = to_its_end_here if self.is_sqlite else to_its_end
+        self._is_sqlite = driver is not None
+        self._to_its_end = to_its_end_here if self._is_sqlite else to_its_end
 
     async def run(
         self,
@@ -70,7 +70,7 @@ class Statements:
 
         For what has no row yet that could be locked. SQLite has one writer anyway.
         """
-        if not self.is_sqlite:
+        if not self._is_sqlite:
             await self.run(_HOLD.bindparams(space=LOCK_SPACE, name=str(name)))
 
     async def put(
@@ -87,7 +87,7 @@ class Statements:
 
     def insert(self, table: Table) -> "Insert":
         """An INSERT that can say what to do with a row that exists."""
-        return insert_on(is_sqlite=self.is_sqlite)(table)
+        return insert_on(is_sqlite=self._is_sqlite)(table)
 
     async def rows(self, prepared: Prepared, **values: object) -> Sequence[ResultRow]:
         """What a prepared statement reads, or names in RETURNING."""

@@ -69,11 +69,10 @@ class SqlGroupActs(GroupActs):
 
     @override
     async def locked(self, group_act_id: int) -> GroupAct | None:
-        """SQLite has one writer at a time, and takes no FOR UPDATE."""
-        statement = select(group_acts).where(group_acts.c.group_act_id == group_act_id)
-        if not self._statements.is_sqlite:
-            statement = statement.with_for_update()
-        row = (await self._statements.run(statement)).mappings().one_or_none()
+        rows = await self._statements.run(
+            select(group_acts).where(group_acts.c.group_act_id == group_act_id).with_for_update()
+        )
+        row = rows.mappings().one_or_none()
         return None if row is None else _act(row)
 
     @override

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from bot.domain.errors import InvalidRequest, RepositoryNotAllowed, RepositoryNotChosen
+from bot.domain.errors import InvalidRequest, RepositoryNotAllowed
 from bot.domain.repositories import Repositories
 from bot.domain.repository import OWNER_MAX_LENGTH, RepositoryName
 from tests.support.make import API, SITE
@@ -63,11 +63,3 @@ def test_an_unknown_repository_is_refused_with_those_there_are() -> None:
     with pytest.raises(RepositoryNotAllowed) as refused:
         known.allowed("acme/other")
     assert refused.value.configured == (SITE, API)
-
-
-def test_only_one_repository_needs_no_choice() -> None:
-    assert Repositories((SITE,)).only() == SITE
-    for names in ((), (SITE, API)):
-        with pytest.raises(RepositoryNotChosen) as refused:
-            Repositories(names).only()
-        assert refused.value.candidates == names
