@@ -70,9 +70,11 @@ class Summaries:
         line = line_of(channel_id, urgent=False, digest=True)
         if not await self._destinations.lock([line]):
             return
-        await self._change_waiting(
+        if not await self._change_waiting(
             line, deliveries.c.repository == repository, deliveries.c.due_at > now, due_at=to
-        )
+        ):
+            # Of most of those that are subscribed together nothing waits.
+            return
         times = await self._statements.run(
             select(deliveries.c.due_at, func.max(deliveries.c.sequence))
             .where(deliveries.c.line == line, deliveries.c.settled_at.is_(None))
@@ -89,7 +91,8 @@ class Summaries:
 
     async def _change_waiting(
         self, line: str, *which: ColumnElement[bool], **values: object
-    ) -> None:
+    ) -> bool:
+        """Whether anything was."""
         changed = await self._statements.run(
             update(deliveries)
             .where(
@@ -102,6 +105,7 @@ class Summaries:
         )
         if changed.rowcount:
             await self._destinations.find_heads([line])
+        return bool(changed.rowcount)
 
     async def _fold(
         self, line: str, head: int, now: datetime, at_most: int, *, only_due: bool = False
