@@ -209,7 +209,7 @@ async def test_without_a_reason_a_form_asks_for_it_and_shows_what_would_stop(
     await three.type("/mq pause @release 30m")
     form = await three.modal("no batch is running")
     assert "*2 queues of @release*" in form
-    assert "1 paused already, left as they are: acme/api" in form
+    assert "1 paused already, left as it is: acme/api" in form
     answer = await three.submit(form, reason=" ")
     assert answer["errors"]["reason"]
     answer = await three.submit(form, reason="99999h freeze", lasting="")
