@@ -163,13 +163,22 @@ def _batch_blocks(picture: Picture, limit: int) -> list[Block]:
 
 
 def _batch(batch: ShownBatch) -> str:
-    words = BATCH_WORDS.get(batch.code, quote(batch.code.replace("_", " "), NAME_LIMIT))
-    facts = [f"*Batch {quote(batch.name, 40)}*", words, _checks(batch), _due("", batch.due_at)]
+    facts = [
+        f"*Batch {quote(batch.name, 40)}*",
+        _state(batch),
+        _checks(batch),
+        _due("", batch.due_at),
+    ]
     lines = [" · ".join(fact.strip() for fact in facts if fact)]
     lines += [f"• {_pull_request(one)}" for one in batch.pull_requests]
     if batch.more > 0:
         lines.append(f"and {batch.more} more")
     return "\n".join(lines)
+
+
+def _state(batch: ShownBatch) -> str:
+    """In plain words; a state the bot does not know goes by its own name."""
+    return BATCH_WORDS.get(batch.code, quote(batch.code.replace("_", " "), NAME_LIMIT))
 
 
 def _checks(batch: ShownBatch) -> str:
@@ -234,8 +243,7 @@ def _text(sight: Sight) -> str:
 
 
 def _batch_text(batch: ShownBatch) -> str:
-    words = BATCH_WORDS.get(batch.code, quote(batch.code.replace("_", " "), NAME_LIMIT))
     numbers = ", ".join(f"#{one.number}" for one in batch.pull_requests)
     more = f" and {batch.more} more" if batch.more else ""
-    facts = [words, _checks(batch), f"{numbers}{more}"]
+    facts = [_state(batch), _checks(batch), f"{numbers}{more}"]
     return f"Batch {quote(batch.name, 40)}: " + ", ".join(fact for fact in facts if fact)

@@ -54,10 +54,8 @@ def _branch(found: QueueStatistics) -> str:
 
 def _verdict(found: QueueStatistics) -> str:
     length = found.span.end - found.span.start
-    days = found.span.days
-    back = duration(length) if length < DAY else "today" if days == 1 else f"{days} days"
-    if found.cut or length < DAY:
-        back = f"the last {period(length)}"
+    is_whole = length >= DAY and not found.cut
+    back = plural(found.span.days, "day") if is_whole else f"the last {period(length)}"
     a_day = found.merges_a_day
     rate = f", {_number(a_day)} a day" if a_day is not None and found.merged else ""
     return f"{plural(found.merged, 'merge')} in {back}{rate}"

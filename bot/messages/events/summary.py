@@ -10,7 +10,7 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import blocks
 from bot.messages.events.event_posts import headline
-from bot.messages.text import escape, local_time, plural, utc_time
+from bot.messages.text import cut_markup, escape, local_time, plural, utc_time
 
 REPOSITORIES_SHOWN = 10
 
@@ -55,7 +55,10 @@ def summary(
     head = f"{mark} *{word}:* {plural(total, 'event')} in one message"
     plain = "; ".join(f"{escape(name)}: {_counted(found)}" for name, found in by_repository.items())
     return Message(
-        text=f"{word}: {plural(total, 'event')} since {utc_time(since)}. {plain}"[:3000],
+        text=cut_markup(
+            f"{word}: {plural(total, 'event')} since {utc_time(since)}. {plain}",
+            blocks.FALLBACK_LIMIT,
+        ),
         blocks=(
             blocks.section("\n".join([head, *lines[:REPOSITORIES_SHOWN], *more])),
             *([blocks.section("\n".join(named))] if named else []),

@@ -18,7 +18,7 @@ LONDON = ZoneInfo("Europe/London")
         # Clocks went back in the night to the 25th of October.
         (datetime(2026, 11, 21, 23, 30, tzinfo=UTC), 30, "30 days"),
         (datetime(2026, 11, 21, 0, 30, tzinfo=UTC), 30, "30 days"),
-        (datetime(2026, 10, 25, 23, 30, tzinfo=UTC), 1, "today"),
+        (datetime(2026, 10, 25, 23, 30, tzinfo=UTC), 1, "1 day"),
         (datetime(2026, 7, 20, 12, 0, tzinfo=UTC), 7, "7 days"),
     ],
 )
