@@ -8,7 +8,7 @@ from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
-from bot.messages.status import BATCH_WORDS, pause_button, resume_button
+from bot.messages.status import batch_state, pause_button, resume_button
 from bot.messages.text import (
     NAME_LIMIT,
     cut_markup,
@@ -165,7 +165,7 @@ def _batch_blocks(picture: Picture, limit: int) -> list[Block]:
 def _batch(batch: ShownBatch) -> str:
     facts = [
         f"*Batch {quote(batch.name, 40)}*",
-        _state(batch),
+        batch_state(batch.code),
         _checks(batch),
         _due("", batch.due_at),
     ]
@@ -174,11 +174,6 @@ def _batch(batch: ShownBatch) -> str:
     if batch.more > 0:
         lines.append(f"and {batch.more} more")
     return "\n".join(lines)
-
-
-def _state(batch: ShownBatch) -> str:
-    """In plain words; a state the bot does not know goes by its own name."""
-    return BATCH_WORDS.get(batch.code, quote(batch.code.replace("_", " "), NAME_LIMIT))
 
 
 def _checks(batch: ShownBatch) -> str:
@@ -245,5 +240,5 @@ def _text(sight: Sight) -> str:
 def _batch_text(batch: ShownBatch) -> str:
     numbers = ", ".join(f"#{one.number}" for one in batch.pull_requests)
     more = f" and {batch.more} more" if batch.more else ""
-    facts = [_state(batch), _checks(batch), f"{numbers}{more}"]
+    facts = [batch_state(batch.code), _checks(batch), f"{numbers}{more}"]
     return f"Batch {quote(batch.name, 40)}: " + ", ".join(fact for fact in facts if fact)

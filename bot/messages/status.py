@@ -39,7 +39,7 @@ TIGHT_LIMIT = 1000
 
 TITLE_LIMIT = 80
 
-BATCH_WORDS = {
+_BATCH_STATES = {
     "running": "checks are running",
     "bisecting": "bisecting: looking for the pull request that broke it",
     "preparing": "being prepared",
@@ -183,10 +183,14 @@ def _batch_blocks(batches: tuple[Batch, ...], limit: int) -> list[Block]:
     return shown
 
 
+def batch_state(told: str) -> str:
+    """The service's code of a batch's state in plain words; a new one goes by its own name."""
+    return _BATCH_STATES.get(told, quote(told.replace("_", " "), NAME_LIMIT))
+
+
 def _batch(batch: Batch) -> str:
     summary = batch.checks_summary
-    words = BATCH_WORDS.get(batch.status.code, quote(batch.status.code.replace("_", " "), 60))
-    facts = [f"*Batch {quote(batch.name, 40)}*", words]
+    facts = [f"*Batch {quote(batch.name, 40)}*", batch_state(batch.status.code)]
     if summary.total:
         facts.append(f"checks {summary.passed}/{summary.total} passed")
     if batch.estimated_merge_at is not None:
