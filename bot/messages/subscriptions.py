@@ -10,6 +10,9 @@ from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionS
 from bot.messages import blocks
 from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, plural, quote
 
+_TOLD_AT_ONCE = {Topic.FAILURE: "failures", Topic.PAUSE: "pauses", Topic.HEALTH: "alerts"}
+"""Of AT_ONCE, in the words that people are told."""
+
 NAMED = 5
 NAMES = 30
 """Repositories that are named where many are heard about in the same way."""
@@ -197,7 +200,15 @@ def style_text(subscription: Subscription) -> str:
         case Style.FEED:
             return "a post an event"
         case Style.DIGEST:
-            return f"a digest at {_digest(subscription)}, failures and pauses at once"
+            return f"a digest at {_digest(subscription)}{_at_once(subscription)}"
+
+
+def _at_once(subscription: Subscription) -> str:
+    """Of what is not in the digest only what the channel hears of at all."""
+    named = " and ".join(
+        word for topic, word in _TOLD_AT_ONCE.items() if topic in subscription.topics
+    )
+    return f", {named} at once" if named else ""
 
 
 def _digest(subscription: Subscription) -> str:

@@ -188,6 +188,9 @@ async def test_a_digest_is_in_the_persons_own_time_zone_unless_they_say_another(
     await bot.wait_for_post("a digest at 07:30 Europe/London, failures and pauses at once")
     await bot.type("/mq subscribe digest:08:00 Europe/Paris")
     await bot.wait_for_post("a digest at 08:00 Europe/Paris")
+    await bot.type("/mq unsubscribe failure")
+    told = await bot.wait_for_post("hears only this")
+    assert "a digest at 08:00 Europe/Paris, pauses at once" in told
 
 
 async def test_who_would_hear_about_a_sample_event_is_shown(start_bot: StartBot) -> None:
