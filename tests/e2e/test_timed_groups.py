@@ -1,9 +1,15 @@
 """Groups that are paused for a while: extended together, watched together, lifted in one post."""
 
+from datetime import timedelta
+
 import pytest
 
+from bot.domain.repository import RepositoryName
+from bot.storage.execution.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, BotTester
+from tests.support.waiting import until_true
 
 pytestmark = pytest.mark.e2e
 
@@ -93,10 +99,21 @@ async def test_a_group_that_cannot_be_lifted_says_so(three: BotTester) -> None:
     told = await three.wait_for_post("2 queues of @release")
     assert "they were to lift themselves" in told
     assert "and could not, tried again every minute" in told
+    await until_true(lambda: _both_wait(three), "neither is being tried")
     three.mend_service()
     await three.pass_time(61)
     await three.wait_for_change(post, "None of them is paused any more")
     await three.wait_for_post("2 of 2 queues unpaused")
+
+
+async def _both_wait(bot: BotTester) -> bool:
+    """Or a service that is mended now might let one be lifted, and have failed the other."""
+    store = SqlStore(create_engine(bot.database_url))
+    async with store.begin() as transaction:
+        timers = await transaction.timers.running([RepositoryName(one) for one in NAMES])
+    await store.close()
+    soon = bot.clock.now() + timedelta(seconds=3)
+    return len(timers) == 2 and all(one.due_at > soon for one in timers)
 
 
 async def test_a_group_is_extended_at_once_and_lifts_itself_together(three: BotTester) -> None:
