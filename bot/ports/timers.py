@@ -16,10 +16,11 @@ class Timers(Protocol):
         ...
 
     async def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
-        """The one of the pause that the service says began then, within a second.
+        """The one of the pause that the service says began then, within a second."""
+        ...
 
-        Until the transaction ends nobody else changes it.
-        """
+    async def locked(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        """As `of`; until the transaction ends nobody else changes it."""
         ...
 
     async def due(self, now: datetime, limit: int) -> Sequence[Timer]:

@@ -209,6 +209,10 @@ class InMemoryTimers(Timers):
         return None
 
     @override
+    async def locked(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        return await self.of(repository, paused_at)
+
+    @override
     async def due(self, now: datetime, limit: int) -> Sequence[Timer]:
         due = [one for one in self._running() if one.due_at <= now]
         return sorted(due, key=lambda one: (one.due_at, one.repository))[:limit]
@@ -239,8 +243,12 @@ class InMemoryReminders(Reminders):
         self._pauses = pauses
 
     @override
-    async def of(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+    async def get(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
         return {each: self._plans[each] for each in pause_ids if each in self._plans}
+
+    @override
+    async def locked(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+        return await self.get(pause_ids)
 
     @override
     async def save(self, plan: ReminderPlan) -> None:

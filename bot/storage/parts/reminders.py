@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
+from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import Select, delete, select
 from typing_extensions import override
 
 from bot.domain.reminders import ReminderPlan
@@ -19,15 +20,21 @@ class SqlReminders(Reminders):
         self._statements = statements
 
     @override
-    async def of(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+    async def get(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+        return await self._get(pause_ids, select(pause_reminders))
+
+    @override
+    async def locked(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+        # In one order, so that nobody waits in a circle.
+        locking = select(pause_reminders).order_by(pause_reminders.c.pause_id).with_for_update()
+        return await self._get(pause_ids, locking)
+
+    async def _get(
+        self, pause_ids: Collection[int], plans: Select[Any]
+    ) -> Mapping[int, ReminderPlan]:
         found: dict[int, ReminderPlan] = {}
         for some in slices(sorted(set(pause_ids))):
-            rows = await self._statements.run(
-                select(pause_reminders)
-                .where(pause_reminders.c.pause_id.in_(some))
-                .order_by(pause_reminders.c.pause_id)
-                .with_for_update()
-            )
+            rows = await self._statements.run(plans.where(pause_reminders.c.pause_id.in_(some)))
             found |= {row["pause_id"]: ReminderPlan(**row) for row in rows.mappings()}
         return found
 

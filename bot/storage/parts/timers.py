@@ -3,8 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, delete, select, tuple_
+from sqlalchemy import Select, bindparam, delete, select, tuple_
 from typing_extensions import override
 
 from bot.domain.repository import RepositoryName
@@ -28,16 +29,14 @@ class SqlTimers(Timers):
 
     @override
     async def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
-        rows = await self._statements.run(
-            select(pause_timers)
-            .where(
-                pause_timers.c.repository == repository,
-                pause_timers.c.paused_at > paused_at - SAME_PAUSE,
-                pause_timers.c.paused_at < paused_at + SAME_PAUSE,
-            )
-            .with_for_update()
-        )
-        row = rows.mappings().first()
+        return await self._of(_of_pause(repository, paused_at))
+
+    @override
+    async def locked(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        return await self._of(_of_pause(repository, paused_at).with_for_update())
+
+    async def _of(self, wanted: Select[Any]) -> Timer | None:
+        row = (await self._statements.run(wanted)).mappings().first()
         return None if row is None else Timer(**row)
 
     @override
@@ -70,6 +69,14 @@ class SqlTimers(Timers):
         key = tuple_(pause_timers.c.repository, pause_timers.c.paused_at)
         deleted = await self._statements.run(delete(pause_timers).where(key.in_(old)))
         return deleted.rowcount
+
+
+def _of_pause(repository: RepositoryName, paused_at: datetime) -> Select[Any]:
+    return select(pause_timers).where(
+        pause_timers.c.repository == repository,
+        pause_timers.c.paused_at > paused_at - SAME_PAUSE,
+        pause_timers.c.paused_at < paused_at + SAME_PAUSE,
+    )
 
 
 _DUE = Prepared(

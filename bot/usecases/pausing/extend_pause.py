@@ -85,7 +85,7 @@ class ExtendPause:
             end = lifts_at(request.lasting, now, zone)
         here = await self.acts.here(request.channel_id)
         async with self.acts.store.begin() as transaction:
-            before = await transaction.timers.of(request.repository, known.pause.paused_at)
+            before = await transaction.timers.locked(request.repository, known.pause.paused_at)
             if end is None and isinstance(request.lasting, For):
                 end = extended(before.lifts_at if before else None, now, request.lasting.length)
             act = self._act(request, known, end)

@@ -113,5 +113,5 @@ class LiftPause:
 
 async def _is_still_set(transaction: Transaction, timer: Timer) -> bool:
     """Until the transaction ends nobody gives the pause another end."""
-    stored = await transaction.timers.of(timer.repository, timer.paused_at)
+    stored = await transaction.timers.locked(timer.repository, timer.paused_at)
     return stored is not None and stored.is_still(timer)

@@ -16,6 +16,6 @@ async def tell_overdue(transaction: Transaction, timer: Timer, now: datetime) ->
         return
     await touch_pause(transaction, pause, now)
     await touch_group(transaction, pause, now)
-    plans = await transaction.reminders.of([pause.pause_id])
+    plans = await transaction.reminders.locked([pause.pause_id])
     plan = plans.get(pause.pause_id) or ReminderPlan(pause.pause_id, now + OVERDUE)
     await transaction.reminders.save(hurried(plan, now))

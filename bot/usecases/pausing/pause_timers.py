@@ -46,7 +46,7 @@ async def set_timer(transaction: Transaction, done: AuditRecord) -> None:
     if done.action is not Action.PAUSE or done.paused_at is None:
         return
     if done.lifts_at is None:
-        before = await transaction.timers.of(done.repository, done.paused_at)
+        before = await transaction.timers.locked(done.repository, done.paused_at)
         if before is not None and before.state is TimerState.RUNNING:
             await transaction.timers.save(replace(before, state=TimerState.VOID))
         return

@@ -50,7 +50,7 @@ class RemindOfPauses:
             in_force = await transaction.pauses.open(self.repositories)
             if not in_force:
                 return
-            plans = await transaction.reminders.of([one.pause_id for one in in_force])
+            plans = await transaction.reminders.locked([one.pause_id for one in in_force])
             timers = await timers_of(transaction, in_force)
             reminded = 0
             for pause, *others in _together(in_force):
@@ -75,7 +75,7 @@ class RemindOfPauses:
             left = [one for one in together if one.is_open]
             if not left:
                 return None
-            plans = await transaction.reminders.of({one.pause_id for one in (pause, *left)})
+            plans = await transaction.reminders.locked({one.pause_id for one in (pause, *left)})
             plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
             await _save_for(transaction, plan, left)
             until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"

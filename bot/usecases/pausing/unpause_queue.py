@@ -56,7 +56,7 @@ class UnpauseQueue:
         with about(request.repository):
             async with self.acts.turn(self._act(request, None)):
                 async with self.acts.store.begin() as transaction:
-                    now_set = await transaction.timers.of(timer.repository, timer.paused_at)
+                    now_set = await transaction.timers.locked(timer.repository, timer.paused_at)
                     saying = await reason_when_set(transaction, timer)
                 if now_set is None or not now_set.is_still(timer):
                     return LiftsLater()

@@ -197,7 +197,7 @@ async def _reminders(
     The first goes to the pauser alone: what channels are told later is no reason to keep it back.
     """
     pauses = await transaction.pauses.get([pause_of(each) for each in _ids(deliveries)])
-    plans = await transaction.reminders.of(list(pauses)) if pauses else {}
+    plans = await transaction.reminders.get(list(pauses)) if pauses else {}
     messages: dict[str, Message] = {}
     for one in deliveries:
         reminder_id = one.subject.subject_id

@@ -15,7 +15,7 @@ async def test_a_pause_has_one_plan(database: TestDatabase) -> None:
             await transaction.reminders.save(ReminderPlan(7, after(sent), sent))
 
     async with database.open_store().begin() as transaction:
-        assert await transaction.reminders.of([7, 8]) == {7: ReminderPlan(7, after(1), 1)}
+        assert await transaction.reminders.get([7, 8]) == {7: ReminderPlan(7, after(1), 1)}
 
 
 async def test_plans_go_with_their_pauses(store: Store) -> None:
@@ -28,4 +28,4 @@ async def test_plans_go_with_their_pauses(store: Store) -> None:
         over = replace(pause, pause_id=pause_id, ended_at=after(1), ending=PauseEnding.LIFTED)
         await transaction.pauses.save(over)
         assert await transaction.reminders.delete_ended() == 1
-        assert await transaction.reminders.of([pause_id]) == {}
+        assert await transaction.reminders.get([pause_id]) == {}

@@ -229,7 +229,7 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
     lift = asyncio.create_task(lifting.run(timer, JobLease("timers", "two", timedelta(seconds=30))))
     await store.is_reached.wait()
     async with processes.one.begin() as transaction:
-        before = await transaction.timers.of(SITE, NOW)
+        before = await transaction.timers.locked(SITE, NOW)
         store.is_let_go.set()
         await processes.until_it_waits(lift)
         extended = replace(timer, lifts_at=after(3600), due_at=after(3600))
@@ -351,7 +351,7 @@ async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
     put_off = replace(due, next_at=after(3600))
 
     async with processes.one.begin() as transaction:
-        await transaction.reminders.of([pause.pause_id])
+        await transaction.reminders.locked([pause.pause_id])
         reminder = asyncio.create_task(reminding.run())
         await processes.until_it_waits(reminder)
         await transaction.reminders.save(put_off)
@@ -359,7 +359,36 @@ async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
 
     assert not await processes.told(SubjectKind.REMINDER, due.reminder_id, CHANNEL)
     async with processes.one.begin() as transaction:
-        assert await transaction.reminders.of([pause.pause_id]) == {pause.pause_id: put_off}
+        assert await transaction.reminders.get([pause.pause_id]) == {pause.pause_id: put_off}
+
+
+async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
+    processes: TwoProcesses,
+) -> None:
+    await processes.pause(SITE)
+    timer = Timer(SITE, NOW, lifts_at=after(60), due_at=after(60), set_by="U1", set_by_name="bob")
+    async with processes.one.begin() as transaction:
+        (pause,) = await transaction.pauses.open([SITE])
+        sent = ReminderPlan(pause.pause_id, next_at=NOW, sent=1)
+        await transaction.timers.save(timer)
+        await transaction.reminders.save(replace(sent, sent=2))
+        await tell_urgently(
+            transaction, Subject(SubjectKind.REMINDER, SITE, sent.reminder_id), [CHANNEL], NOW
+        )
+    poster = RecordingPoster()
+    posts = PostDeliveries(processes.two, poster, processes.clock, _no_nudge, "two", lambda: 0.5)
+
+    async with processes.one.begin() as transaction:
+        await transaction.timers.locked(SITE, NOW)
+        await transaction.reminders.locked([pause.pause_id])
+        posting = asyncio.create_task(posts.run())
+        await processes.until_it_waits(posting)
+        await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW)
+    await posting
+
+    assert await processes.told(SubjectKind.EVENT, 1, CHANNEL)
+    (posted,) = poster.history
+    assert "still paused" in posted.message.text
 
 
 def _first_post(claimed: Sequence[Delivery]) -> Delivery:
