@@ -20,9 +20,15 @@ StartBot = Callable[..., Awaitable[BotTester]]
 @pytest.fixture(autouse=True)
 def hurried_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs that run every five to fifteen seconds run each second: nobody has to wait for them."""
-    for name in ("STALE_SECONDS", "HOME_SECONDS", "REMINDER_SECONDS", "CUT_SHORT_SECONDS"):
+    for name in ("STALE_SECONDS", "HOME_SECONDS", "CUT_SHORT_SECONDS"):
         monkeypatch.setattr(jobs, name, 1.0)
     monkeypatch.setattr(runtime, "HOME_SECONDS", jobs.HOME_SECONDS)
+
+
+@pytest.fixture
+def hurried_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that are about them; others may end before a reminder is due to be looked for."""
+    monkeypatch.setattr(jobs, "REMINDER_SECONDS", 1.0)
 
 
 @pytest.fixture(params=["socket", "http"])

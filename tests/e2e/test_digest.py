@@ -16,8 +16,11 @@ def in_an_hour(clock: MovedClock) -> str:
 
 
 async def subscribed(start_bot: StartBot, clock: MovedClock) -> BotTester:
+    """An hour passes until it is told: of a pause nobody is to be reminded meanwhile."""
+    hears = f"enter merge failure pause digest:{in_an_hour(clock)} UTC"
     return await start_bot(
-        channels=f"acme/site={MERGE_QUEUE}:enter merge failure pause digest:{in_an_hour(clock)} UTC"
+        channels=f"acme/site={MERGE_QUEUE}:{hears}",
+        environment={"MQBOT_REMINDER_MINUTES": "0"},
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("hurried_reminders")]
 
 HALF_HOUR, HOUR = 1801, 3601
 
