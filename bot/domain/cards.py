@@ -30,6 +30,10 @@ class CardKind(StrEnum):
         return self in {CardKind.PAUSE, CardKind.GROUP, CardKind.BOARD}
 
 
+EDITED_FIRST = (CardKind.GROUP, CardKind.PAUSE)
+"""Slack grants few edits: those that say whether a queue is paused go before all others."""
+
+
 @value(frozen=True, slots=True)
 class CardName:
     """What is shown, in whatever channels."""

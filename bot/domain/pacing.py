@@ -33,7 +33,9 @@ class Pace:
         tokens = self._tokens(channel_id, now)
         if tokens < 1 and not (urgent and tokens > -BURST):
             self.tokens[channel_id] = (tokens, now)
-            return timedelta(seconds=(1 - tokens) / self.per_second)
+            wait = timedelta(seconds=(1 - tokens) / self.per_second)
+            # Zero would be permission.
+            return max(wait, timedelta.resolution)
         self.tokens[channel_id] = (tokens - 1, now)
         return timedelta()
 

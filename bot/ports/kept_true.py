@@ -43,7 +43,7 @@ class Cards(Protocol):
         ...
 
     async def due(self, now: datetime, limit: int) -> Sequence[Card]:
-        """Those to edit, in the order in which they came due."""
+        """Those to edit: cards of pauses first, then in the order in which they came due."""
         ...
 
     async def showed(self, card_id: int, revision: int) -> None:

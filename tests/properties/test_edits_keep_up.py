@@ -66,3 +66,27 @@ async def test_two_channels_stay_true_within_the_edits_that_slack_grants() -> No
     assert all(
         one.message.text.startswith("Merged") for one in world.poster.history if not one.thread
     )
+
+
+async def test_the_card_of_a_pause_closes_at_once_while_many_other_edits_wait() -> None:
+    world = World()
+    desk = Desk(world)
+    channels = [f"C0BUSY{number:02}" for number in range(10)]
+    await desk.subscribe(CHANNEL)
+    await desk.subscribe(*channels, topics=("enter", "merge"), style=Style.THREAD)
+    await desk.turns(2)
+    for number in range(1, 21):
+        world.log("action.queue.enter", number, session_id=f"s-{number}")
+    await desk.turns(40)
+    await desk.pause()
+    await desk.turns(5)
+    for number in range(1, 21):
+        world.log("action.queue.merged", number, session_id=f"s-{number}")
+    await desk.turns(20)
+    waiting = [one for one in world.database.contents.cards.values() if one.wanted > one.shown]
+    assert len(waiting) > 150
+
+    await desk.unpause()
+    await desk.turns(3)
+
+    assert world.shown()[0].startswith("Was paused")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from typing_extensions import override
 
-from bot.domain.cards import Card, CardKind, CardName
+from bot.domain.cards import EDITED_FIRST, Card, CardKind, CardName
 from bot.domain.deliveries import Delivery, SubjectKind
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
@@ -98,7 +98,10 @@ class InMemoryCards(Cards):
             and one.wanted > one.shown
             and one.due_at <= now
         ]
-        return sorted(due, key=lambda one: (one.due_at, one.card_id))[:limit]
+        by_priority = sorted(
+            due, key=lambda one: (one.name.kind not in EDITED_FIRST, one.due_at, one.card_id)
+        )
+        return by_priority[:limit]
 
     @override
     async def showed(self, card_id: int, revision: int) -> None:

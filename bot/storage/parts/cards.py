@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from typing_extensions import override
 
-from bot.domain.cards import Card, CardKind, CardName
+from bot.domain.cards import EDITED_FIRST, Card, CardKind, CardName
 from bot.domain.deliveries import SubjectKind
 from bot.ports.kept_true import Cards
 from bot.storage.column_types import UtcTime
@@ -218,7 +218,11 @@ _DUE = Prepared(
     lambda _: (
         select(cards)
         .where(TO_EDIT, cards.c.due_at <= bindparam("now"))
-        .order_by(cards.c.due_at, cards.c.card_id)
+        .order_by(
+            case((or_(*(cards.c.kind == each for each in EDITED_FIRST)), 0), else_=1),
+            cards.c.due_at,
+            cards.c.card_id,
+        )
         .limit(bindparam("most"))
     )
 )

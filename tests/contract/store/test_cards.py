@@ -118,6 +118,23 @@ async def test_an_edit_that_waits_is_not_put_off_by_a_later_change(store: Store)
     assert await due(store, 60) == []
 
 
+async def test_cards_of_pauses_come_before_all_others(store: Store) -> None:
+    kinds = (CardKind.STAY, CardKind.BOARD, CardKind.GROUP, CardKind.BISECTION, CardKind.PAUSE)
+    cards: dict[CardKind, int] = {}
+    for number, kind in enumerate(kinds):
+        async with store.begin() as transaction:
+            name = CardName(kind, SITE, "1")
+            added = await transaction.cards.add(name, "C1", now=NOW)
+            assert added is not None
+            cards[kind] = added
+            await transaction.cards.posted(added, f"1.{number}", 1)
+            await transaction.cards.touch(name, due_at=after(number))
+    first = [cards[CardKind.GROUP], cards[CardKind.PAUSE]]
+    rest = [cards[CardKind.STAY], cards[CardKind.BOARD], cards[CardKind.BISECTION]]
+    assert await due(store, 10) == [*first, *rest]
+    assert await due(store, 10, limit=1) == first[:1]
+
+
 async def test_those_due_first_come_first(store: Store) -> None:
     cards = [await add(store, channel_id=f"C{number}") for number in range(3)]
     for card in cards:

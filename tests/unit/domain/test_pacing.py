@@ -27,6 +27,17 @@ def test_asking_too_early_costs_nothing() -> None:
     assert pace.wait("C1", NOON + SECOND) == timedelta()
 
 
+def test_a_wait_too_short_to_be_told_is_no_permission() -> None:
+    pace = Pace(per_second=0.7)
+    for _ in range(BURST):
+        pace.wait("C1", NOON)
+    nearly = NOON + timedelta(microseconds=1428571)
+
+    assert pace.wait("C1", nearly) > timedelta()
+    assert pace.wait("C1", nearly + timedelta(microseconds=1)) == timedelta()
+    assert pace.wait("C1", nearly + timedelta(microseconds=1)) > timedelta()
+
+
 def test_channels_do_not_wait_for_each_other() -> None:
     pace = Pace()
     for _ in range(BURST + 1):
