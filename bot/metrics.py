@@ -91,6 +91,10 @@ class Metrics(Measures):
             "From the service's own time of an event to its post in Slack",
             EVENT_SECONDS,
         )
+        self._not_rendered = self._counter(
+            "mqbot_messages_not_rendered",
+            "Messages posted as plain text or not edited, because of a defect in the bot",
+        )
         self._polls = self._counter("mqbot_polls", "Polls that ended, by outcome", "outcome")
         self._waits = self._counter(
             "mqbot_slack_rate_limit_waits", "Times Slack closed a method to us for its rate"
@@ -132,6 +136,10 @@ class Metrics(Measures):
     @override
     def posted(self, after: timedelta) -> None:
         self._posts.observe(_seconds(after))
+
+    @override
+    def not_rendered(self, count: int) -> None:
+        self._not_rendered.inc(count)
 
     @override
     def slack_limited(self, seconds: float) -> None:

@@ -17,6 +17,11 @@ RECHECK_DELAYS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=
 SURELY_SHOWN = timedelta(seconds=30)
 """A post whose attempt is older shows by now, so that one look is enough."""
 
+LOOKS = len(RECHECK_DELAYS)
+
+PLAIN_AFTER = 5
+"""Sent so often without a clear answer, and never found: the next time it goes as plain text."""
+
 
 class DeliveryState(StrEnum):
     """The states of the delivery state machine; `DELIVERED`, `FAILED`, `FOLDED` are settled."""
@@ -112,7 +117,8 @@ class Delivery:
     that it wants to be asked later. `folded` is how many
     others this one tells as well: it is a summary then. `attempted_at` is the time of the oldest
     request whose outcome is not known, stored before it is sent; None when every earlier request
-    is known not to have posted. `looks` counts the looks into the channel's history since then.
+    is known not to have posted. `looks` counts the looks into the channel's history that did not
+    find it; it becomes a multiple of `LOOKS` each time the post counts as absent.
     """
 
     delivery_id: str
@@ -143,6 +149,11 @@ class Delivery:
         """
         abandoned = self.state is DeliveryState.SENDING and self.due_at <= now
         return self.attempted_at is None and (self.state is DeliveryState.PENDING or abandoned)
+
+    @property
+    def times_absent(self) -> int:
+        """How often in a row it was sent without a clear answer and then not found."""
+        return self.looks // LOOKS
 
 
 def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
@@ -187,30 +198,38 @@ def in_doubt(delivery: Delivery, code: str, now: datetime) -> Delivery:
         delivery,
         state=DeliveryState.IN_DOUBT,
         due_at=now + RECHECK_DELAYS[0],
-        looks=0,
+        looks=delivery.times_absent * LOOKS,
         error=code,
     )
 
 
 def not_found(delivery: Delivery, now: datetime) -> Delivery:
-    """The history does not show it: look again, or post again once it has had time to show."""
+    """The history does not show it: look again, or post again once it has had time to show.
+
+    Posted again at once the first time, then after waits that double. Given up when older than
+    MAXIMUM_AGE.
+    """
     delivery = replace(delivery, failures=0)
     looks = delivery.looks + 1
     attempted_at = delivery.attempted_at
     is_fresh = attempted_at is None or now - attempted_at < SURELY_SHOWN
-    if is_fresh and looks < len(RECHECK_DELAYS):
+    if is_fresh and looks % LOOKS:
         return replace(
             delivery,
             state=DeliveryState.IN_DOUBT,
             looks=looks,
-            due_at=now + RECHECK_DELAYS[looks],
+            due_at=now + RECHECK_DELAYS[looks % LOOKS],
         )
+    if now - delivery.created_at > MAXIMUM_AGE:
+        return failed(delivery, delivery.error or "not_found", now)
+    before = delivery.times_absent
+    wait = retry_delay(before, hint=None, jitter=1.0) if before else 0.0
     return replace(
         delivery,
         state=DeliveryState.PENDING,
         attempted_at=None,
-        looks=0,
-        due_at=now,
+        looks=(before + 1) * LOOKS,
+        due_at=now + timedelta(seconds=wait),
     )
 
 

@@ -35,6 +35,10 @@ class Measures(Protocol):
         """An event was posted so long after the service recorded it; clocks may disagree."""
         ...
 
+    def not_rendered(self, count: int) -> None:
+        """So many messages became plain text because a defect kept them from being rendered."""
+        ...
+
     def slack_limited(self, seconds: float) -> None:
         """Slack has closed a method to us for so long, because of its rate."""
         ...
@@ -64,6 +68,9 @@ class Unmeasured(Measures):
 
     @override
     def posted(self, after: timedelta) -> None: ...
+
+    @override
+    def not_rendered(self, count: int) -> None: ...
 
     @override
     def slack_limited(self, seconds: float) -> None: ...

@@ -136,6 +136,7 @@ class Jobs:
 
     def _editing(self) -> RefreshCards:
         return RefreshCards(
+            measures=self._ports.measures,
             store=self._ports.store,
             poster=self._poster,
             clock=self._ports.clock,

@@ -249,8 +249,26 @@ def test_in_doubt_is_looked_at_three_times_before_it_is_posted_again() -> None:
     delivery = states.not_found(delivery, NOON)
 
     assert tuple(waits) == RECHECK_DELAYS
-    assert (delivery.state, delivery.attempted_at, delivery.looks) == (
+    assert (delivery.state, delivery.attempted_at, delivery.times_absent) == (
         DeliveryState.PENDING,
         None,
-        0,
+        1,
     )
+    assert delivery.due_at == NOON
+
+
+def test_what_is_never_answered_clearly_is_sent_less_often_each_time_and_given_up() -> None:
+    delivery, now = make_delivery(state=DeliveryState.SENDING), NOON
+    waits = []
+    while delivery.state is not DeliveryState.FAILED:
+        delivery = states.in_doubt(replace(delivery, attempted_at=now), "internal_error", now)
+        while delivery.state is DeliveryState.IN_DOUBT:
+            now = delivery.due_at
+            delivery = states.not_found(delivery, now)
+        waits.append((delivery.due_at - now).total_seconds())
+        now = max(now, delivery.due_at)
+
+    assert waits[:5] == [0, 1, 2, 4, 8]
+    assert max(waits) == 300
+    assert MAXIMUM_AGE < now - NOON < MAXIMUM_AGE + timedelta(minutes=6)
+    assert delivery.error == "internal_error"

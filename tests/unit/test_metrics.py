@@ -39,6 +39,13 @@ def metrics() -> Metrics:
     return Metrics()
 
 
+def test_messages_that_could_not_be_rendered_are_counted() -> None:
+    metrics = Metrics()
+    assert value(metrics, "mqbot_messages_not_rendered_total") == 0
+    metrics.not_rendered(2)
+    assert value(metrics, "mqbot_messages_not_rendered_total") == 2
+
+
 def test_the_version_is_told(metrics: Metrics) -> None:
     assert value(metrics, "mqbot_build_info", version=bot.__version__) == 1
 

@@ -9,7 +9,13 @@ from itertools import groupby
 
 from bot.domain import deliveries as states
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import RECHECK_DELAYS, Delivery, DeliveryState, SubjectKind
+from bot.domain.deliveries import (
+    PLAIN_AFTER,
+    RECHECK_DELAYS,
+    Delivery,
+    DeliveryState,
+    SubjectKind,
+)
 from bot.domain.errors import (
     LeaseLost,
     PostError,
@@ -138,6 +144,8 @@ class PostDeliveries:
         self, claimed: Sequence[Delivery], rendered: Rendered, now: datetime
     ) -> Sequence[Sequence[Delivery]]:
         """Send what was claimed at `now`; return it line by line."""
+        if rendered.failed:
+            self.measures.not_rendered(rendered.failed)
         batch = _Batch(
             rendered.messages,
             rendered.revisions,
@@ -174,6 +182,9 @@ class PostDeliveries:
                 behind = [] if goes_on else [_given_back(one, self.clock.now()) for one in left]
                 following = left[0] if goes_on and left else None
                 shown = batch.revisions.get(delivery.delivery_id, 0)
+                if after.times_absent >= PLAIN_AFTER:
+                    # Its blocks are missing: the next edit adds them.
+                    shown = 0
                 await self.outcomes.run(Outcome([after, *behind], shown, parked, following))
             except LeaseLost:
                 logger.warning(
@@ -225,12 +236,19 @@ class PostDeliveries:
         if found is not None:
             logger.info("post found in the history", extra=_fields("post_found", delivery))
             return states.delivered(delivery, found, self.clock.now())
-        return states.not_found(delivery, self.clock.now())
+        after = states.not_found(delivery, self.clock.now())
+        if after.state is DeliveryState.FAILED:
+            logger.error("post given up", extra=_fields("given_up", delivery))
+        return after
 
     async def _post(
         self, delivery: Delivery, message: Message, batch: _Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
         sent_at = self.clock.now()
+        if delivery.times_absent >= PLAIN_AFTER and message.blocks:
+            # Perhaps its blocks are what Slack cannot answer for.
+            logger.error("sent as plain text", extra=_fields("plain_text", delivery))
+            message = replace(message, blocks=())
         self.under_way.add(delivery.delivery_id)
         try:
             message_ts = await self._send(delivery, message, _thread(delivery, batch), batch)

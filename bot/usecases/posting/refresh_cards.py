@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.backoff import retry_delay
 from bot.domain.cards import GENERATIONS, Card
 from bot.domain.errors import (
+    BotError,
     LeaseLost,
     PostError,
     PostPostponed,
@@ -18,6 +19,7 @@ from bot.domain.errors import (
 from bot.domain.message import Message
 from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, Store, Transaction
+from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.job_lease import JobLease
 from bot.usecases.narrow_store import EDITS_AT_ONCE, NarrowStore
 from bot.usecases.open_card import open_cards
@@ -69,6 +71,7 @@ class RefreshCards:
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
+    measures: Measures = UNMEASURED
     narrow: NarrowStore = field(init=False)
     lease: JobLease = field(init=False)
 
@@ -89,7 +92,7 @@ class RefreshCards:
             lease = await self.lease.take(transaction, now)
             if lease is None:
                 return
-            messages = await load_cards(transaction, due)
+            messages = await self._render(transaction, due)
         self.size.learn(self.clock.now() - now, LAST_SEND)
         wait = timedelta()
         edits = []
@@ -109,6 +112,22 @@ class RefreshCards:
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
         await self.lease.release(self.store, self.clock.now())
+
+    async def _render(
+        self, transaction: Transaction, cards: Sequence[Card]
+    ) -> Mapping[int, Message]:
+        """One that cannot be rendered is left out, and stays as it is until its next change."""
+        try:
+            return await load_cards(transaction, cards)
+        except BotError:
+            raise
+        except Exception:
+            if len(cards) == 1:
+                logger.exception("card not rendered", extra=_fields("not_rendered", cards[0]))
+                self.measures.not_rendered(1)
+                return {}
+        alone = [await self._render(transaction, [one]) for one in cards]
+        return {card_id: message for one in alone for card_id, message in one.items()}
 
     async def _edit(
         self, card: Card, message: Message | None, lease: Lease, send_until: datetime

@@ -1,5 +1,6 @@
 """The messages of deliveries, made at posting time from what they refer to."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,10 +8,11 @@ from datetime import datetime
 
 from bot.domain.channels import is_person
 from bot.domain.deliveries import Delivery, SubjectKind
+from bot.domain.errors import BotError
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding
 from bot.domain.reminders import is_newest, pause_of
-from bot.messages import alerts, pause, pause_card, reminders, staleness
+from bot.messages import alerts, pause, pause_card, reminders, staleness, unrendered
 from bot.messages.groups import group_acts
 from bot.ports import Transaction
 from bot.usecases.pausing.group_marks import load_group_acts
@@ -18,24 +20,68 @@ from bot.usecases.pausing.group_pauses import ends_of, group_act_of, still_pause
 from bot.usecases.posting.render_cards import load_cards
 from bot.usecases.posting.render_events import load_events, load_summary
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A message for each delivery, by its id; none where what it refers to is gone or over.
 
     `revisions`: which state of its card a card's first post says. `roots`: the first message of the
-    thread of each card that something is told in.
+    thread of each card that something is told in. `failed`: how many messages are plain text
+    because a defect kept them from being rendered.
     """
 
     messages: Mapping[str, Message]
     revisions: Mapping[str, int]
     roots: Mapping[int, str]
+    failed: int = 0
 
 
 async def load_messages(
     transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
 ) -> Rendered:
-    """What the deliveries say now."""
+    """What the deliveries say now. One that cannot be rendered becomes plain text.
+
+    Raises StoreError only.
+    """
+    try:
+        return await _load(transaction, deliveries, now)
+    except BotError:
+        raise
+    except Exception as error:
+        if len(deliveries) == 1:
+            logger.exception("message not rendered", extra=_fields(deliveries[0], error))
+            return _plain(deliveries[0])
+    alone = [await load_messages(transaction, [one], now) for one in deliveries]
+    return Rendered(
+        {key: message for one in alone for key, message in one.messages.items()},
+        {key: revision for one in alone for key, revision in one.revisions.items()},
+        {key: ts for one in alone for key, ts in one.roots.items()},
+        sum(one.failed for one in alone),
+    )
+
+
+def _plain(delivery: Delivery) -> Rendered:
+    subject = delivery.subject
+    message = unrendered.plain(subject.repository, delivery.kind, told=delivery.folded + 1)
+    return Rendered({delivery.delivery_id: message}, {}, {}, failed=1)
+
+
+def _fields(delivery: Delivery, error: Exception) -> dict[str, str]:
+    return {
+        "action": "not_rendered",
+        "channel": delivery.channel_id,
+        "delivery_id": delivery.delivery_id,
+        "repository": delivery.subject.repository,
+        "subject": f"{delivery.subject.kind} {delivery.subject.subject_id}",
+        "error": type(error).__name__,
+    }
+
+
+async def _load(
+    transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
+) -> Rendered:
     single = [one for one in deliveries if not one.folded]
     by_kind: dict[SubjectKind, list[Delivery]] = defaultdict(list)
     for one in single:

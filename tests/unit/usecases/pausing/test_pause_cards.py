@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Origin
-from bot.domain.cards import Card
+from bot.domain.cards import Card, CardKind, CardName
 from bot.domain.errors import (
     MergeQueueUnavailable,
     PostInDoubt,
@@ -16,12 +16,15 @@ from bot.domain.errors import (
     PostRefused,
     Refusal,
 )
-from bot.domain.pause_records import PauseEnding, Who
+from bot.domain.message import Message
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.messages import pause_card
+from bot.messages.pause_card import PauseView
 from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.posting.refresh_cards import AT_ONCE, RefreshCards
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
-from tests.support.make import ALICE, BOB, CHANNEL, SITE, make_status
+from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status
 from tests.support.store import InMemoryStore, InMemoryTransaction
 
 OTHER = "C0OTHER"
@@ -550,3 +553,37 @@ async def test_a_card_that_comes_after_the_end_of_its_pause_is_a_record_at_once(
         "Queue unpaused",
         "Was paused",
     ]
+
+
+async def test_a_card_that_cannot_be_rendered_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = World()
+    edits = RefreshCards(
+        InMemoryStore(world.database), world.poster, world.clock, lambda _=0: None, "one", lambda: 0
+    )
+    now = world.clock.now()
+    for repository in (SITE, API):
+        ts = await world.poster.post(CHANNEL, Message("Was posted"), repository)
+        async with InMemoryStore(world.database).begin() as transaction:
+            pause_id = await transaction.pauses.save(PauseRecord(repository, now, "CI", "CI"))
+            name = CardName(CardKind.PAUSE, repository, str(pause_id))
+            card_id = await transaction.cards.add(name, CHANNEL, now=now)
+            assert card_id is not None
+            await transaction.cards.posted(card_id, ts, 0)
+    real = pause_card.card
+
+    def broken(view: PauseView) -> Message:
+        if view.record.repository == SITE:
+            raise KeyError("a defect")
+        return real(view)
+
+    monkeypatch.setattr(pause_card, "card", broken)
+
+    await edits.run()
+
+    untouched, edited = world.shown(CHANNEL)
+    assert untouched == "Was posted"
+    assert edited.startswith("Queue paused: acme/api")
+    logged = [vars(one).get("action") for one in caplog.records if one.levelname == "ERROR"]
+    assert logged == ["not_rendered"]

@@ -3,14 +3,17 @@
 import asyncio
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from typing_extensions import override
 
 from bot.domain.deliveries import Delivery, DeliveryState
 from bot.domain.errors import BotError, PostInDoubt, PostPostponed
+from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.subscriptions import Style
+from bot.messages.events import event_posts
 from bot.usecases.posting.post_at_once import MOST
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
@@ -70,6 +73,30 @@ async def test_an_event_is_posted_by_the_poll_that_reads_it(style: Style) -> Non
     assert text.startswith("Queued #7")
     (one,) = deliveries(world)
     assert (one.state, one.attempts) == (DeliveryState.DELIVERED, 1)
+
+
+async def test_an_event_that_cannot_be_rendered_stops_neither_the_log_nor_other_channels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(clock=TickingClock())
+    desk = await reading(world, CHANNEL, "C0OTHER")
+    real = event_posts.event
+
+    def broken(record: EventRecord, *given: Any, **named: Any) -> Message:
+        if record.pull_request == 7:
+            raise KeyError("a defect")
+        return real(record, *given, **named)
+
+    monkeypatch.setattr(event_posts, "event", broken)
+    world.log(ENTER, 7)
+    world.log(ENTER, 8)
+
+    await desk.turns(10)
+
+    for channel in (CHANNEL, "C0OTHER"):
+        plain, after = texts(world, channel)
+        assert plain.startswith(f"{SITE}: enter.")
+        assert after.startswith("Queued #8")
 
 
 async def test_that_it_is_about_to_be_sent_is_stored_with_the_event() -> None:

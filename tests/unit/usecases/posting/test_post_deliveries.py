@@ -24,8 +24,10 @@ from bot.domain.deliveries import (
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, StoreUnavailable
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
+from bot.domain.pause_records import PauseRecord
 from bot.messages.events.event_posts import event
 from bot.ports.measures import Unmeasured
+from bot.usecases.open_card import open_cards
 from bot.usecases.posting.post_deliveries import (
     CHANNELS_AT_ONCE,
     FOLD_OVER,
@@ -52,6 +54,11 @@ class Delays(Unmeasured):
     """How late posts were."""
 
     seen: list[timedelta] = field(default_factory=list)
+    failed: int = 0
+
+    @override
+    def not_rendered(self, count: int) -> None:
+        self.failed += count
 
     @override
     def posted(self, after: timedelta) -> None:
@@ -354,6 +361,95 @@ async def test_a_post_in_doubt_in_a_channel_that_is_gone_keeps_nothing_waiting_f
     assert states == [DeliveryState.FAILED, DeliveryState.FAILED]
 
 
+@dataclass
+class UnclearPoster(RecordingPoster):
+    """Slack answers posts that contain a phrase with `internal_error` and does not post them.
+
+    With `blocks_only` it takes their text without blocks.
+    """
+
+    phrase: str = "#1 "
+    blocks_only: bool = False
+
+    @override
+    async def post(
+        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
+    ) -> str:
+        if self.phrase in message.text and (message.blocks or not self.blocks_only):
+            self.fail_next(PostInDoubt("internal_error"))
+        return await super().post(channel_id, message, delivery_id, thread)
+
+
+async def run_for(bot: Posting, length: timedelta) -> None:
+    """Every second as long as that is quick, then every ten minutes."""
+    end = bot.clock.now() + length
+    seconds = 1
+    while bot.clock.now() < end:
+        await bot.run(seconds)
+        seconds = 1 if end - bot.clock.now() < timedelta(hours=1) else 600
+
+
+async def test_a_post_that_slack_never_answers_clearly_is_sent_less_and_less_often() -> None:
+    bot = Posting(poster=UnclearPoster())
+    await bot.add(1, 2)
+
+    await run_for(bot, timedelta(minutes=15))
+
+    assert bot.shown() == []
+    assert len(bot.poster.called("post")) <= 12
+    assert len(bot.poster.called("find")) <= 36
+
+
+async def test_a_post_that_slack_never_answers_clearly_is_given_up_after_a_week(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bot = Posting(poster=UnclearPoster())
+    await bot.add(1)
+    await run_for(bot, MAXIMUM_AGE - timedelta(minutes=1))
+    assert not bot.delivery(1).state.is_settled
+    await bot.add(2)
+
+    await run_for(bot, timedelta(minutes=11))
+
+    assert (bot.delivery(1).state, bot.delivery(1).error) == (
+        DeliveryState.FAILED,
+        "internal_error",
+    )
+    assert bot.shown() == [2]
+    logged = {(vars(one).get("action"), one.levelname) for one in caplog.records}
+    assert ("given_up", "ERROR") in logged
+
+
+async def test_blocks_that_slack_never_answers_clearly_give_way_to_plain_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bot = Posting(poster=UnclearPoster(blocks_only=True))
+    await bot.add(1, 2)
+
+    await run_for(bot, timedelta(minutes=5))
+
+    assert bot.shown() == [1, 2]
+    assert [bool(one.message.blocks) for one in bot.poster.history] == [False, True]
+    logged = {(vars(one).get("action"), one.levelname) for one in caplog.records}
+    assert ("plain_text", "ERROR") in logged
+
+
+async def test_a_card_that_had_to_be_posted_as_plain_text_gets_its_blocks_back() -> None:
+    bot = Posting(poster=UnclearPoster(phrase="", blocks_only=True))
+    async with bot.store.begin() as transaction:
+        pause_id = await transaction.pauses.save(
+            PauseRecord(SITE, bot.clock.now(), "CI is down", "CI is down")
+        )
+        name = CardName(CardKind.PAUSE, SITE, str(pause_id))
+        await open_cards(transaction, name, ["C1"], bot.clock.now())
+
+    await run_for(bot, timedelta(minutes=5))
+
+    assert len(bot.poster.history) == 1
+    async with bot.store.begin() as transaction:
+        assert await transaction.cards.due(bot.clock.now(), 10)
+
+
 async def test_a_crash_while_sending_is_looked_for_by_whoever_comes_next() -> None:
     bot = Posting()
     await bot.add(1)
@@ -472,6 +568,30 @@ async def test_what_a_delivery_tells_may_be_gone() -> None:
 
     assert bot.delivery(1).state is DeliveryState.FAILED
     assert bot.shown() == [2]
+
+
+async def test_one_delivery_that_cannot_be_rendered_becomes_plain_text_and_stops_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bot = Posting()
+    await bot.add(1, 2, 3)
+    await bot.add(4, channel_id="C2")
+    broken = make_event_record(
+        "action.queue.merged", event_id=2, pull_request=2, queued_at="not a time"
+    )
+    bot.database.contents.events[make_subject(2)] = broken
+
+    await bot.run()
+
+    assert bot.shown("C2") == [4]
+    first, plain, third = (one.message for one in bot.poster.history if one.channel_id == "C1")
+    assert "#1 " in first.text
+    assert "#3 " in third.text
+    assert (plain.text.split(":")[0], plain.blocks) == (SITE, ())
+    assert bot.delivery(2).state is DeliveryState.DELIVERED
+    assert bot.delays.failed == 1
+    logged = {(vars(one).get("action"), one.levelname) for one in caplog.records}
+    assert ("not_rendered", "ERROR") in logged
 
 
 async def test_a_rate_limit_holds_every_channel_as_long_as_slack_says() -> None:
