@@ -14,12 +14,12 @@ EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
 
 
 class TimerState(StrEnum):
-    """`RUNNING` until it has lifted its pause (`FIRED`) or finds that there is nothing to lift."""
+    """`RUNNING` until it has lifted its pause (`FIRED`) or that has ended otherwise (`VOID`)."""
 
     RUNNING = "running"
     FIRED = "fired"
     VOID = "void"
-    """The pause was lifted, or replaced, by somebody before."""
+    """Somebody lifted or replaced the pause before, or took its end away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,8 @@ def _plain(record: AuditRecord) -> str:
 
 
 def _who(record: AuditRecord) -> str:
-    return quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
+    name = quote(record.actor.name, NAME_LIMIT) or escape(record.actor.user_id)
+    return f"the timer of {name}" if record.origin is Origin.TIMER else name
 
 
 def _what(record: AuditRecord) -> str:

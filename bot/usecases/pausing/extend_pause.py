@@ -85,14 +85,14 @@ class ExtendPause:
             end = lifts_at(request.lasting, now, zone)
         here = await self.acts.here(request.channel_id)
         async with self.acts.store.begin() as transaction:
+            # Pauses before timers and cards, and cards before lines, as whoever else tells of one.
+            pause = await find_pause(transaction, request.repository, known.pause.paused_at)
             before = await transaction.timers.locked(request.repository, known.pause.paused_at)
             if end is None and isinstance(request.lasting, For):
                 end = extended(before.lifts_at if before else None, now, request.lasting.length)
             act = self._act(request, known, end)
             record_id = await transaction.audit.add(act)
             await transaction.timers.save(_timer(act, known, before))
-            # Pauses before cards, and cards before lines, as whoever else tells of a pause.
-            pause = await find_pause(transaction, request.repository, known.pause.paused_at)
             if pause is not None:
                 await touch_pause(transaction, pause, now)
                 await touch_group(transaction, pause, now)

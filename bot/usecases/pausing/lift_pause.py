@@ -15,6 +15,7 @@ from bot.domain.timers import Timer, TimerState
 from bot.ports import Clock, Store, Transaction
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.overdue_pauses import tell_overdue
+from bot.usecases.pausing.pause_cards import find_pause
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from bot.usecases.tell_urgently import tell_urgently
 
@@ -88,11 +89,13 @@ class LiftPause:
         later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
         async with self.store.begin() as transaction:
             await lease.take(transaction, now)
+            # Pauses before timers, as whoever else ends both.
+            pause = await find_pause(transaction, timer.repository, timer.paused_at)
             if not await _is_still_set(transaction, timer):
                 return
             await transaction.timers.save(later)
-            if not timer.failures:
-                await tell_overdue(transaction, later, now)
+            if not timer.failures and pause is not None:
+                await tell_overdue(transaction, pause, now)
         logger.warning(
             "a timed pause could not be lifted yet",
             extra={

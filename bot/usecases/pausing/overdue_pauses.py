@@ -2,18 +2,15 @@
 
 from datetime import datetime
 
+from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import OVERDUE, ReminderPlan, hurried
-from bot.domain.timers import Timer
 from bot.ports import Transaction
 from bot.usecases.pausing.group_cards import touch_group
-from bot.usecases.pausing.pause_cards import find_pause, touch_pause
+from bot.usecases.pausing.pause_cards import touch_pause
 
 
-async def tell_overdue(transaction: Transaction, timer: Timer, now: datetime) -> None:
+async def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:
     """The cards say so at once; channels are reminded when it stays so for some minutes."""
-    pause = await find_pause(transaction, timer.repository, timer.paused_at)
-    if pause is None:
-        return
     await touch_pause(transaction, pause, now)
     await touch_group(transaction, pause, now)
     plans = await transaction.reminders.locked([pause.pause_id])

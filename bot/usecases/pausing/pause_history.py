@@ -23,6 +23,7 @@ from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.group_cards import group_channels, touch_group
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
+from bot.usecases.pausing.pause_timers import end_timer
 from bot.usecases.tell_urgently import tell_urgently
 
 
@@ -101,12 +102,14 @@ async def _see_first(
         # Heard of late: what replaced it is known already, and tells what there is to do.
         over = _over(record, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
         over = replace(over, previous_reason=None, end_told=True)
+        await end_timer(transaction, over)
         return Seen(replace(over, pause_id=await transaction.pauses.save(over)), None)
     record = replace(record, pause_id=await transaction.pauses.save(record))
     if in_force is not None:
         in_force = _over(in_force, record.paused_at, record.by, PauseEnding.REPLACED)
         in_force = replace(in_force, end_told=True)
         await transaction.pauses.save(in_force)
+        await end_timer(transaction, in_force)
         await touch_pause(transaction, in_force, now, closed=True)
         await touch_group(transaction, in_force, now)
         await transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
@@ -142,6 +145,7 @@ async def end_pause(
     if ended == record:
         return record
     await transaction.pauses.save(ended)
+    await end_timer(transaction, ended)
     await touch_pause(transaction, ended, now, closed=True)
     await touch_group(transaction, ended, now)
     await _tell_watchers(transaction, ended, now)

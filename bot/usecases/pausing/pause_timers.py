@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from bot.domain.audit import Action, AuditRecord
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.snapshots import same_moment
 from bot.domain.timers import Timer, TimerState
 from bot.ports import Transaction
+from bot.usecases.pausing.pause_cards import find_pause
 
 _LOOKED_AT = 5
 """Acts of each kind, the newest first: the one that set a timer which runs is among the last."""
@@ -22,7 +23,7 @@ async def timers_of(
         one.pause_id: timer
         for timer in running
         for one in in_force
-        # The timer of a pause that ended before its time runs on, and finds nothing to lift.
+        # The one of a pause that is over runs on for as long as the bot has not heard of its end.
         if one.repository == timer.repository and one.is_of(timer.paused_at)
     }
 
@@ -45,6 +46,8 @@ async def set_timer(transaction: Transaction, done: AuditRecord) -> None:
     """
     if done.action is not Action.PAUSE or done.paused_at is None:
         return
+    # Pauses before timers, as whoever else ends both.
+    await find_pause(transaction, done.repository, done.paused_at)
     if done.lifts_at is None:
         before = await transaction.timers.locked(done.repository, done.paused_at)
         if before is not None and before.state is TimerState.RUNNING:
@@ -61,3 +64,12 @@ async def set_timer(transaction: Transaction, done: AuditRecord) -> None:
             channel_id=done.channel_id,
         )
     )
+
+
+async def end_timer(transaction: Transaction, over: PauseRecord) -> None:
+    """A timer ends with its pause. The repository's pauses are held."""
+    timer = await transaction.timers.locked(over.repository, over.paused_at)
+    if timer is None or timer.state is not TimerState.RUNNING or not over.is_of(timer.paused_at):
+        return
+    state = TimerState.FIRED if over.ending is PauseEnding.TIMER else TimerState.VOID
+    await transaction.timers.save(replace(timer, state=state))
