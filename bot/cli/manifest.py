@@ -60,6 +60,7 @@ def over_http(text: str, url: str) -> str:
     manifest["settings"]["socket_mode_enabled"] = False
     manifest["settings"]["event_subscriptions"]["request_url"] = url
     manifest["settings"]["interactivity"]["request_url"] = url
+    manifest["settings"]["interactivity"]["message_menu_options_url"] = url
     for slash_command in manifest["features"]["slash_commands"]:
         slash_command["url"] = url
     return str(yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True))

@@ -151,6 +151,19 @@ def select(
     return element
 
 
+def external_select(placeholder: str, *, action_id: str, initial: Element | None = None) -> Element:
+    """A menu of more than 100 options: Slack asks the app for those that match what is typed."""
+    element: Element = {
+        "type": "external_select",
+        "action_id": action_id,
+        "placeholder": plain(placeholder, 150),
+        "min_query_length": 0,
+    }
+    if initial is not None:
+        element["initial_option"] = initial
+    return element
+
+
 def bar_chart(title: str, categories: Sequence[str], series: Mapping[str, Sequence[int]]) -> Block:
     """Bars side by side for each category: at most 20 of them and 6 series, uniquely named.
 

@@ -5,10 +5,14 @@ from collections.abc import Sequence
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
+from bot.messages.blocks import Element
 from bot.messages.text import clean, escape
 
 BLOCK_PREFIX = "choose:"
 BLOCK_ID_LIMIT = 255
+
+LISTED = 100
+"""Names in the text for notifications and screen readers."""
 
 
 def can_carry(typed: str) -> bool:
@@ -17,16 +21,42 @@ def can_carry(typed: str) -> bool:
 
 
 def which_repository(names: Sequence[RepositoryName], typed: str) -> Message:
-    options = [blocks.option(clean(name, 75), name) for name in names]
-    menu = blocks.select("Choose a repository", action_id=actions.CHOOSE, options=options)
-    listed = ", ".join(escape(name) for name in names[: blocks.OPTIONS_LIMIT])
+    menu = repository_menu(names, action_id=actions.CHOOSE)
+    listed = ", ".join(escape(name) for name in names[:LISTED])
+    left = len(names) - LISTED
+    more = f" and {left:,} more" if left > 0 else ""
     return Message(
-        text=f"Which repository? {listed}",
+        text=f"Which repository? {listed}{more}",
         blocks=(
             blocks.section("Which repository?"),
             blocks.actions([menu], block_id=BLOCK_PREFIX + typed),
         ),
     )
+
+
+def repository_menu(
+    names: Sequence[RepositoryName], *, action_id: str, chosen: RepositoryName | None = None
+) -> Element:
+    """A menu of all repositories; with more than fit, Slack asks for `suggestions`."""
+    initial = None if chosen is None else _option(chosen)
+    if len(names) > blocks.OPTIONS_LIMIT:
+        placeholder = f"Type part of a name ({len(names):,} repositories)"
+        return blocks.external_select(placeholder, action_id=action_id, initial=initial)
+    options = [_option(name) for name in names]
+    return blocks.select(
+        "Choose a repository", action_id=action_id, options=options, initial=initial
+    )
+
+
+def suggestions(names: Sequence[RepositoryName], typed: str) -> list[Element]:
+    """The repositories whose names contain what was typed; as many as Slack takes."""
+    part = typed.strip().casefold()
+    found = [name for name in names if part in name.casefold()]
+    return [_option(name) for name in found[: blocks.OPTIONS_LIMIT]]
+
+
+def _option(name: RepositoryName) -> Element:
+    return blocks.option(clean(name, 75), name)
 
 
 def continued(block_id: str, repository: str) -> str:

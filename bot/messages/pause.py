@@ -9,11 +9,10 @@ from bot.domain.message import Block, Message, View
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact, KnownPause, Snapshot
-from bot.messages import actions, blocks, timers
+from bot.messages import actions, blocks, choice, timers
 from bot.messages.status import resume_button
 from bot.messages.text import (
     NAME_LIMIT,
-    clean,
     duration,
     escape,
     local_time,
@@ -248,18 +247,13 @@ def reason_modal(
 def _repository_input(
     repositories: Sequence[RepositoryName], chosen: RepositoryName | None
 ) -> Block:
-    options = [blocks.option(clean(name, 75), name) for name in repositories]
-    initial = next((one for one in options if one["value"] == chosen), None)
     return {
         "type": "input",
         "block_id": actions.REPOSITORY_BLOCK,
         "dispatch_action": True,
         "label": blocks.plain("Repository", 2000),
-        "element": blocks.select(
-            "Choose a repository",
-            action_id=actions.PAUSE_REPOSITORY,
-            options=options,
-            initial=initial,
+        "element": choice.repository_menu(
+            repositories, action_id=actions.PAUSE_REPOSITORY, chosen=chosen
         ),
     }
 

@@ -147,6 +147,13 @@ class BlockActions(Payload):
         return self.channel.id if self.channel is not None else None
 
 
+class Suggestion(Payload):
+    """https://docs.slack.dev/reference/interaction-payloads/block_suggestion-payload."""
+
+    user: User
+    value: str = ""
+
+
 class Shortcut(Payload):
     """https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload."""
 

@@ -32,7 +32,7 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.rate_limits import RateLimits
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
-from tests.support.shown import Blocks, Json, Shown, ShownView, message_shown, view_shown
+from tests.support.shown import Blocks, Element, Json, Shown, ShownView, message_shown, view_shown
 from tests.support.waiting import DEADLINE_SECONDS, PATIENT_SECONDS, until, until_true
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
@@ -235,23 +235,42 @@ class BotTester:
         assert answer["acknowledged"], answer
 
     async def choose(self, shown: Blocks, option: str, *, by: str = ALICE, menu: str) -> None:
-        """Choose an option of a menu."""
+        """Choose an option of a menu, a suggested one where the menu has none of its own."""
         element = shown.element(menu)
-        body = {**element.body, "selected_option": element.option(option)}
+        chosen = await self._option(shown, element, option, by)
+        body = {**element.body, "selected_option": chosen}
         answer = await self._act(shown, element.block_id, body, by)
         assert answer["acknowledged"], answer
 
+    async def suggestions(
+        self, shown: Blocks, typed: str, *, menu: str, by: str = ALICE
+    ) -> list[str]:
+        """The options that the app offers in a menu for what is typed into it."""
+        found = await self._suggested(shown, shown.element(menu), typed, by)
+        return [one["text"]["text"] for one in found]
+
+    async def _suggested(self, shown: Blocks, element: Element, typed: str, by: str) -> list[Json]:
+        answer = await self.slack.people.suggestions(
+            by,
+            container=_container(shown),
+            block_id=element.block_id,
+            action_id=element.body["action_id"],
+            value=typed,
+        )
+        assert answer["acknowledged"], answer
+        found: list[Json] = answer["options"]
+        return found
+
+    async def _option(self, shown: Blocks, element: Element, label: str, by: str) -> Json:
+        if element.body["type"] != "external_select":
+            return element.option(label)
+        return (await self._suggested(shown, element, label, by))[0]
+
     async def _act(self, shown: Blocks, block_id: str, element: Json, by: str) -> Json:
-        container: Json
-        if isinstance(shown, ShownView):
-            container = {"type": "view", "view_id": shown.view_id}
-        else:
-            assert isinstance(shown, Shown)
-            container = {"type": "message", "channel": shown.channel, "ts": shown.ts}
         given = {name: element[name] for name in ("selected_option",) if name in element}
         return await self.slack.people.action(
             by,
-            container=container,
+            container=_container(shown),
             block_id=block_id,
             action_id=element["action_id"],
             **given,
@@ -618,13 +637,20 @@ def _chosen_already(view: ShownView) -> Json:
     return {
         element.block_id: {
             element.body["action_id"]: {
-                "type": "static_select",
+                "type": element.body["type"],
                 "selected_option": element.body["initial_option"],
             }
         }
         for element in view.elements()
         if "initial_option" in element.body
     }
+
+
+def _container(shown: Blocks) -> Json:
+    if isinstance(shown, ShownView):
+        return {"type": "view", "view_id": shown.view_id}
+    assert isinstance(shown, Shown)
+    return {"type": "message", "channel": shown.channel, "ts": shown.ts}
 
 
 @cache

@@ -37,6 +37,7 @@ from bot.sandbox.slack.wire import ControlRefusal, Json, SlackRefusal
 _STATES_KEPT = 2_000
 _COMMAND_ERRORS = {NOT_CONNECTED: "dispatch_failed", TIMEOUT: TIMEOUT}
 _NOT_INTERACTIVE = "interactivity_disabled"
+_NO_OPTIONS_URL = "options_url_not_declared"
 
 
 class Interactions:
@@ -222,6 +223,10 @@ class Interactions:
         if element is None or "external" not in element["type"]:
             detail = f"there is no external menu {block_id}/{action_id}"
             raise ControlRefusal("element_not_found", detail, status=404)
+        manifest = self._installation.manifest
+        if not manifest.socket_mode_enabled and not manifest.has_options_url:
+            # Over HTTP, Slack asks for options at an address of their own.
+            return Outcome(error=_NO_OPTIONS_URL).body()
         typed = str(request.get("value") or "")
         asked = {"block_id": block_id, "action_id": action_id, "value": typed}
         body = suggestion_payload(self._installation, user, source, asked)

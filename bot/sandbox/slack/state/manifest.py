@@ -47,6 +47,7 @@ class Manifest:
     home_tab_enabled: bool
     messages_tab_enabled: bool
     interactivity_enabled: bool
+    has_options_url: bool
     socket_mode_enabled: bool
 
     @classmethod
@@ -85,6 +86,7 @@ class Manifest:
             home_tab_enabled=bool(home.get("home_tab_enabled", False)),
             messages_tab_enabled=bool(home.get("messages_tab_enabled", True)),
             interactivity_enabled=bool(interactivity.get("is_enabled", False)),
+            has_options_url=bool(interactivity.get("message_menu_options_url")),
             socket_mode_enabled=bool(settings.get("socket_mode_enabled", False)),
         )
 

@@ -11,10 +11,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.domain.audit import Origin
 from bot.domain.denials import Right
 from bot.domain.errors import PermissionDenied, UserError
-from bot.messages import actions
+from bot.messages import actions, choice
 from bot.slack.listeners.actions.click import OnClick
 from bot.slack.listeners.home import HomeTab
-from bot.slack.payloads import BlockActions, Form
+from bot.slack.payloads import BlockActions, Form, Suggestion
 from bot.slack.receiving.inbox import Inbox
 from bot.slack.receiving.once import Once
 from bot.slack.replying.conversation import Conversation
@@ -38,6 +38,7 @@ class ActionListeners:
 
     def register(self, app: AsyncApp) -> None:
         app.action(re.compile(f"^{re.escape(actions.PREFIX)}"))(self.on_action)
+        app.options(re.compile(f"^{re.escape(actions.PREFIX)}"))(self.on_suggestion)
 
     async def on_action(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         await ack()
@@ -48,6 +49,13 @@ class ActionListeners:
         conversation = self._conversation(click)
         work = self.once.act(body, self._then_home(on_click, click, conversation))
         self.inbox.hand_over(self.boundary.guard(work, conversation))
+
+    async def on_suggestion(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """The options of a menu of repositories, while somebody types; only for who may read."""
+        asked = Suggestion.model_validate(body)
+        may = await self.home.check_permission.may(asked.user.actor, Right.READ)
+        names = self.home.repositories.names if may else ()
+        await ack(options=[dict(one) for one in choice.suggestions(names, asked.value)])
 
     def _conversation(self, click: BlockActions) -> Conversation:
         in_home = click.view is not None and click.view.type == HOME
