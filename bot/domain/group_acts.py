@@ -90,8 +90,8 @@ class GroupAct:
     are the channels that hear of it in one post. `ended_at` is None while it goes on, and for some
     minutes when it was cut short; `results` are in the order of `repositories` and complete once it
     has ended.
-    `lifts_at` is the time of the timers that act, when it is timers that do, and the new end when
-    the act gives one.
+    `lifts_at` is the one end of all its pauses when the act gives them one, and the time of the
+    timers that act when it is timers that do.
     """
 
     group: str

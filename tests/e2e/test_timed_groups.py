@@ -1,10 +1,12 @@
 """Groups that are paused for a while: extended together, watched together, lifted in one post."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
 from bot.domain.repository import RepositoryName
+from bot.domain.timers import Timer
 from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
 from tests.e2e.conftest import StartBot
@@ -56,6 +58,29 @@ async def test_a_group_paused_for_a_while_lifts_itself(three: BotTester) -> None
     assert len(three.posts()) == 2
 
 
+async def test_a_group_that_takes_long_to_pause_ends_at_one_moment_with_one_post(
+    start_bot: StartBot,
+) -> None:
+    names = [f"acme/repo-{number:02}" for number in range(24)]
+    bot = await start_bot(
+        repositories=dict.fromkeys(names, "quiet"),
+        channels=f"{names[0]}=C0RELEASE:freeze",
+        environment={"MQBOT_POLL_SECONDS": "3600"},
+    )
+    bot.break_service("slow", path="/merge-queue/pause", method="PUT", seconds=0.5)
+    question = await bot.ask("/mq pause all 30m freeze")
+    await bot.click(question, "Pause 24 queues")
+    await bot.wait_for_post("all: 24 of 24 queues paused")
+    bot.mend_service()
+    (end,) = {timer.lifts_at for timer in await running_timers(bot)}
+
+    await bot.pass_time((end - bot.clock.now()).total_seconds())
+
+    await bot.wait_for_post("all: 24 of 24 queues unpaused")
+    assert len(bot.posts()) == 2
+    assert not any(bot.pause_reason(name) for name in names)
+
+
 async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(three: BotTester) -> None:
     await paused(three)
     await three.wait_for_post("@release: 2 of 2 queues paused")
@@ -105,12 +130,17 @@ async def test_a_group_that_cannot_be_lifted_says_so(three: BotTester) -> None:
     await three.wait_for_post("2 of 2 queues unpaused")
 
 
-async def _both_wait(bot: BotTester) -> bool:
-    """Or a service that is mended now might let one be lifted, and have failed the other."""
+async def running_timers(bot: BotTester) -> Sequence[Timer]:
     store = SqlStore(create_engine(bot.database_url))
     async with store.begin() as transaction:
-        timers = await transaction.timers.running([RepositoryName(one) for one in NAMES])
+        timers = await transaction.timers.running([RepositoryName(one) for one in bot.repositories])
     await store.close()
+    return timers
+
+
+async def _both_wait(bot: BotTester) -> bool:
+    """Or a service that is mended now might let one be lifted, and have failed the other."""
+    timers = await running_timers(bot)
     soon = bot.clock.now() + timedelta(seconds=3)
     return len(timers) == 2 and all(one.due_at > soon for one in timers)
 

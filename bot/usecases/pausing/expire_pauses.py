@@ -11,8 +11,8 @@ from bot.usecases.pausing.lift_group import LiftGroup, parties
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.side_by_side import side_by_side
 
-AT_ONCE = 200
-"""As many as a large group has, so that a group which lifts itself is told of in one post."""
+AT_ONCE = 10_000
+"""More than the largest group has: a group that ends at one moment ends in one act and one post."""
 
 LIFTED_AT_ONCE = 8
 LEASE_NAME = "timers"

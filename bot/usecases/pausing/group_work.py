@@ -40,7 +40,7 @@ class GroupRequest:
     """What is asked of a group. `asked` is what was typed behind its name.
 
     `again` is the act whose rest is to be tried again, by its id. `lifts_at` is the time of the
-    timers that ask, or the new end that is asked for.
+    timers that ask, or the one end that is asked for.
     """
 
     group: Group

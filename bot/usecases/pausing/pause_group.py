@@ -1,12 +1,18 @@
 """Pause all queues of a group on a person's word."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action
 from bot.domain.durations import lifts_at
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult, read_asked
+from bot.domain.group_acts import (
+    CHANGES,
+    GroupAct,
+    GroupOutcome,
+    RepositoryResult,
+    read_asked,
+)
 from bot.domain.pauses import AlreadyPaused, Paused, check_reason
 from bot.domain.repository import RepositoryName
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
@@ -39,15 +45,18 @@ class PauseGroup:
         What fails of the group is in the result.
         """
         await self.permit(request)
-        await self.lifts_at(request)
+        end = await self.lifts_at(request)
         asked_for = read_asked(request.asked)
         repositories: Sequence[RepositoryName] = request.group.repositories
         if request.again is not None:
-            rest = await self.work.rest(request)
-            if isinstance(rest, SinceThen):
-                return rest
-            repositories = rest
-        act = await self.work.begin(request, Action.PAUSE, repositories)
+            before = await self.work.act_to_go_on_with(request, CHANGES)
+            if isinstance(before, SinceThen):
+                return before
+            repositories = before.left_to_try
+            if before.lifts_at is not None and before.lifts_at > self.work.acts.clock.now():
+                end = before.lifts_at
+        asked_of_all = replace(request, lifts_at=end)
+        act = await self.work.begin(asked_of_all, Action.PAUSE, repositories)
 
         async def pause(repository: RepositoryName) -> RepositoryResult:
             asked = PauseRequest(

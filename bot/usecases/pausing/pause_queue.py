@@ -20,7 +20,7 @@ from bot.usecases.pausing.known_pause import know_pause
 class PauseRequest:
     """What is asked. `replacing` is the time of the pause that may be replaced, if any may.
 
-    `part_of` is the act on a group that this is a part of.
+    `part_of` is the act on a group that this is a part of; its pauses end when it says.
     """
 
     repository: RepositoryName
@@ -44,7 +44,9 @@ class PauseQueue:
         """Raises InvalidReason, InvalidDuration, PermissionDenied, QueueBusy, MergeQueueError."""
         act = self._act(request, check_reason(request.reason))
         await self.acts.permit(act)
-        if request.lasting is not None:
+        if request.part_of is not None:
+            act = replace(act, lifts_at=request.part_of.lifts_at)
+        elif request.lasting is not None:
             zone = await self.acts.check.zone(request.actor)
             act = replace(act, lifts_at=lifts_at(request.lasting, act.at, zone))
         with about(request.repository):

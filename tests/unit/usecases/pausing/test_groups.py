@@ -24,6 +24,7 @@ from bot.domain.pause_records import Sighting, Who
 from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.domain.timers import Timer
 from bot.ports import Hear
 from bot.usecases.pausing.group_work import AT_ONCE, SinceThen
 from bot.usecases.pausing.pause_history import see_pause
@@ -477,3 +478,42 @@ async def test_the_log_waits_while_a_group_is_under_way() -> None:
     await reading.poll()
 
     assert reading.told("C1") == []
+
+
+async def running_timers(bot: ActingOnGroups) -> list[Timer]:
+    async with bot.store.begin() as transaction:
+        return list(await transaction.timers.running(bot.names))
+
+
+async def test_all_parts_of_a_group_end_together_also_those_that_are_tried_again() -> None:
+    bot = ActingOnGroups(count=4)
+
+    class Slow(type(bot.merge_queue)):  # type: ignore[misc]  # the fake's own class, made slow
+        async def pause(self, *given: object, **named: object) -> Pause:
+            bot.clock.advance(3)
+            return await super().pause(*given, **named)  # type: ignore[no-any-return]
+
+    bot.use(Slow(repositories=bot.names, clock=bot.clock))
+    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
+    begun_at = bot.clock.now() + timedelta(seconds=1)
+    first = await bot.pause_group("30m freeze")
+    assert isinstance(first, GroupAct)
+    bot.clock.advance(600)
+
+    await bot.pause_group("30m freeze", again=first.group_act_id)
+
+    ends = [timer.lifts_at for timer in await running_timers(bot)]
+    assert ends == [begun_at + timedelta(minutes=30)] * 4
+
+
+async def test_the_rest_that_is_paused_after_the_end_of_the_others_gets_an_end_of_its_own() -> None:
+    bot = ActingOnGroups(count=2)
+    bot.merge_queue.fail_next(StateConflict(409, "busy"), method="pause")
+    first = await bot.pause_group("30m freeze")
+    assert isinstance(first, GroupAct)
+    bot.clock.advance(1800)
+
+    await bot.pause_group("30m freeze", again=first.group_act_id)
+
+    *_, last = await running_timers(bot)
+    assert last.lifts_at == bot.clock.now() + timedelta(minutes=30)
