@@ -20,7 +20,7 @@ from typing_extensions import override
 
 import bot
 from bot.ports import OutboxSummary
-from bot.ports.measures import Measures, PollOutcome
+from bot.ports.measures import LogProblem, Measures, PollOutcome
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -96,6 +96,9 @@ class Metrics(Measures):
             "Messages posted as plain text or not edited, because of a defect in the bot",
         )
         self._polls = self._counter("mqbot_polls", "Polls that ended, by outcome", "outcome")
+        self._log_problems = self._counter(
+            "mqbot_event_log_problems", "What was wrong with event logs, by kind", "problem"
+        )
         self._waits = self._counter(
             "mqbot_slack_rate_limit_waits", "Times Slack closed a method to us for its rate"
         )
@@ -114,6 +117,8 @@ class Metrics(Measures):
         self._codes: set[tuple[str, str]] = set()
         for outcome in PollOutcome:
             self._polls.labels(outcome)
+        for problem in LogProblem:
+            self._log_problems.labels(problem)
 
     def _histogram(self, name: str, help_text: str, buckets: tuple[float, ...]) -> Histogram:
         return Histogram(name, help_text, buckets=buckets, registry=self._registry)
@@ -132,6 +137,10 @@ class Metrics(Measures):
     @override
     def poll_ended(self, outcome: PollOutcome) -> None:
         self._polls.labels(outcome).inc()
+
+    @override
+    def log_problem(self, problem: LogProblem) -> None:
+        self._log_problems.labels(problem).inc()
 
     @override
     def posted(self, after: timedelta) -> None:

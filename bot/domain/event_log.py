@@ -1,7 +1,8 @@
 """Where the reading of an event log stands, and which window is read next."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.repository import RepositoryName
@@ -36,6 +37,20 @@ Also how far ahead of what we know it may run before its newest events are read 
 UNTOLD_ALLOWANCE = timedelta(hours=7)
 """How far a service's clock may be behind ours when it never tells the time."""
 
+BELIEVED_ALONE = timedelta(minutes=1)
+"""How far a single `Date`, or the time of a single event, may be from what we know and be believed.
+
+A larger difference counts as wrong until the other answers agree with it.
+"""
+
+ANSWERS_COMPARED = 3
+
+DATE_STEP = timedelta(seconds=1)
+"""A `Date` tells whole seconds."""
+
+INSTANT = timedelta(microseconds=1)
+"""The service's times are no finer."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceTime:
@@ -51,10 +66,42 @@ class ServiceTime:
 
 
 def service_time(ours: datetime, ahead: timedelta | None) -> ServiceTime:
-    """`ahead`: how far the service's clock was ahead of ours when it last told, if it ever did."""
+    """`ahead`: how far the service's clock was ahead of ours when it last told, if it ever did.
+
+    What both clocks call past is surely past: one of them may be wrong.
+    """
     if ahead is None:
         return ServiceTime(ours, UNTOLD_ALLOWANCE)
-    return ServiceTime(ours + ahead)
+    return ServiceTime(ours + ahead, CLOCK_ALLOWANCE + max(ahead, timedelta()))
+
+
+@dataclass(slots=True)
+class ServiceClock:
+    """How far the service's clock is ahead of ours, by its last answers.
+
+    The median of three, so that no single answer is believed against the others. Our own clock
+    stands in for answers that have not come yet.
+    """
+
+    told: deque[timedelta] = field(default_factory=lambda: deque(maxlen=ANSWERS_COMPARED))
+
+    @property
+    def ahead(self) -> timedelta | None:
+        """None while the service has not told its time."""
+        if not self.told:
+            return None
+        if len(self.told) == 1 and abs(self.told[0]) <= BELIEVED_ALONE:
+            return self.told[0]
+        return sorted([*self.told, timedelta(), timedelta()][:ANSWERS_COMPARED])[1]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the last answer is believed; also when there was none."""
+        believed = self.ahead
+        return believed is None or abs(self.told[-1] - believed) <= BELIEVED_ALONE
+
+    def hear(self, ahead: timedelta) -> None:
+        self.told.append(ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +172,22 @@ def next_walk(
     time: ServiceTime,
     overlap: timedelta,
     length: timedelta = FIRST_SLICE,
+    read_to: datetime | None = None,
 ) -> Walk:
     """The walk to go on with, or a fresh one that starts `overlap` before the watermark.
 
     The watermark is an event's own time, never our clock: a service whose clock is behind or
-    ahead of ours loses nothing. The window ends later than now for the same reason.
+    ahead of ours loses nothing. The window ends later than now for the same reason. A watermark
+    that lies in the future all the same was wrong. Nothing up to `read_to` is read again.
     """
     if position.walk is not None:
         return position.walk
-    received_from = max(position.watermark - overlap, position.origin)
-    received_to = max(time.now, position.watermark) + CLOCK_ALLOWANCE
+    is_wrong = position.watermark > time.now + CLOCK_ALLOWANCE
+    received_from = (time.now if is_wrong else position.watermark) - overlap
+    received_from = max(received_from, position.origin)
+    if read_to is not None:
+        received_from = max(received_from, read_to + INSTANT)
+    received_to = max(time.now, position.watermark, received_from) + CLOCK_ALLOWANCE
     if is_behind(position, time):
         received_to = min(position.watermark + length, time.surely_past)
     return Walk(window=Window(received_from, received_to))
@@ -156,6 +209,12 @@ def next_length(length: timedelta, pages: int) -> timedelta:
 
 def turn_page(walk: Walk, newest_on_page: datetime | None, next_cursor: str) -> Walk:
     return replace(walk, cursor=next_cursor, newest=_newest(walk.newest, newest_on_page))
+
+
+def newest_of(received: Iterable[datetime], served_at: datetime) -> datetime | None:
+    """The newest of a page's times; what is later than the page itself does not count yet."""
+    until = served_at + DATE_STEP
+    return max((at for at in received if at <= until), default=None)
 
 
 def finish_walk(

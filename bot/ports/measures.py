@@ -15,6 +15,15 @@ class PollOutcome(StrEnum):
     LEASE_LOST = "lease_lost"
 
 
+class LogProblem(StrEnum):
+    """What is wrong with an event log as the service gives it."""
+
+    CURSOR_REFUSED = "cursor_refused"
+    ENDLESS = "endless_links"
+    WRONG_TIME = "wrong_time"
+    DUPLICATE_ID = "duplicate_id"
+
+
 class Measures(Protocol):
     """Counts and times. Never raises and never waits; no argument is text from outside.
 
@@ -30,6 +39,8 @@ class Measures(Protocol):
         ...
 
     def poll_ended(self, outcome: PollOutcome) -> None: ...
+
+    def log_problem(self, problem: LogProblem) -> None: ...
 
     def posted(self, after: timedelta) -> None:
         """An event was posted so long after the service recorded it; clocks may disagree."""
@@ -65,6 +76,9 @@ class Unmeasured(Measures):
 
     @override
     def poll_ended(self, outcome: PollOutcome) -> None: ...
+
+    @override
+    def log_problem(self, problem: LogProblem) -> None: ...
 
     @override
     def posted(self, after: timedelta) -> None: ...

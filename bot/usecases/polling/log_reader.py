@@ -6,9 +6,16 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from bot.domain.classification import PAUSE_TYPES, event_types_for
-from bot.domain.event_log import FIRST_SLICE, LastPoll, Position, ServiceTime
+from bot.domain.event_log import (
+    FIRST_SLICE,
+    LastPoll,
+    Position,
+    ServiceTime,
+    is_behind,
+)
 from bot.domain.event_records import EventRecord
 from bot.domain.events import QueueEvent
+from bot.domain.keeping import TEXT_KEPT
 from bot.domain.settling import Settling
 from bot.domain.stays import DECISIVE
 from bot.domain.subscriptions import Style, Subscription
@@ -22,11 +29,25 @@ STAMPED_APART = timedelta(minutes=5)
 """How far the times of events may be behind the time that the service tells."""
 
 
+PAGE_SECONDS = timedelta(seconds=1)
+"""The overlap is read again no sooner than after so long for each of its pages but the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A whole walk, overlap included: when it began, the newest event it read, and its pages."""
+
+    begun_at: datetime
+    reached: datetime
+    pages: int
+
+
 @dataclass(slots=True)
 class LogReader:
     """What is remembered of one repository between polls, as long as its lease is held.
 
-    `seen`: events of the overlap, at least, that are stored already. `unrouted`: all stored events
+    `seen`: events of the overlap, at least, that are stored already, with their times and what they
+    are by `content`. `unrouted`: all stored events
     that are not routed yet, None while they are not known, or many. `refused_types`: the service
     refused the type filter, so it is not sent again. `slice_length`: how much of a backlog the next
     walk reads. `begun`: the service's time when the walk under way was begun, None when it was
@@ -36,11 +57,16 @@ class LogReader:
     was last read, or reading began. `personal`: the topics of which some people want direct
     messages. `asked`: the event types of the poll under way. `last`: the last poll that was whole,
     in another process maybe. `heard_from`: since when types are asked for that were not at first.
+    `sweep`: the last walk that read the whole overlap, `proven` an earlier one that is waited for
+    until all it may have read too early must have shown. `final_to`: what is older was read after
+    it could no longer change. `read_to`: the newest event of the last walk. `sweeps`: the walk
+    under way reads the whole overlap. `cursor_failures`: pages behind a cursor that failed in a
+    row. `duplicates`: ids that were reported, since another event has the same.
     """
 
     position: Position | None
     subscriptions: Sequence[Subscription]
-    seen: dict[int, datetime] = field(default_factory=dict)
+    seen: dict[int, tuple[datetime, int]] = field(default_factory=dict)
     seen_at_most: int = 0
     unrouted: Sequence[EventRecord] | None = None
     refused_types: bool = False
@@ -55,6 +81,13 @@ class LogReader:
     asked: Collection[str] = ()
     last: LastPoll | None = None
     heard_from: dict[str, datetime] = field(default_factory=dict)
+    sweep: Sweep | None = None
+    proven: Sweep | None = None
+    final_to: datetime | None = None
+    read_to: datetime | None = None
+    sweeps: bool = True
+    cursor_failures: int = 0
+    duplicates: set[int] = field(default_factory=set)
 
     @property
     def known_position(self) -> Position:
@@ -101,13 +134,47 @@ class LogReader:
 
     def remember(self, records: Collection[EventRecord], overlap: timedelta) -> None:
         """Keep the ids that the next walk's overlap will show again."""
-        self.seen.update((record.event_id, record.received_at) for record in records)
+        self.seen.update((one.event_id, (one.received_at, content(one))) for one in records)
         if len(self.seen) <= self.seen_at_most:
             return
-        kept_from = max(self.seen.values(), default=NEVER) - overlap
-        self.seen = {key: at for key, at in self.seen.items() if at >= kept_from}
+        kept_from = self.known_position.watermark - overlap
+        self.seen = {key: of for key, of in self.seen.items() if of[0] >= kept_from}
         # Twice as many before the next look at all of them: a burst costs by its length.
         self.seen_at_most = max(SEEN, 2 * len(self.seen))
+
+    def begin_walk(self, time: ServiceTime, now: datetime, overlap: timedelta) -> datetime | None:
+        """Return up to where nothing need be read again.
+
+        A long overlap, as after a burst, is not read again with every poll: in between only what
+        is newer than all that was read.
+        """
+        self.begun, self.sweeps = time, True
+        if self.sweep is None or is_behind(self.known_position, time):
+            return None
+        rest = min(overlap, (self.sweep.pages - 1) * PAGE_SECONDS)
+        if timedelta() <= now - self.sweep.begun_at < rest:
+            self.sweeps = False
+            return self.read_to
+        return self.final_to
+
+    def end_walk(
+        self, reached: datetime, begun_at: datetime, pages: int, overlap: timedelta
+    ) -> None:
+        """A walk has read to its end, up to an event of the time `reached`."""
+        self.read_to = reached
+        if not self.sweeps:
+            return
+        self.sweep = Sweep(begun_at, reached, pages)
+        if self.proven is not None and begun_at - self.proven.begun_at >= overlap:
+            # Whatever it read too early has shown by now, and was read by this one.
+            self.final_to, self.proven = self.proven.reached, None
+        if self.proven is None and pages > 1:
+            self.proven = self.sweep
+
+
+def content(event: QueueEvent | EventRecord) -> int:
+    """What tells two events with the same id apart."""
+    return hash((event.received_at, event.type[:TEXT_KEPT], event.pull_request))
 
 
 @lru_cache

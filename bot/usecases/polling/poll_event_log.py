@@ -2,23 +2,28 @@
 
 import logging
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.digests import NextDigest
 from bot.domain.errors import (
     InvalidRequest,
     MergeQueueError,
     MergeQueueProtocolError,
-    ResourceNotFound,
+    MergeQueueRefused,
+    MergeQueueUnavailable,
 )
 from bot.domain.event_log import (
+    BELIEVED_ALONE,
     FIRST_SLICE,
     Position,
+    ServiceClock,
     ServiceTime,
     Walk,
+    Window,
     finish_walk,
     first_position,
     is_behind,
+    newest_of,
     next_length,
     next_walk,
     service_time,
@@ -29,9 +34,10 @@ from bot.domain.events import EventPage
 from bot.domain.keeping import keep
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store
-from bot.ports.measures import UNMEASURED, Measures
+from bot.ports.measures import UNMEASURED, LogProblem, Measures
 from bot.usecases.gate import Gate, GateClosed
-from bot.usecases.polling.log_reader import LogReader
+from bot.usecases.polling.log_problems import LOGGED, report, report_duplicates
+from bot.usecases.polling.log_reader import LogReader, content
 from bot.usecases.polling.store_events import StoreEvents
 from bot.usecases.posting.post_at_once import PostAtOnce
 
@@ -40,16 +46,72 @@ logger = logging.getLogger(__name__)
 PAGES_AT_ONCE = 6
 """Of the 8 requests that the client lets be in flight by default, one of which is for people."""
 
+IDLE_PAGES = 20
+"""A walk ends at so many pages in a row that show nothing new, though there are links to more."""
+
+MOST_PAGES = 10_000
+"""And at so many in all: a million events in one window."""
+
+CURSOR_FAILURES = 3
+"""A page that fails so often in a row, for whatever reason, is asked for without its cursor."""
+
+PROBES = 3
+"""Of the service's time, until one agrees with those before."""
+
 TOGETHER = 1000
 """Events of several pages, stored in one transaction; after a crash these are read again."""
 
 
 @dataclass(slots=True)
 class _Read:
-    """What of a walk is read and not stored; `walk` is where it goes on behind that."""
+    """A walk under way: what of it is read and not stored, and `walk`, where it goes on.
 
-    walk: Walk | None
+    `window` is the whole one. `shown`: the pages so far, by their events. `idle`: pages in a row
+    that showed nothing new. `oldest` is the oldest event of the last page, if that listed the
+    newest first. `restarted`: the walk was begun again, since a cursor was refused.
+    """
+
+    window: Window
+    walk: Walk
     records: list[EventRecord] = field(default_factory=list)
+    pages: int = 0
+    idle: int = 0
+    shown: set[int] = field(default_factory=set)
+    cursors: set[str] = field(default_factory=set)
+    oldest: datetime | None = None
+    restarted: bool = False
+
+    def note(self, page: EventPage) -> None:
+        """Count the page, and whether it showed anything of the window that is new."""
+        start, end = self.window.received_from, self.window.received_to
+        ids = [one.id for one in page.events if start <= one.received_at <= end]
+        ids += [one.event_id for one in page.unreadable if one.event_id is not None]
+        what = hash(tuple(ids))
+        self.idle = 0 if ids and what not in self.shown else self.idle + 1
+        self.shown.add(what)
+        self.pages += 1
+        times = [one.received_at for one in page.events]
+        is_newest_first = len(times) > 1 and times == sorted(times, reverse=True)
+        self.oldest = times[-1] if is_newest_first else None
+
+    @property
+    def is_endless(self) -> bool:
+        return self.idle >= IDLE_PAGES or self.pages >= MOST_PAGES
+
+    def start_again(self) -> None:
+        """Begin anew without the cursor that was refused, and after that go on without cursors.
+
+        Raises MergeQueueProtocolError where the window cannot be read without them.
+        """
+        start, end = self.window.received_from, self.window.received_to
+        if self.restarted:
+            before, end = self.walk.window.received_to, self.oldest or start
+            if not start < end < before:
+                raise MergeQueueProtocolError("the event log refuses its cursors")
+        self.walk = replace(self.walk, window=Window(start, end), cursor=None)
+        self.restarted, self.oldest, self.idle = True, None, 0
+        self.shown.clear()
+        self.cursors.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +134,7 @@ class PollEventLog:
     measures: Measures = UNMEASURED
     together: int = TOGETHER
     at_once: PostAtOnce | None = None
+    service_clock: ServiceClock = field(default_factory=ServiceClock)
     events: StoreEvents = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,12 +147,14 @@ class PollEventLog:
             self.overlap,
             self.gate,
             self.at_once,
+            self.measures,
         )
         object.__setattr__(self, "events", events)
 
     async def run(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Raises MergeQueueError, StoreError or GateClosed; what was read until then is kept."""
         reader.begin(self.clock.now())
+        reader.clock_ahead = self.service_clock.ahead
         if reader.active_at is None:
             known = reader.position
             reader.active_at = known.watermark if known is not None else self.clock.now()
@@ -99,75 +164,129 @@ class PollEventLog:
         if reader.clock_ahead is None and is_behind(reader.position, ServiceTime(self.clock.now())):
             await self._probe(reader.position.repository, reader)
         reader.slice_length = FIRST_SLICE
-        pages = await self._walk(reader.position, lease, reader)
-        while is_behind(reader.known_position, self._time(reader)):
-            reader.slice_length = next_length(reader.slice_length, pages)
-            pages = await self._walk(reader.known_position, lease, reader)
+        while await self._read_on(reader.known_position, lease, reader):
+            pass
         reader.end()
 
-    async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> int:
-        """Return how many pages it took."""
-        read = _Read(position.walk)
+    async def _read_on(self, position: Position, lease: Lease, reader: LogReader) -> bool:
+        """Read one window; return whether it ended in the past, so that there is more to read."""
+        read = await self._walk(position, lease, reader)
+        reader.slice_length = next_length(reader.slice_length, read.pages)
+        if read.window.received_to >= self._time(reader).now:
+            return False
+        # A window that moves nothing is not read again until the next poll.
+        return position.walk is not None or reader.known_position != position
+
+    async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> _Read:
+        read = self._begin_walk(position, reader)
         try:
-            return await self._pages(position, lease, reader, read)
+            await self._pages(position, lease, reader, read)
         except (MergeQueueError, GateClosed):
             if read.records:
                 await self._store(reader, lease, read)
             raise
+        return read
 
-    async def _pages(self, position: Position, lease: Lease, reader: LogReader, read: _Read) -> int:
-        repository, time = position.repository, self._time(reader)
-        if position.walk is None:
-            reader.begun = time
-        walk = next_walk(position, time, self.overlap, reader.slice_length)
-        pages = restarts = 0
-        cursors: set[str] = set()
+    def _begin_walk(self, position: Position, reader: LogReader) -> _Read:
+        if position.walk is not None:
+            window = position.walk.window
+            if reader.begun is None:
+                # Begun by another process, which alone knows more.
+                whole = max(position.watermark - self.overlap, position.origin)
+                reader.sweeps = window.received_from <= whole
+            return _Read(window, position.walk)
+        time = self._time(reader)
+        read_to = reader.begin_walk(time, self.clock.now(), self.overlap)
+        walk = next_walk(position, time, self.overlap, reader.slice_length, read_to)
+        return _Read(walk.window, walk)
+
+    async def _pages(
+        self, position: Position, lease: Lease, reader: LogReader, read: _Read
+    ) -> None:
+        begun_at = self.clock.now()
         while True:
-            asked = walk
-            page, walk = await self._page(repository, walk, reader)
-            pages += 1
-            if walk is not asked:
-                restarts += 1
-                cursors.clear()
-            read.records += self._new(page, position, reader)
-            newest = max((event.received_at for event in page.events), default=None)
-            if page.next_cursor is None:
-                finished = finish_walk(position, walk, newest, reader.begun)
-                await self.events.finish(reader, finished, lease, read.records)
-                return pages
-            if page.next_cursor in cursors or restarts > 1:
-                # The next poll begins a walk of its own instead of going round again.
-                read.walk = None
-                reader.position = replace(reader.known_position, walk=None)
-                raise MergeQueueProtocolError("the event log repeats or refuses its cursors")
-            cursors.add(page.next_cursor)
-            read.walk = walk = turn_page(walk, newest, page.next_cursor)
+            page = await self._page(position.repository, reader, read)
+            served_at = self._served_at(page, position, reader)
+            read.note(page)
+            read.records += self._new(page, position, reader, read)
+            newest = newest_of((event.received_at for event in page.events), served_at)
+            cursor = page.next_cursor
+            if cursor is not None and read.is_endless:
+                report(
+                    self.measures,
+                    LogProblem.ENDLESS,
+                    position.repository,
+                    "the event log links to ever more pages, the rest is left unread",
+                    pages=read.pages,
+                )
+                cursor = None
+            if cursor is None:
+                await self._finish(position, lease, reader, read, newest, begun_at)
+                return
+            if cursor in read.cursors:
+                _forget_walk(reader, read)
+                raise MergeQueueProtocolError("the event log repeats its cursors")
+            read.cursors.add(cursor)
+            read.walk = turn_page(read.walk, newest, cursor)
             if len(read.records) >= self.together:
                 await self._store(reader, lease, read)
 
+    async def _finish(
+        self,
+        position: Position,
+        lease: Lease,
+        reader: LogReader,
+        read: _Read,
+        newest: datetime | None,
+        begun_at: datetime,
+    ) -> None:
+        walk = replace(read.walk, window=read.window)
+        finished = finish_walk(position, walk, newest, reader.begun)
+        reached = finished.watermark
+        if not reader.sweeps:
+            finished = replace(position, walk=None)
+        await self.events.finish(reader, finished, lease, read.records)
+        reader.end_walk(reached, begun_at, read.pages, self.overlap)
+
     async def _store(self, reader: LogReader, lease: Lease, read: _Read) -> None:
-        position = replace(reader.known_position, walk=read.walk)
+        """What was read is kept, and the place to go on from, if there is one."""
+        walk = read.walk if read.walk.cursor is not None else None
+        position = replace(reader.known_position, walk=walk)
         await self.events.go_on(reader, position, lease, read.records)
         read.records = []
 
-    def _new(self, page: EventPage, position: Position, reader: LogReader) -> list[EventRecord]:
+    def _new(
+        self, page: EventPage, position: Position, reader: LogReader, read: _Read
+    ) -> list[EventRecord]:
         """What of the page is not stored yet, and somebody may want to hear of."""
-        records = [
-            keep(event, position.repository)
-            for event in page.events
-            if event.id not in reader.seen
-            and event.received_at >= position.origin
-            and not reader.is_history(event)
-        ]
+        unstored = {one.event_id: content(one) for one in read.records}
+        records: list[EventRecord] = []
+        duplicates: list[int] = []
+        for event in page.events:
+            known = reader.seen.get(event.id)
+            before = unstored.get(event.id) if known is None else known[1]
+            if before is not None:
+                if before != content(event):
+                    duplicates.append(event.id)
+            elif event.received_at >= position.origin and not reader.is_history(event):
+                records.append(keep(event, position.repository))
+                unstored[event.id] = content(event)
+        report_duplicates(self.measures, position.repository, reader, duplicates)
         if records:
             reader.active_at = self.clock.now()
         return records
 
     async def _begin(self, repository: RepositoryName, lease: Lease, reader: LogReader) -> None:
         """Start at the service's own "now": its clock need not agree with ours."""
-        now = self.clock.now()
         page = await self._probe(repository, reader)
+        for _ in range(PROBES - 1):
+            if self.service_clock.agrees:
+                break
+            page = await self._probe(repository, reader)
+        now = self.clock.now()
         served_at = page.served_at or now
+        if not self.service_clock.agrees:
+            served_at = self._time(reader).now
         origin = min(served_at, now + timedelta(days=1)) - self.backfill
         position = first_position(repository, origin)
         await self.events.begin(repository, reader, position, lease)
@@ -176,30 +295,69 @@ class PollEventLog:
         """One page of what is newest, for the service's time."""
         now = self.clock.now()
         walk = next_walk(first_position(repository, now), self._time(reader), self.overlap)
-        page, _ = await self._page(repository, walk, reader)
-        return page
+        return await self._page(repository, reader, _Read(walk.window, walk))
 
     def _time(self, reader: LogReader) -> ServiceTime:
         return service_time(self.clock.now(), reader.clock_ahead)
 
-    async def _page(
-        self, repository: RepositoryName, walk: Walk, reader: LogReader
-    ) -> tuple[EventPage, Walk]:
+    def _served_at(self, page: EventPage, position: Position, reader: LogReader) -> datetime:
+        """When the page was served, by the earlier of what it says and what we know."""
+        known = self._time(reader).now
+        served_at = min(page.served_at or known, known)
+        if reader.begun is not None and served_at < reader.begun.now:
+            reader.begun = replace(reader.begun, now=served_at)
+        ahead = [
+            event.id
+            for event in page.events
+            if event.received_at > served_at + BELIEVED_ALONE and event.id not in reader.seen
+        ]
+        if ahead:
+            report(
+                self.measures,
+                LogProblem.WRONG_TIME,
+                position.repository,
+                "events are stamped ahead of the service's clock",
+                event_ids=ahead[:LOGGED],
+            )
+        return served_at
+
+    async def _page(self, repository: RepositoryName, reader: LogReader, read: _Read) -> EventPage:
         """One page; the walk starts again when its cursor, or our type filter, is refused."""
         while True:
+            has_cursor = read.walk.cursor is not None
             try:
-                return await self._ask(repository, walk, reader), walk
-            except (InvalidRequest, ResourceNotFound) as error:
-                if walk.cursor is not None:
-                    logger.info(
-                        "walk restarted", extra=_fields("cursor_refused", repository, error)
+                page = await self._ask(repository, read.walk, reader)
+            except MergeQueueError as error:
+                if has_cursor and _is_refused(reader, error):
+                    report(
+                        self.measures,
+                        LogProblem.CURSOR_REFUSED,
+                        repository,
+                        "a cursor of the event log is refused, its walk starts again",
+                        error=type(error).__name__,
+                        detail=str(error),
                     )
-                    walk = replace(walk, cursor=None)
-                elif isinstance(error, InvalidRequest) and not reader.refused_types:
+                    self._start_again(reader, read)
+                elif (
+                    isinstance(error, InvalidRequest)
+                    and not has_cursor
+                    and not reader.refused_types
+                ):
                     logger.warning("type filter refused", extra=_fields("types", repository, error))
                     reader.refused_types = True
                 else:
                     raise
+            else:
+                if has_cursor:
+                    reader.cursor_failures = 0
+                return page
+
+    def _start_again(self, reader: LogReader, read: _Read) -> None:
+        try:
+            read.start_again()
+        except MergeQueueProtocolError:
+            _forget_walk(reader, read)
+            raise
 
     async def _ask(self, repository: RepositoryName, walk: Walk, reader: LogReader) -> EventPage:
         async with self.gate.entered():
@@ -211,8 +369,36 @@ class PollEventLog:
                 repository, walk.window, types=reader.types(), cursor=walk.cursor
             )
         if page.served_at is not None:
-            reader.clock_ahead = page.served_at - self.clock.now()
+            self._hear_time(page.served_at - self.clock.now(), repository)
+            reader.clock_ahead = self.service_clock.ahead
         return page
+
+    def _hear_time(self, ahead: timedelta, repository: RepositoryName) -> None:
+        self.service_clock.hear(ahead)
+        if not self.service_clock.agrees:
+            report(
+                self.measures,
+                LogProblem.WRONG_TIME,
+                repository,
+                "the service's Date agrees neither with our clock nor with its other answers",
+                ahead_seconds=round(ahead.total_seconds()),
+            )
+
+
+def _forget_walk(reader: LogReader, read: _Read) -> None:
+    """The next poll begins a walk of its own."""
+    read.walk = replace(read.walk, cursor=None)
+    reader.position = replace(reader.known_position, walk=None)
+
+
+def _is_refused(reader: LogReader, error: MergeQueueError) -> bool:
+    """Whether a page behind a cursor is given up; an outage alone does not do that at once."""
+    if isinstance(error, MergeQueueRefused):
+        return True
+    if isinstance(error, MergeQueueUnavailable) and error.retry_after is not None:
+        return False
+    reader.cursor_failures += 1
+    return reader.cursor_failures >= CURSOR_FAILURES
 
 
 def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:

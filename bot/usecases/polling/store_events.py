@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
 
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.digests import NextDigest
 from bot.domain.errors import LeaseLost, MergeQueueError
 from bot.domain.event_log import Position
@@ -14,8 +15,10 @@ from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
+from bot.ports.measures import Measures
 from bot.usecases.gate import Gate
-from bot.usecases.polling.log_reader import LogReader
+from bot.usecases.polling.log_problems import report_duplicates
+from bot.usecases.polling.log_reader import LogReader, content
 from bot.usecases.posting.post_at_once import PostAtOnce, Sending
 from bot.usecases.routing.route_events import SLICE, Routed, Unrouted, route_events
 
@@ -55,6 +58,7 @@ class StoreEvents:
     overlap: timedelta
     gate: Gate
     at_once: PostAtOnce | None
+    measures: Measures
 
     async def begin(
         self, repository: RepositoryName, reader: LogReader, position: Position, lease: Lease
@@ -161,10 +165,25 @@ class StoreEvents:
         if added < len(marked):
             # They were not there a moment ago, and only who holds the lease stores any.
             raise LeaseLost(lease.name)
+        if added < len(records):
+            await self._compare(transaction, records, reader)
         await transaction.positions.save(position)
         if known is None or added < len(records) or len(known) + added > HELD:
             return _Kept(None)
         return _Kept([*known, *records], marked)
+
+    async def _compare(
+        self, transaction: Transaction, records: Sequence[EventRecord], reader: LogReader
+    ) -> None:
+        """Report those that were stored before with other content."""
+        subjects = {
+            Subject(SubjectKind.EVENT, one.repository, one.event_id): one for one in records
+        }
+        stored = await transaction.events.get(list(subjects))
+        differ = [
+            one.event_id for key, one in subjects.items() if content(stored[key]) != content(one)
+        ]
+        report_duplicates(self.measures, records[0].repository, reader, differ)
 
     async def _markable(
         self,

@@ -1,9 +1,10 @@
 """Reading the event log, page by page and poll by poll."""
 
+from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,13 +16,18 @@ from bot.domain.errors import (
     LeaseLost,
     MergeQueueError,
     MergeQueueProtocolError,
+    MergeQueueRefused,
     MergeQueueUnavailable,
     ResourceNotFound,
+    StateConflict,
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.keeping import keep
+from bot.ports.measures import LogProblem, Unmeasured
+from bot.usecases.polling import poll_event_log
 from bot.usecases.polling.log_reader import STAMPED_APART
+from bot.usecases.polling.poll_event_log import IDLE_PAGES
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import FakeMergeQueue
@@ -46,9 +52,12 @@ async def test_the_first_poll_tells_no_history_and_begins_at_the_services_own_ti
     bot.tell()
     await bot.subscribe("enter")
     served_at = NOON - timedelta(minutes=7)
-    bot.merge_queue.script(SITE, EventPage((), None, served_at))
+    page = EventPage((), None, served_at)
+    bot.merge_queue.script(SITE, page, page)
 
     await bot.poll()
+
+    bot.merge_queue.assert_all_used()
 
     assert bot.told() == []
     assert bot.position().origin == bot.position().watermark == served_at
@@ -259,7 +268,7 @@ async def test_a_service_that_refuses_each_cursor_it_gives_is_not_asked_without_
     told = [bot.tell(number=number).id for number in range(2)]
     first_page = EventPage(tuple(bot.merge_queue.logs[SITE]), "page-2")
     refused = InvalidRequest(422, "no such cursor")
-    bot.merge_queue.script(SITE, first_page, refused, first_page, refused, first_page)
+    bot.merge_queue.script(SITE, first_page, refused, first_page, refused)
 
     with pytest.raises(MergeQueueProtocolError, match="cursor"):
         await bot.poll()
@@ -560,12 +569,24 @@ async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
         return await transaction.events.unrouted(SITE)
 
 
+class ClockBehind(FakeClock):
+    """Always as far behind another one."""
+
+    def __init__(self, other: FakeClock, behind: timedelta) -> None:
+        super().__init__()
+        self._other, self._behind = other, behind
+
+    @override
+    def now(self) -> datetime:
+        return self._other.now() - self._behind
+
+
 @pytest.mark.parametrize("behind", [timedelta(minutes=5), timedelta(minutes=50)])
 async def test_a_silent_leave_of_a_service_behind_us_is_waited_for_as_long(
     behind: timedelta,
 ) -> None:
     bot = Reading()
-    bot.merge_queue.script(SITE, EventPage((), None, bot.clock.now() - behind))
+    bot.merge_queue.clock = ClockBehind(bot.clock, behind)
     await bot.start("merge", "failure")
     leave = bot.tell("action.queue.leave", received_at=bot.clock.now() - behind)
     await bot.poll()
@@ -574,3 +595,299 @@ async def test_a_silent_leave_of_a_service_behind_us_is_waited_for_as_long(
     merged = bot.tell(MERGED, received_at=leave.received_at + timedelta(seconds=2))
     await bot.poll()
     assert bot.told() == events(merged.id)
+
+
+class Counts(Unmeasured):
+    """What was odd about the log."""
+
+    def __init__(self) -> None:
+        self.problems: Counter[LogProblem] = Counter()
+
+    @override
+    def log_problem(self, problem: LogProblem) -> None:
+        self.problems[problem] += 1
+
+
+@dataclass
+class OddMergeQueue(FakeMergeQueue):
+    """Refuses every cursor with `refusal`, or links each page to one more, with ever new cursors.
+
+    `ahead`: how far each of the next answers is dated ahead of the service's clock.
+    """
+
+    refusal: MergeQueueError | None = None
+    endless: bool = False
+    ahead: deque[timedelta] = field(default_factory=deque)
+    pages_given: int = 0
+
+    @override
+    async def event_page(self, *asked: Any, cursor: str | None = None, **more: Any) -> EventPage:
+        self.pages_given += 1
+        if cursor is not None and self.refusal is not None:
+            raise self.refusal
+        if cursor is not None and cursor.startswith("more-"):
+            cursor = None
+        page = await super().event_page(*asked, cursor=cursor, **more)
+        if self.endless:
+            page = replace(page, next_cursor=f"more-{self.pages_given}")
+        if self.ahead and page.served_at is not None:
+            page = replace(page, served_at=page.served_at + self.ahead.popleft())
+        return page
+
+
+@dataclass
+class OddReading(Reading):
+    """Reading from an odd service, with what was counted of it."""
+
+    @override
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.merge_queue = OddMergeQueue(clock=self.clock, page_size=2)
+        self.measures = Counts()
+        self.use_case = replace(self.use_case, merge_queue=self.merge_queue, measures=self.measures)
+
+
+async def odd_reading(**options: Any) -> tuple[OddReading, OddMergeQueue]:
+    bot = OddReading()
+    service = bot.merge_queue
+    assert isinstance(service, OddMergeQueue)
+    await bot.start("enter")
+    for name, value in options.items():
+        setattr(service, name, value)
+    return bot, service
+
+
+REFUSALS = [
+    MergeQueueRefused(410, "gone"),
+    CredentialRefused(403, "no"),
+    StateConflict(409, "conflict"),
+    InvalidRequest(422, "cursor"),
+    MergeQueueUnavailable("500 Internal Server Error", status=500),
+    MergeQueueProtocolError("not an event log"),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("meanwhile", ["goes on", "starts anew"])
+async def test_a_cursor_that_is_always_refused_holds_nothing_up(
+    refusal: MergeQueueError, meanwhile: str
+) -> None:
+    bot, service = await odd_reading()
+    told = [bot.tell(number=number).id for number in range(5)]
+    service.script(SITE, newest_page_of(bot), MergeQueueUnavailable("down"))
+    with pytest.raises(MergeQueueUnavailable):
+        await bot.poll()
+    service.refusal = refusal
+    told += [bot.tell(number=number).id for number in range(5, 12)]
+    if meanwhile == "starts anew":
+        await bot.restart()
+
+    for _ in range(4):
+        with suppress(MergeQueueError):
+            await bot.poll()
+
+    assert bot.told() == events(*told)
+    assert bot.position().walk is None
+    assert bot.measures.problems[LogProblem.CURSOR_REFUSED]
+
+
+async def test_an_outage_does_not_make_a_walk_begin_anew_at_once() -> None:
+    bot, service = await odd_reading()
+    told = [bot.tell(number=number).id for number in range(5)]
+    first_page = newest_page_of(bot)
+    service.script(SITE, first_page, MergeQueueUnavailable("down"), MergeQueueUnavailable("down"))
+    for _ in range(2):
+        with pytest.raises(MergeQueueUnavailable):
+            await bot.poll()
+
+    await bot.poll()
+
+    asked = [call.cursor for call in service.called("event_page")][-2:]
+    assert first_page.next_cursor == asked[0]
+    assert bot.told() == events(*told)
+    assert not bot.measures.problems
+
+
+async def test_links_without_end_are_not_followed_without_end() -> None:
+    bot, service = await odd_reading(endless=True)
+    told = [bot.tell(number=number).id for number in range(2)]
+    before = service.pages_given
+
+    await bot.poll()
+
+    assert service.pages_given - before <= IDLE_PAGES + 2
+    assert bot.told() == events(*told)
+    assert bot.measures.problems == {LogProblem.ENDLESS: 1}
+
+    told += [bot.tell(number=number).id for number in range(2, 4)]
+    await bot.poll()
+    assert bot.told() == events(*told)
+
+
+async def test_new_events_without_end_are_not_read_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(poll_event_log, "MOST_PAGES", 50)
+    bot, service = await odd_reading()
+    at = bot.clock.advance(1)
+    service.script(
+        SITE,
+        *(
+            EventPage((make_event(number, received_at=at),), f"more-{number}", bot.clock.now())
+            for number in range(1, 200)
+        ),
+    )
+
+    await bot.poll()
+
+    assert len(bot.told()) == 50
+    assert bot.measures.problems == {LogProblem.ENDLESS: 1}
+
+
+async def test_an_event_stamped_ahead_hides_none_of_those_that_follow() -> None:
+    bot, _ = await odd_reading()
+    early = bot.tell(received_at=bot.clock.now() + timedelta(minutes=5))
+    await bot.poll()
+    told = []
+    for number in range(60):
+        told.append(bot.tell(number=number, seconds=1).id)
+        if number == 30:
+            await bot.restart()
+        await bot.poll()
+
+    assert set(bot.told()) == set(events(early.id, *told))
+    assert bot.measures.problems[LogProblem.WRONG_TIME]
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=-1), timedelta(hours=2)])
+async def test_one_answer_with_a_wrong_date_hides_nothing(ahead: timedelta) -> None:
+    bot, service = await odd_reading(ahead=deque([ahead]))
+    await bot.poll()
+    told = []
+    for number in range(8):
+        told.append(bot.tell(number=number).id)
+        if number == 4:
+            await bot.restart()
+        await bot.poll()
+
+    assert bot.told() == events(*told)
+    assert bot.measures.problems == {LogProblem.WRONG_TIME: 1}
+    assert not service.ahead
+
+
+async def test_a_wrong_date_of_the_very_first_answer_hides_nothing() -> None:
+    bot = OddReading()
+    assert isinstance(bot.merge_queue, OddMergeQueue)
+    bot.merge_queue.ahead.append(timedelta(days=1))
+    await bot.start("enter")
+    told = bot.tell()
+    await bot.poll()
+
+    assert bot.told() == events(told.id)
+
+
+async def test_our_clock_a_day_ahead_for_a_while_hides_nothing() -> None:
+    bot = Reading()
+    service = bot.merge_queue.clock = FakeClock(bot.clock.now())
+    await bot.start("enter")
+    told = []
+    for number in range(12):
+        if number in {4, 8}:
+            bot.clock.advance(24 * 3600 if number == 4 else -24 * 3600)
+            await bot.restart()
+        service.advance(1)
+        told.append(bot.tell(number=number, received_at=service.now()).id)
+        await bot.poll()
+
+    assert bot.told() == events(*told)
+
+
+@pytest.mark.parametrize("hours", [1.5, 2.02, 3.5, 26])
+async def test_the_first_poll_after_idle_hours_reads_up_to_now(hours: float) -> None:
+    bot = await Reading().start("enter")
+    await bot.poll()
+    told = bot.tell(seconds=hours * 3600)
+
+    await bot.poll()
+
+    assert bot.told() == events(told.id)
+
+
+async def test_a_burst_is_not_read_again_with_every_poll() -> None:
+    bot, service = await odd_reading()
+    burst = [bot.tell(number=number, seconds=0.01).id for number in range(100)]
+    await bot.poll()
+    before = service.pages_given
+    told = []
+    for number in range(1000, 1300):
+        told.append(bot.tell(number=number).id)
+        await bot.poll()
+
+    assert bot.told() == events(*burst, *told)
+    # One look at all of the burst, for what showed late, and about three pages for each poll.
+    assert service.pages_given - before < 100 / 2 + 900
+
+
+async def test_a_burst_in_a_log_that_falls_quiet_is_read_twice_at_most() -> None:
+    bot, service = await odd_reading()
+    burst = [bot.tell(number=number, seconds=0.01).id for number in range(200)]
+    before = service.pages_given
+    for _ in range(500):
+        await bot.poll()
+
+    assert bot.told() == events(*burst)
+    assert service.pages_given - before < 2 * 200 / 2 + 600
+
+
+async def test_an_event_that_shows_late_in_a_burst_is_told_within_the_overlap() -> None:
+    bot, _ = await odd_reading()
+    burst = [bot.tell(number=number, seconds=0.1) for number in range(400)]
+    await bot.poll()
+    late = bot.tell(seconds=60, received_at=burst[100].received_at)
+    for _ in range(121):
+        await bot.poll()
+
+    assert set(bot.told()) == set(events(*(one.id for one in burst), late.id))
+
+
+async def test_a_second_event_with_the_id_of_another_is_reported() -> None:
+    bot, service = await odd_reading()
+    first = bot.tell(number=41)
+    await bot.poll()
+    assert not bot.measures.problems
+
+    service.logs[SITE] = [make_event(first.id, received_at=first.received_at, pull_request=42)]
+    for _ in range(3):
+        await bot.poll()
+
+    assert bot.measures.problems == {LogProblem.DUPLICATE_ID: 1}
+    assert bot.told() == events(first.id)
+
+
+async def test_two_events_of_one_page_with_the_same_id_are_reported() -> None:
+    bot, service = await odd_reading()
+    at = bot.clock.advance(1)
+    two = (
+        make_event(7, received_at=at, pull_request=41),
+        make_event(7, received_at=at, pull_request=42),
+    )
+    service.script(SITE, EventPage(two, None, bot.clock.now()))
+
+    await bot.poll()
+
+    assert bot.measures.problems == {LogProblem.DUPLICATE_ID: 1}
+
+
+async def test_after_a_restart_an_event_with_the_id_of_a_stored_one_is_reported() -> None:
+    bot, service = await odd_reading()
+    first, same = bot.tell(number=41), bot.tell(number=43)
+    await bot.poll()
+    service.logs[SITE] = [
+        make_event(first.id, received_at=first.received_at, pull_request=42),
+        same,
+    ]
+
+    await bot.restart()
+    await bot.poll()
+
+    assert bot.measures.problems == {LogProblem.DUPLICATE_ID: 1}
