@@ -233,15 +233,23 @@ def not_found(delivery: Delivery, now: datetime) -> Delivery:
     )
 
 
-def look_failed(delivery: Delivery, code: str, *, now: datetime, jitter: float) -> Delivery:
+def look_failed(
+    delivery: Delivery,
+    code: str,
+    *,
+    now: datetime,
+    jitter: float,
+    retry_after: float | None = None,
+) -> Delivery:
     """The history could not be read: stay in doubt, look again later. Never post blindly.
 
-    Given up when older than MAXIMUM_AGE: in a channel that is gone nobody will ever know.
+    `retry_after` is Slack's own wait in seconds. Given up when older than MAXIMUM_AGE: in a channel
+    that is gone nobody will ever know.
     """
     if now - delivery.created_at > MAXIMUM_AGE:
         return failed(delivery, code, now)
-    failures = delivery.failures + 1
-    wait = retry_delay(failures, hint=None, jitter=jitter)
+    failures = delivery.failures + 1 if retry_after is None else 0
+    wait = retry_delay(failures, hint=retry_after, jitter=jitter)
     return replace(
         delivery,
         state=DeliveryState.IN_DOUBT,

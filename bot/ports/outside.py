@@ -100,7 +100,8 @@ class ChannelPoster(Protocol):
     ) -> str | None:
         """The `ts` of the message that carries `delivery_id`, or None if it is nowhere.
 
-        Looked for in the channel's history, and in the thread if one is given.
+        Looked for around `since` in the channel's history, and in the thread if one is given.
+        PostPostponed: the same call, made later, continues where this one stopped.
         """
         ...
 

@@ -65,7 +65,9 @@ def home_job(home: HomeTab) -> Job:
 def _poster(ports: Ports) -> SlackPoster:
     slack, identity = ports.slack, ports.slack.identity
     recipients = Recipients(SlackPeople(slack.client, ports.clock), identity.home_ids)
-    return SlackPoster(slack.client, slack.channels, identity.bot_id, recipients)
+    return SlackPoster(
+        slack.client, slack.channels, ports.clock, identity.bot_id, identity.user_id, recipients
+    )
 
 
 class Jobs:

@@ -2,31 +2,39 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
 from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.clock import SystemClock
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed, PostRefused, Refusal
 from bot.domain.message import Message, Thread
 from bot.messages import blocks
-from bot.ports import ChannelPoster
+from bot.ports import ChannelPoster, Clock
 from bot.sandbox.slack.server import SlackSandbox
+from bot.sandbox.slack.state.seed import BOT_USER_ID
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import identify, open_session, web_client
 from bot.slack.web_api.poster import SlackPoster
+from tests.support.clock import FakeClock
 from tests.support.poster import RecordingPoster
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
 HERE, PUBLIC, PRIVATE, NOWHERE = "C0MERGEQ", "C0RELEASE", "C0INCIDENT", "C0NOWHERE"
-LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 HELLO = Message("Queued #41", (blocks.section("*Queued* #41"), blocks.context("acme/site")))
 PLAIN = Message("Queued #42")
 BROKEN = Message("Queued #43", ({"type": "section"},))
+
+
+def just_now() -> datetime:
+    """When a post was sent that is looked for."""
+    return datetime.now(UTC)
 
 
 class World(ABC):
@@ -122,7 +130,13 @@ class SlackWorld(World):
 
     def poster_over(self, session: ClientSession, token: str) -> SlackPoster:
         client = web_client(session, token=SecretStr(token), base_url=self.sandbox.api_url)
-        return SlackPoster(client, SlackChannels(client, SystemClock()), "B0MQBOT")
+        return slack_poster(client)
+
+    def poster_on(self, session: ClientSession, clock: Clock) -> SlackPoster:
+        """A bot that was just started, with a clock of its own."""
+        token = SecretStr(self.sandbox.bot_token)
+        client = web_client(session, token=token, base_url=self.sandbox.api_url)
+        return slack_poster(client, clock)
 
     def arm(self, name: str, **settings: object) -> None:
         self.sandbox.faults.arm({"name": name, "method": "chat.postMessage", **settings})
@@ -173,6 +187,11 @@ class SlackWorld(World):
         return sum(call["method"] == "chat.postMessage" for call in self.sandbox.calls.since(0))
 
 
+def slack_poster(client: AsyncWebClient, clock: Clock | None = None) -> SlackPoster:
+    clock = clock or SystemClock()
+    return SlackPoster(client, SlackChannels(client, clock), clock, "B0MQBOT", BOT_USER_ID)
+
+
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackWorld]:
     sandbox = SlackSandbox(MANIFEST, rate_limits="off")
@@ -181,10 +200,9 @@ async def slack() -> AsyncIterator[SlackWorld]:
         async with open_session() as session:
             token = SecretStr(sandbox.bot_token)
             client = web_client(session, token=token, base_url=sandbox.api_url)
-            clock = SystemClock()
-            identity = await identify(client, clock)
-            poster = SlackPoster(client, SlackChannels(client, clock), identity.bot_id)
-            yield SlackWorld(sandbox, poster)
+            identity = await identify(client, SystemClock())
+            assert (identity.bot_id, identity.user_id) == ("B0MQBOT", BOT_USER_ID)
+            yield SlackWorld(sandbox, slack_poster(client))
     finally:
         await sandbox.stop()
 
@@ -204,7 +222,7 @@ async def test_a_post_is_shown_once_and_found_by_its_delivery(
     ts = await world.poster.post(HERE, message, "d-1")
 
     assert world.shown(HERE) == [message.text]
-    assert await world.poster.find(HERE, "d-1", LONG_AGO) == ts
+    assert await world.poster.find(HERE, "d-1", just_now()) == ts
     assert world.posts_asked() == 1
 
 
@@ -213,9 +231,9 @@ async def test_posts_of_other_deliveries_and_channels_are_not_taken_for_it(world
     second = await world.poster.post(HERE, HELLO, "d-2")
 
     assert first != second
-    assert await world.poster.find(HERE, "d-2", LONG_AGO) == second
-    assert await world.poster.find(HERE, "d-3", LONG_AGO) is None
-    assert await world.poster.find(PUBLIC, "d-1", LONG_AGO) is None
+    assert await world.poster.find(HERE, "d-2", just_now()) == second
+    assert await world.poster.find(HERE, "d-3", just_now()) is None
+    assert await world.poster.find(PUBLIC, "d-1", just_now()) is None
 
 
 async def test_a_post_is_found_among_many(world: World) -> None:
@@ -233,7 +251,7 @@ async def test_a_lost_answer_leaves_it_in_doubt_and_a_look_finds_the_post(world:
         await world.poster.post(HERE, HELLO, "d-1")
 
     assert world.shown(HERE) == [HELLO.text]
-    assert await world.poster.find(HERE, "d-1", LONG_AGO) is not None
+    assert await world.poster.find(HERE, "d-1", just_now()) is not None
     assert world.posts_asked() == 1
 
 
@@ -244,7 +262,7 @@ async def test_a_lost_request_leaves_it_in_doubt_and_a_look_finds_nothing(world:
         await world.poster.post(HERE, HELLO, "d-1")
 
     assert world.shown(HERE) == []
-    assert await world.poster.find(HERE, "d-1", LONG_AGO) is None
+    assert await world.poster.find(HERE, "d-1", just_now()) is None
     assert world.posts_asked() == 1
 
 
@@ -289,9 +307,9 @@ async def test_a_history_that_cannot_be_read_is_no_absence(world: World) -> None
     world.hide_history()
 
     with pytest.raises(PostError):
-        await world.poster.find(HERE, "d-1", LONG_AGO)
+        await world.poster.find(HERE, "d-1", just_now())
 
-    assert await world.poster.find(HERE, "d-1", LONG_AGO) is not None
+    assert await world.poster.find(HERE, "d-1", just_now()) is not None
 
 
 async def test_an_edit_changes_what_a_message_says_and_may_be_repeated(world: World) -> None:
@@ -300,7 +318,7 @@ async def test_an_edit_changes_what_a_message_says_and_may_be_repeated(world: Wo
         await world.poster.update(HERE, ts, PLAIN)
 
     assert world.shown(HERE) == [PLAIN.text]
-    assert await world.poster.find(HERE, "d-1", LONG_AGO) == ts
+    assert await world.poster.find(HERE, "d-1", just_now()) == ts
 
 
 async def test_a_deleted_message_can_be_edited_no_more(world: World) -> None:
@@ -347,7 +365,7 @@ async def test_an_edit_in_an_archived_channel_is_about_the_channel(world: World)
 async def test_what_is_addressed_to_a_person_is_found_and_edited_there(world: World) -> None:
     ts = await world.poster.post("U0BOB", HELLO, "d-1")
 
-    assert await world.poster.find("U0BOB", "d-1", LONG_AGO) == ts
+    assert await world.poster.find("U0BOB", "d-1", just_now()) == ts
     await world.poster.update("U0BOB", ts, PLAIN)
     assert world.shown("U0BOB") == [PLAIN.text]
 
@@ -372,7 +390,7 @@ async def test_an_answer_that_says_nothing_certain_leaves_it_in_doubt(
     with pytest.raises(PostInDoubt):
         await slack.poster.post(HERE, HELLO, "d-1")
 
-    found = await slack.poster.find(HERE, "d-1", LONG_AGO)
+    found = await slack.poster.find(HERE, "d-1", just_now())
     assert (found is not None) is is_posted
     assert slack.posts_asked() == 1
 
@@ -380,7 +398,7 @@ async def test_an_answer_that_says_nothing_certain_leaves_it_in_doubt(
 async def test_a_public_channel_is_posted_to_unasked_and_joined_to_look(slack: SlackWorld) -> None:
     ts = await slack.poster.post(PUBLIC, HELLO, "d-1")
 
-    assert await slack.poster.find(PUBLIC, "d-1", LONG_AGO) == ts
+    assert await slack.poster.find(PUBLIC, "d-1", just_now()) == ts
     called = [call["method"] for call in slack.sandbox.calls.since(0)]
     assert "conversations.join" in called
 
@@ -390,7 +408,7 @@ async def test_a_post_is_found_behind_a_page_of_what_people_wrote(slack: SlackWo
     for number in range(230):
         slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")
 
-    assert await slack.poster.find(HERE, "d-1", LONG_AGO) == ts
+    assert await slack.poster.find(HERE, "d-1", just_now()) == ts
 
 
 async def test_a_slack_that_is_not_there_has_certainly_not_posted(slack: SlackWorld) -> None:
@@ -465,21 +483,21 @@ async def test_a_reply_stands_in_its_thread_and_is_found_there_alone(world: Worl
     root = await world.poster.post(HERE, HELLO, "d1")
     reply = await world.poster.post(HERE, PLAIN, "d2", Thread(root))
     assert reply != root
-    assert await world.poster.find(HERE, "d2", LONG_AGO) is None
-    assert await world.poster.find(HERE, "d2", LONG_AGO, root) == reply
+    assert await world.poster.find(HERE, "d2", just_now()) is None
+    assert await world.poster.find(HERE, "d2", just_now(), root) == reply
 
 
 async def test_a_reply_that_the_channel_shows_too_is_found_in_either(world: World) -> None:
     root = await world.poster.post(HERE, HELLO, "d1")
     reply = await world.poster.post(HERE, PLAIN, "d2", Thread(root, broadcast=True))
-    assert await world.poster.find(HERE, "d2", LONG_AGO) == reply
-    assert await world.poster.find(HERE, "d2", LONG_AGO, root) == reply
+    assert await world.poster.find(HERE, "d2", just_now()) == reply
+    assert await world.poster.find(HERE, "d2", just_now(), root) == reply
 
 
 async def test_what_went_to_the_channel_is_found_though_a_thread_is_given(world: World) -> None:
     root = await world.poster.post(HERE, HELLO, "d1")
     plain = await world.poster.post(HERE, PLAIN, "d2")
-    assert await world.poster.find(HERE, "d2", LONG_AGO, root) == plain
+    assert await world.poster.find(HERE, "d2", just_now(), root) == plain
 
 
 async def test_a_thread_whose_first_message_is_gone_takes_no_replies(world: World) -> None:
@@ -488,4 +506,99 @@ async def test_a_thread_whose_first_message_is_gone_takes_no_replies(world: Worl
     with pytest.raises(PostRefused) as refused:
         await world.poster.post(HERE, PLAIN, "d2", Thread(root))
     assert refused.value.refusal is Refusal.THREAD
-    assert await world.poster.find(HERE, "d2", LONG_AGO, root) is None
+    assert await world.poster.find(HERE, "d2", just_now(), root) is None
+
+
+async def test_a_message_that_somebody_deleted_before_the_lookup_is_not_found(
+    world: World,
+) -> None:
+    ts = await world.poster.post(HERE, HELLO, "d-1")
+    world.delete(HERE, ts)
+
+    assert await world.poster.find(HERE, "d-1", just_now()) is None
+
+
+@pytest.mark.parametrize("hours", [-30, -2, 2, 30])
+async def test_a_post_is_found_whatever_our_clock_says(slack: SlackWorld, hours: int) -> None:
+    clock = FakeClock(just_now() + timedelta(hours=hours))
+    async with open_session() as session:
+        poster = slack.poster_on(session, clock)
+        slack.lose_answer()
+        since = clock.now()
+        with pytest.raises(PostInDoubt):
+            await poster.post(HERE, HELLO, "d-1")
+
+        with pytest.raises(PostPostponed):
+            await poster.find(HERE, "d-1", since)
+        assert await poster.find(HERE, "d-1", since) is not None
+
+
+async def test_a_clock_put_right_before_the_lookup_does_not_hide_the_post(
+    slack: SlackWorld,
+) -> None:
+    clock = FakeClock(just_now() + timedelta(hours=2))
+    async with open_session() as session:
+        poster = slack.poster_on(session, clock)
+        await poster.post(HERE, PLAIN, "d-0")
+        since = clock.now()
+        ts = await poster.post(HERE, HELLO, "d-1")
+        clock.advance(-2 * 3600)
+
+        assert await poster.find(HERE, "d-1", since) == ts
+
+
+async def found_at_last(slack: SlackWorld, since: datetime) -> tuple[str | None, int]:
+    """What a lookup finds in the end, and after how many calls of the port."""
+    for calls in range(1, 100):
+        with suppress(PostPostponed):
+            return await slack.poster.find(HERE, "d-1", since), calls
+    raise AssertionError("the lookup does not end")
+
+
+async def test_a_lookup_among_thousands_of_messages_continues_where_it_stopped(
+    slack: SlackWorld,
+) -> None:
+    slack.sandbox.installation.history_most = 15
+    ts = await slack.poster.post(HERE, HELLO, "d-1")
+    for number in range(400):
+        slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")
+    slack.sandbox.faults.arm(
+        {"name": "rate_limit", "method": "conversations.history", "retry_after": 0, "times": 3}
+    )
+
+    found, calls = await found_at_last(slack, just_now())
+
+    read = [one for one in slack.sandbox.calls.since(0) if one["method"] == "conversations.history"]
+    assert found == ts
+    assert calls <= 10
+    # 401 messages are 27 pages, each read once; three calls were refused.
+    assert len([one for one in read if one["ok"]]) == 27
+
+
+async def test_a_lookup_of_many_pages_that_began_early_reads_the_newest_again(
+    slack: SlackWorld,
+) -> None:
+    """The post may show late: one look counts only half a minute after it was sent."""
+    slack.sandbox.installation.history_most = 15
+    for number in range(100):
+        slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")
+
+    since = just_now()
+    for code in ("history_goes_on", "history_read_early"):
+        with pytest.raises(PostPostponed) as postponed:
+            await slack.poster.find(HERE, "d-1", since)
+        assert postponed.value.code == code
+
+    since -= timedelta(seconds=40)
+    assert await found_at_last(slack, since) == (None, 2)
+
+
+async def test_what_was_written_long_after_the_post_is_not_read(slack: SlackWorld) -> None:
+    two_hours_ago = just_now() - timedelta(hours=2)
+    for number in range(300):
+        slack.sandbox.people.message("U0ALICE", HERE, f"chatter {number}")
+
+    assert await slack.poster.find(HERE, "d-1", two_hours_ago) is None
+
+    read = [one for one in slack.sandbox.calls.since(0) if one["method"] == "conversations.history"]
+    assert len(read) == 1

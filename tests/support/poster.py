@@ -125,6 +125,7 @@ class RecordingPoster(ChannelPoster):
             one
             for one in self.history
             if (one.channel_id, one.delivery_id) == (channel_id, delivery_id)
+            and one.ts not in self.deleted
             and (one.thread is None or one.thread.broadcast or one.thread.ts == thread_ts)
         )
 

@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.domain.channels import is_person
-from bot.domain.errors import PostInDoubt
+from bot.domain.deliveries import SURELY_SHOWN
+from bot.domain.errors import PostError, PostInDoubt, PostPostponed
 from bot.domain.message import Message, Thread
-from bot.ports import ChannelPoster
+from bot.ports import ChannelPoster, Clock
 from bot.slack.tracing import tracing
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.directs import DirectChannels
@@ -21,11 +25,52 @@ from bot.slack.web_api.shared_channels import fit_for_channel
 
 METADATA_TYPE = "mqbot_delivery"
 CLOCK_ALLOWANCE = timedelta(hours=1)
-"""Slack's clock gives a message its `ts`; ours may run ahead of it."""
+"""How far around the time of an attempt its message is looked for, by Slack's clock.
+
+Slack's clock gives a message its `ts`. How far ours is off is learned from Slack's answers; what
+is left is a clock that was changed before any answer showed that it was off.
+"""
+
+CLOCK_ERROR = timedelta(minutes=1)
+"""A smaller difference between Slack's clock and ours does not count."""
+
+LARGEST_CLOCK_ERROR = timedelta(days=366)
+"""A larger one is not believed."""
+
+INVALID_CURSOR = "invalid_cursor"
 
 PAGE = 200
-PAGES = 25
-"""More than an hour of one message a second."""
+PAGES = 5
+"""So many are read in one look; the next look continues. An app that Slack limits to 15 messages
+and one request a minute needs many."""
+
+NEXT_PAGES_SECONDS = 1.0
+SEARCHES = 1000
+"""So many are remembered. A search whose post was found by another process stays behind."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """How far the search for a post has come: the first of `places` is read next, from `cursor`.
+
+    None stands for the channel itself. `began` is by our clock.
+    """
+
+    places: list[str | None]
+    oldest: str
+    latest: str
+    began: datetime
+    cursor: str | None = None
+    is_continued: bool = False
+
+    def go_on(self, page: Mapping[str, Any]) -> None:
+        """To the page after this one."""
+        before = self.cursor
+        self.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        if self.cursor is None:
+            self.places.pop(0)
+        elif self.cursor == before:
+            raise PostInDoubt(INVALID_CURSOR)
 
 
 class SlackPoster(ChannelPoster):
@@ -38,15 +83,26 @@ class SlackPoster(ChannelPoster):
         self,
         client: AsyncWebClient,
         channels: SlackChannels,
+        clock: Clock,
         bot_id: str,
+        user_id: str,
         recipients: Recipients | None = None,
     ) -> None:
-        """`recipients` decides on direct messages; without it everybody is written to."""
+        """`recipients` decides on direct messages; without it everybody is written to.
+
+        `bot_id` and `user_id` are the bot's own, by which it knows its messages.
+        """
         self._recipients = recipients
         self._client = client
         self._channels = channels
+        self._clock = clock
         self._directs = DirectChannels(client)
         self._bot_id = bot_id
+        self._user_id = user_id
+        self._app_id: str | None = None
+        self._searches: dict[tuple[str, str, datetime, str | None], _Search] = {}
+        # How far Slack's clock was ahead of ours, and behind it, at most.
+        self._ahead = self._behind = timedelta()
 
     @override
     async def post(
@@ -75,6 +131,7 @@ class SlackPoster(ChannelPoster):
             )
         except FAILURES as error:
             raise post_error(error) from error
+        self._compare_clocks(answer)
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
@@ -89,25 +146,92 @@ class SlackPoster(ChannelPoster):
         History does not list replies, and a reply may have been posted to the channel instead.
         """
         channel_id = await self._directs.channel(channel_id)
-        oldest = f"{(since - CLOCK_ALLOWANCE).timestamp():.6f}"
-        found = await self._find(channel_id, delivery_id, oldest)
-        if found is None and thread_ts is not None:
-            found = await self._find(channel_id, delivery_id, oldest, thread_ts)
-        return found
+        key = (channel_id, delivery_id, since, thread_ts)
+        search = self._searches.pop(key, None) or self._search(since, thread_ts)
+        if (search.oldest, search.latest) != self._bounds(since):
+            search = self._search(since, thread_ts)
+        try:
+            found = await self._read_on(channel_id, delivery_id, since, search)
+        except PostError as error:
+            if str(error) != INVALID_CURSOR:
+                self._remember(key, search)
+            raise
+        if found is not None:
+            return found
+        if search.places:
+            self._remember(key, search)
+            raise PostPostponed("history_goes_on", retry_after=NEXT_PAGES_SECONDS)
+        if search.is_continued and timedelta() <= search.began - since < SURELY_SHOWN:
+            # Its newest part was read too soon after the attempt to be sure.
+            raise PostPostponed("history_read_early", retry_after=NEXT_PAGES_SECONDS)
+        return None
 
-    async def _find(
-        self, channel_id: str, delivery_id: str, oldest: str, thread_ts: str | None = None
+    async def _read_on(
+        self, channel_id: str, delivery_id: str, since: datetime, search: _Search
     ) -> str | None:
-        cursor: str | None = None
         for _ in range(PAGES):
-            page = await self._history(channel_id, oldest, cursor, thread_ts)
-            for message in page.get("messages", []):
-                if self._carries(message, delivery_id):
-                    return str(message["ts"])
-            cursor = (page.get("response_metadata") or {}).get("next_cursor")
-            if not cursor:
+            page = await self._history(channel_id, search)
+            if (search.oldest, search.latest) != self._bounds(since):
+                # This answer shows that our clock is off: the message is elsewhere.
                 return None
-        raise PostInDoubt("history_too_long")
+            found = await self._found(page, delivery_id)
+            if found is not None:
+                return found
+            search.go_on(page)
+            if not search.places:
+                break
+        return None
+
+    def _bounds(self, since: datetime) -> tuple[str, str]:
+        oldest = since + self._behind - CLOCK_ALLOWANCE
+        latest = since + self._ahead + CLOCK_ALLOWANCE
+        return f"{oldest.timestamp():.6f}", f"{latest.timestamp():.6f}"
+
+    def _search(self, since: datetime, thread_ts: str | None) -> _Search:
+        return _Search(
+            [None] if thread_ts is None else [None, thread_ts],
+            *self._bounds(since),
+            began=self._clock.now(),
+        )
+
+    def _remember(self, key: tuple[str, str, datetime, str | None], search: _Search) -> None:
+        if len(self._searches) >= SEARCHES:
+            self._searches.clear()
+        search.is_continued = True
+        self._searches[key] = search
+
+    async def _found(self, page: Mapping[str, Any], delivery_id: str) -> str | None:
+        for message in page.get("messages", []):
+            if _carries(message, delivery_id) and await self._is_ours(message):
+                return str(message["ts"])
+        return None
+
+    async def _is_ours(self, message: Mapping[str, Any]) -> bool:
+        if message.get("bot_id") == self._bot_id or message.get("user") == self._user_id:
+            return True
+        app_id = message.get("app_id")
+        return app_id is not None and app_id == await self._own_app_id()
+
+    async def _own_app_id(self) -> str | None:
+        if self._app_id is None:
+            try:
+                answer = await self._client.bots_info(bot=self._bot_id)
+            except FAILURES as error:
+                raise post_error(error) from error
+            self._app_id = (answer.get("bot") or {}).get("app_id")
+        return self._app_id
+
+    def _compare_clocks(self, answer: AsyncSlackResponse) -> None:
+        try:
+            offset = parsedate_to_datetime(answer.headers["Date"]) - self._clock.now()
+        except (KeyError, TypeError, ValueError):
+            return
+        if abs(offset) > LARGEST_CLOCK_ERROR:
+            return
+        if offset > self._ahead + CLOCK_ERROR:
+            self._ahead = offset
+        elif offset < self._behind - CLOCK_ERROR:
+            self._behind = offset
 
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
@@ -135,11 +259,9 @@ class SlackPoster(ChannelPoster):
             return direct, message
         return channel_id, await fit_for_channel(message, channel_id, self._channels)
 
-    async def _history(
-        self, channel_id: str, oldest: str, cursor: str | None, thread_ts: str | None
-    ) -> Mapping[str, Any]:
+    async def _history(self, channel_id: str, search: _Search) -> Mapping[str, Any]:
         try:
-            return await self._read(channel_id, oldest, cursor, thread_ts)
+            return await self._read(channel_id, search)
         except FAILURES as error:
             if read_failure(error).code in THREAD_CODES:
                 # Nothing can have been posted there.
@@ -148,36 +270,36 @@ class SlackPoster(ChannelPoster):
                 raise post_error(error) from error
         await self._channels.join(channel_id)
         try:
-            return await self._read(channel_id, oldest, cursor, thread_ts)
+            return await self._read(channel_id, search)
         except FAILURES as error:
             raise post_error(error) from error
 
-    async def _read(
-        self, channel_id: str, oldest: str, cursor: str | None, thread_ts: str | None
-    ) -> Mapping[str, Any]:
+    async def _read(self, channel_id: str, search: _Search) -> Mapping[str, Any]:
         asked: dict[str, Any] = {
             "channel": channel_id,
-            "oldest": oldest,
+            "oldest": search.oldest,
+            "latest": search.latest,
             "inclusive": True,
             "include_all_metadata": True,
             "limit": PAGE,
         }
-        if cursor:
-            asked["cursor"] = cursor
+        if search.cursor:
+            asked["cursor"] = search.cursor
+        thread_ts = search.places[0]
         if thread_ts is None:
             answer = await self._client.conversations_history(**asked)
         else:
             answer = await self._client.conversations_replies(ts=thread_ts, **asked)
+        self._compare_clocks(answer)
         return answer.data if isinstance(answer.data, dict) else {}
 
-    def _carries(self, message: Mapping[str, Any], delivery_id: str) -> bool:
-        if message.get("bot_id") != self._bot_id:
-            return False
-        payload = (message.get("metadata") or {}).get("event_payload") or {}
-        if payload.get("delivery_id") == delivery_id:
-            return True
-        blocks = message.get("blocks") or [{}]
-        return bool(blocks[0].get("block_id") == _block_id(delivery_id))
+
+def _carries(message: Mapping[str, Any], delivery_id: str) -> bool:
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    if payload.get("delivery_id") == delivery_id:
+        return True
+    blocks = message.get("blocks") or [{}]
+    return bool(blocks[0].get("block_id") == _block_id(delivery_id))
 
 
 def _marked(message: Message, delivery_id: str) -> list[dict[str, Any]] | None:

@@ -64,6 +64,9 @@ LAST_REPEAT = timedelta(seconds=15)
 PARKED_RETRY = timedelta(minutes=2)
 """How often a channel that Slack refuses is tried again, so that it resumes by itself."""
 
+NOT_A_MEMBER = "not_in_channel"
+"""Slack shows the bot no history there, but may take its posts."""
+
 TRUE_FOR_A_WHILE = frozenset({SubjectKind.REMINDER, SubjectKind.STALE, SubjectKind.ALERT})
 """What is not posted any more once it is over."""
 
@@ -205,7 +208,7 @@ class PostDeliveries:
             if delivery.delivery_id in self.under_way:
                 return _given_back(delivery, now + RECHECK_DELAYS[0]), None
             if delivery.attempted_at is not None:
-                return await self._look(delivery, batch), None
+                return await self._look(delivery, batch)
             message = batch.messages.get(delivery.delivery_id)
             if message is None:
                 return self._nothing_to_post(delivery, now), None
@@ -222,7 +225,9 @@ class PostDeliveries:
         logger.error("nothing to post", extra=_fields("subject_missing", delivery))
         return states.failed(delivery, "subject_missing", now)
 
-    async def _look(self, delivery: Delivery, batch: _Batch) -> Delivery:
+    async def _look(
+        self, delivery: Delivery, batch: _Batch
+    ) -> tuple[Delivery, ParkedChannel | None]:
         """Whether the post whose outcome we never heard is there."""
         since = delivery.attempted_at or delivery.created_at
         try:
@@ -230,16 +235,36 @@ class PostDeliveries:
                 delivery.channel_id, delivery.delivery_id, since, _root(delivery, batch)
             )
         except PostError as error:
-            logger.warning("history not read", extra=_fields("look_failed", delivery, error))
-            now = self.clock.now()
-            return states.look_failed(delivery, str(error), now=now, jitter=self.jitter())
-        if found is not None:
-            logger.info("post found in the history", extra=_fields("post_found", delivery))
-            return states.delivered(delivery, found, self.clock.now())
-        after = states.not_found(delivery, self.clock.now())
+            after, parked = self._not_read(delivery, error)
+        else:
+            if found is not None:
+                logger.info("post found in the history", extra=_fields("post_found", delivery))
+                return states.delivered(delivery, found, self.clock.now()), None
+            after, parked = states.not_found(delivery, self.clock.now()), None
         if after.state is DeliveryState.FAILED:
             logger.error("post given up", extra=_fields("given_up", delivery))
-        return after
+        return after, parked
+
+    def _not_read(
+        self, delivery: Delivery, error: PostError
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        """Look again when Slack says so; in a channel that Slack refuses, only with the retries."""
+        now = self.clock.now()
+        level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
+        logger.log(level, "history not read", extra=_fields("look_failed", delivery, error))
+        if isinstance(error, PostRefused) and error.refusal is Refusal.PERSON:
+            return states.failed(delivery, error.code, now), None
+        parked, wait = None, error.retry_after if isinstance(error, PostPostponed) else None
+        if (
+            isinstance(error, PostRefused)
+            and error.refusal is Refusal.CHANNEL
+            and error.code != NOT_A_MEMBER
+        ):
+            parked = ParkedChannel(delivery.channel_id, error.code, now, now + PARKED_RETRY)
+            wait = PARKED_RETRY.total_seconds()
+        jitter = 0 if parked is not None else self.jitter()
+        after = states.look_failed(delivery, str(error), now=now, jitter=jitter, retry_after=wait)
+        return after, parked
 
     async def _post(
         self, delivery: Delivery, message: Message, batch: _Batch

@@ -25,7 +25,8 @@ async def main() -> None:
             session, token=SecretStr("xoxb-bench"), base_url=os.environ["SLACK_API_URL"]
         )
         identity = await identify(client, clock)
-        poster = SlackPoster(client, SlackChannels(client, clock), identity.bot_id)
+        channels = SlackChannels(client, clock)
+        poster = SlackPoster(client, channels, clock, identity.bot_id, identity.user_id)
         message = Message(TEXT, (BLOCK,))
 
         async def play(amount: int) -> Mapping[str, float]:

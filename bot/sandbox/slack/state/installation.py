@@ -14,7 +14,12 @@ from bot.sandbox.slack.wire import Json
 
 @dataclass
 class Installation:
-    """One app in one workspace."""
+    """One app in one workspace.
+
+    `history_most`: messages on a page of history or replies, whatever the app asks for. Slack gives
+    15 to apps that are distributed outside the Marketplace
+    (docs.slack.dev/apis/web-api/rate-limits).
+    """
 
     workspace: Workspace
     manifest: Manifest
@@ -26,6 +31,7 @@ class Installation:
     app_id: str = APP_ID
     bot_id: str = BOT_ID
     bot_user_id: str = BOT_USER_ID
+    history_most: int = 1000
 
     @property
     def bot(self) -> User:

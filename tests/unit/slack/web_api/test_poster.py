@@ -27,7 +27,12 @@ MESSAGE = Message("Merged #1", (SECTION, {"type": "divider"}))
 
 def poster(*answers: Answer) -> tuple[SlackPoster, ScriptedClient]:
     client = ScriptedClient(*answers)
-    return SlackPoster(client, SlackChannels(client, FakeClock()), "B0MQBOT"), client
+    return poster_with(client), client
+
+
+def poster_with(client: ScriptedClient) -> SlackPoster:
+    clock = FakeClock()
+    return SlackPoster(client, SlackChannels(client, clock), clock, "B0MQBOT", "U0MQBOT")
 
 
 def posted(ts: str, **changed: Any) -> dict[str, Any]:
@@ -107,12 +112,54 @@ async def test_every_page_of_the_history_is_looked_at() -> None:
     assert client.calls[1][1]["cursor"] == "abc"
 
 
-async def test_a_history_without_end_leaves_the_post_in_doubt() -> None:
-    page = {"messages": [], "response_metadata": {"next_cursor": "abc"}}
-    slack, client = poster(*[page] * PAGES)
+def page(number: int, *messages: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "messages": list(messages),
+        "response_metadata": {"next_cursor": f"cursor {number}"},
+    }
+
+
+async def test_a_long_history_is_read_a_few_pages_at_a_time() -> None:
+    slack, client = poster(*map(page, range(PAGES)), page(PAGES, posted("1.2")))
+    with pytest.raises(PostPostponed) as postponed:
+        await slack.find("C1", DELIVERY, SINCE)
+    assert postponed.value.retry_after
+    assert len(client.calls) == PAGES
+    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+    assert client.calls[-1][1]["cursor"] == f"cursor {PAGES - 1}"
+
+
+async def test_a_lookup_that_fails_between_two_pages_continues_with_the_second() -> None:
+    slack, client = poster(page(1), TimeoutError(), "ratelimited", {"messages": [posted("1.2")]})
+    for error in (PostInDoubt, PostPostponed):
+        with pytest.raises(error):
+            await slack.find("C1", DELIVERY, SINCE)
+    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+    assert [asked.get("cursor") for _, asked in client.calls] == [None, *["cursor 1"] * 3]
+
+
+@pytest.mark.parametrize("answer", ["invalid_cursor", page(1)])
+async def test_a_cursor_that_leads_nowhere_starts_the_lookup_again(answer: Answer) -> None:
+    slack, client = poster(page(1), answer, {"messages": [posted("1.2")]})
     with pytest.raises(PostInDoubt):
         await slack.find("C1", DELIVERY, SINCE)
-    assert len(client.calls) == PAGES
+    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+    assert client.calls[-1][1].get("cursor") is None
+
+
+@pytest.mark.parametrize("ours", [{"user": "U0MQBOT"}, {"app_id": "A0MQBOT"}])
+async def test_our_message_is_known_by_its_bot_user_and_by_its_app(ours: dict[str, str]) -> None:
+    message = posted("1.2", bot_id="B0OTHER", **ours)
+    profile = {"bot": {"id": "B0MQBOT", "app_id": "A0MQBOT"}}
+    slack, _ = poster({"messages": [message]}, profile)
+    assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+
+
+async def test_a_message_of_another_app_with_our_mark_is_not_ours() -> None:
+    message = posted("1.2", bot_id="B0OTHER", app_id="A0OTHER", user="U0OTHER")
+    profile = {"bot": {"id": "B0MQBOT", "app_id": "A0MQBOT"}}
+    slack, _ = poster({"messages": [message]}, profile)
+    assert await slack.find("C1", DELIVERY, SINCE) is None
 
 
 async def test_a_public_channel_is_joined_to_read_it() -> None:
@@ -153,7 +200,7 @@ class SlowClient(ScriptedClient):
 
 def test_a_conversation_that_opens_slowly_leaves_the_post_its_time() -> None:
     client = SlowClient({"channel": {"id": "D1"}}, {"ts": "1.2"})
-    slack = SlackPoster(client, SlackChannels(client, FakeClock()), "B0MQBOT")
+    slack = poster_with(client)
 
     async def post() -> float:
         with pytest.raises(PostPostponed):

@@ -344,6 +344,72 @@ async def test_a_history_that_cannot_be_read_is_never_posted_over() -> None:
     assert bot.delivery(1).state is DeliveryState.DELIVERED
 
 
+async def test_a_lookup_that_slack_limits_waits_as_long_as_slack_says() -> None:
+    bot = Posting()
+    await bot.add(1)
+    bot.poster.fail_next(LOST, after=True)
+    await bot.run()
+    limited = PostPostponed("ratelimited", retry_after=60, workspace_wide=True)
+    bot.poster.fail_next(limited, method="find")
+
+    await bot.run(2)
+    await bot.run(1, times=59)
+    assert len(bot.poster.called("find")) == 1
+
+    await bot.run(2)
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+
+
+async def test_a_post_in_doubt_in_a_channel_that_is_gone_is_looked_for_like_a_suspended_one() -> (
+    None
+):
+    bot = Posting()
+    await bot.add(1, 2)
+    bot.poster.fail_next(LOST, after=True)
+    await bot.run()
+    gone = PostRefused("channel_not_found", Refusal.CHANNEL)
+    for _ in range(5):
+        bot.poster.fail_next(gone, method="find")
+
+    await bot.run(seconds=1, times=600)
+
+    assert len(bot.poster.called("find")) == 5
+    assert bot.database.contents.parked["C1"].code == "channel_not_found"
+    await bot.run(PARKED_RETRY.total_seconds())
+    await bot.run()
+    assert bot.shown() == [1, 2]
+    assert bot.database.contents.parked == {}
+
+
+async def test_a_history_that_the_bot_may_not_read_holds_up_no_urgent_post() -> None:
+    bot = Posting()
+    await bot.add(1)
+    bot.poster.fail_next(LOST, after=True)
+    bot.poster.fail_next(PostRefused("not_in_channel", Refusal.CHANNEL), method="find")
+    await bot.run()
+    await bot.run(3)
+    await bot.add(2, urgent=True)
+
+    await bot.run(1)
+
+    assert 2 in bot.shown()
+
+
+async def test_a_post_that_somebody_deleted_before_it_was_looked_for_is_posted_again() -> None:
+    """Slack's history shows no difference; docs/reliability.md lists it."""
+    bot = Posting()
+    await bot.add(1)
+    bot.poster.fail_next(LOST, after=True)
+    await bot.run()
+    bot.poster.deleted.add(bot.poster.history[0].ts)
+
+    await bot.run(seconds=11, times=5)
+
+    assert len(bot.poster.called("post")) == 2
+    assert bot.shown() == [1]
+    assert bot.delivery(1).state is DeliveryState.DELIVERED
+
+
 async def test_a_post_in_doubt_in_a_channel_that_is_gone_keeps_nothing_waiting_for_ever() -> None:
     bot = Posting()
     await bot.add(1, 2)

@@ -38,7 +38,7 @@ def info(installation: Installation, call: Call) -> Json:
 def history(installation: Installation, call: Call) -> Json:
     """List messages, newest first (docs.slack.dev/reference/methods/conversations.history)."""
     channel = _read_channel(installation, call)
-    limit = call.whole_number("limit", 100, _HISTORY_MOST)
+    limit = min(call.whole_number("limit", 100, _HISTORY_MOST), installation.history_most)
     oldest = timestamp(call, "oldest", "invalid_ts_oldest")
     latest = timestamp(call, "latest", "invalid_ts_latest")
     before = decode_cursor(call, "next_ts")
@@ -92,7 +92,7 @@ def replies(installation: Installation, call: Call) -> Json:
         raise SlackRefusal("thread_not_found")
     if parent.is_reply:
         parent = channel.messages.get(parent.thread_ts or "") or parent
-    limit = call.whole_number("limit", _REPLIES_MOST, _REPLIES_MOST)
+    limit = min(call.whole_number("limit", _REPLIES_MOST, _REPLIES_MOST), installation.history_most)
     oldest = timestamp(call, "oldest", "invalid_ts_oldest")
     latest = timestamp(call, "latest", "invalid_ts_latest")
     after = decode_cursor(call, "next_ts") or ""
