@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from string import whitespace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord
@@ -20,9 +20,6 @@ SAME_ACT = timedelta(minutes=10)
 
 SAME_UNPAUSE = timedelta(minutes=1)
 """The same for an unpause, of which the time is all that tells."""
-
-IN_PROGRESS = timedelta(seconds=30)
-"""Longer than any request to the service lasts, with its retries."""
 
 _UNSEEN = "\u034f\u115f\u1160\u2800\u3164\uffa0\u200c\u200d" + whitespace
 """Fillers, joiners and the empty Braille cell: letters to Unicode, nothing to the eye."""
@@ -128,13 +125,13 @@ def act_told_by(
     at = record.received_at - clock_ahead
     within = SAME_UNPAUSE if record.type == PAUSE_DELETE else SAME_ACT
     near = [
-        act for act in _carried_out(acts) if abs(act.at - at) <= within and _could_be(act, record)
+        act for act in carried_out(acts) if abs(act.at - at) <= within and _could_be(act, record)
     ]
     return min(near, key=lambda act: abs(act.at - at), default=None)
 
 
-def _carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """Those that changed the queue or may have; one that failed may have, its answer lost."""
+def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
+    """The acts that changed the queue or may have; one that failed may have, its answer lost."""
     known_ends = {ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED}
     ended = {act.act_id for act in acts if act.result in known_ends}
     return [
@@ -149,12 +146,3 @@ def _could_be(act: AuditRecord, record: EventRecord) -> bool:
     if record.type == PAUSE_DELETE:
         return act.action is Action.UNPAUSE
     return act.action is Action.PAUSE and act.stored_reason == record.details.get("reason")
-
-
-def is_under_way(act: AuditRecord, acts: Sequence[AuditRecord], now: datetime) -> bool:
-    """Whether the act was begun just now and has no end yet, so that its end is still to come."""
-    return (
-        act.result is ActResult.STARTED
-        and not any(other.act_id == act.record_id for other in acts)
-        and now - act.at < IN_PROGRESS
-    )

@@ -133,6 +133,38 @@ async def test_killed_when_the_service_had_paused_it_tells_of_the_pause_from_the
     assert len(bot.posts()) == 2
 
 
+def _bring_timers_forward(bot: ProcessTester, seconds: int) -> None:
+    with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
+        earlier = (seconds * 1_000_000,) * 2
+        database.execute(
+            "UPDATE pause_timers SET lifts_at = lifts_at - ?, due_at = due_at - ?", earlier
+        )
+
+
+@pytest.mark.parametrize("logs_pauses", [True, False])
+async def test_killed_when_the_service_had_paused_it_ends_the_pause_at_its_time(
+    start_process: StartProcess,
+    logs_pauses: bool,  # noqa: FBT001 - drawn
+) -> None:
+    bot = await start_process(logs_pauses=logs_pauses)
+    killed = bot.kill_when_service_has_answered("PUT", "/merge-queue/pause")
+    await bot.type("/mq pause 45m CI runners are down")
+    await until(killed.is_set, "the process killed before it heard of its pause")
+    await bot.kill_bot()
+    await bot.start_bot()
+
+    card = await bot.wait_for_post("Queue paused", seconds=20)
+
+    assert "by alice" in card
+    assert "lifts itself" in card
+    status = await bot.ask("/mq status")
+    assert "alice" in status
+    assert "lifts itself" in status
+    _bring_timers_forward(bot, 45 * 60)
+    assert "by the timer of alice" in await bot.wait_for_post("Queue unpaused")
+    assert bot.pause_reason() is None
+
+
 async def test_killed_while_a_queue_is_paused_it_closes_the_card_of_what_was_lifted_meanwhile(
     start_process: StartProcess,
 ) -> None:

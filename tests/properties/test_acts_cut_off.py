@@ -3,14 +3,17 @@
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from typing_extensions import override
 
-from bot.domain.errors import BotError
+from bot.domain.durations import For
+from bot.domain.errors import BotError, MergeQueueUnavailable
+from bot.usecases.pausing.known_pause import know_pause
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Steps
-from tests.support.make import BOB, CHANNEL, SITE
+from tests.support.make import ALICE, BOB, CHANNEL, SITE
 
 OTHER = "C0OTHER"
 SETTLED_SECONDS = 90
@@ -100,3 +103,35 @@ async def test_an_end_of_a_pause_that_is_cut_off_is_told_once(
         for channel in (CHANNEL, OTHER):
             assert kinds(desk.world, channel) == ["Was paused", "Queue unpaused"], at
     assert 0 < cuts < len(CUTS)
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+@pytest.mark.parametrize("looks_fail", [False, True])
+async def test_a_timed_pause_that_is_cut_off_has_its_end_and_its_owner(
+    is_silent: bool,  # noqa: FBT001 - drawn
+    looks_fail: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Also where the event log tells of it before the service says what pause is in force."""
+    made = 0
+    for at in CUTS:
+        desk = Desk(World(is_silent=is_silent), steps=Cutting())
+        await begun(desk)
+        assert isinstance(desk.steps, Cutting)
+        pausing = asyncio.create_task(desk.pause(lasting=For(timedelta(minutes=45))))
+        desk.steps.cut(pausing, at, is_before=False)
+        with suppress(asyncio.CancelledError, BotError):
+            await pausing
+        service = desk.world.service
+        if SITE not in service.pauses:
+            continue
+        made += 1
+        other = Desk(desk.world, "another")
+        for _ in range(2 if looks_fail else 0):
+            service.fail_next(MergeQueueUnavailable("away"), method="current_pause")
+        await other.turns(25)
+
+        known = await know_pause(other.acts.store, SITE, service.pauses[SITE])
+        assert known is not None
+        assert known.actor == ALICE, at
+        assert known.lifts_at is not None, at
+    assert made

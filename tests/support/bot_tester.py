@@ -93,6 +93,8 @@ class BotTester:
     rate_limits: RateLimits = "off"
     environment: Mapping[str, str] = field(default_factory=dict)
     credentials: tuple[Credential, ...] = ()
+    pause_lag: float = 0.02
+    logs_pauses: bool = True
     waits_for_begin: bool = True
     mode: Mode = "socket"
     clock: MovedClock = field(default_factory=MovedClock)
@@ -105,7 +107,11 @@ class BotTester:
 
     async def __aenter__(self) -> Self:
         self.merge_queue = MergeQueueSandbox(
-            repositories=self.repositories, speed=self.speed, credentials=self.credentials
+            repositories=self.repositories,
+            speed=self.speed,
+            credentials=self.credentials,
+            pause_lag=self.pause_lag,
+            logs_pauses=self.logs_pauses,
         )
         self.slack = SlackSandbox(
             _manifest(self.mode),

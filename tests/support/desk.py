@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing_extensions import override
 
 from bot.domain.audit import Actor, Origin
+from bot.domain.durations import Lasting
 from bot.domain.errors import BotError
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import PauseOutcome, UnpauseOutcome
@@ -218,9 +219,10 @@ class Desk:
         actor: Actor = ALICE,
         *,
         replacing: Pause | None = None,
+        lasting: Lasting | None = None,
     ) -> PauseOutcome:
         over = replacing.paused_at if replacing is not None else None
-        request = PauseRequest(SITE, reason, actor, Origin.COMMAND, CHANNEL, over)
+        request = PauseRequest(SITE, reason, actor, Origin.COMMAND, CHANNEL, over, lasting=lasting)
         return await self.pausing.run(request)
 
     async def unpause(

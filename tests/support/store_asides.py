@@ -203,10 +203,13 @@ class InMemoryTimers(Timers):
 
     @override
     async def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
-        for (name, at), timer in self._timers.items():
-            if name == repository and abs(at - paused_at) < SAME_PAUSE:
-                return timer
-        return None
+        found = [
+            timer
+            for (name, at), timer in self._timers.items()
+            if name == repository and abs(at - paused_at) < SAME_PAUSE
+        ]
+        found.sort(key=lambda timer: timer.state is not TimerState.RUNNING)
+        return next(iter(found), None)
 
     @override
     async def locked(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:

@@ -99,7 +99,8 @@ class Controls:
     for all of them; `credentials` are further ones. seed decides all chance. speed divides
     simulated durations. real_time: the clock is the wall clock; otherwise it stands still, from
     `start_at` (now when None), until `advance`. host, dialect and metadata: see `Dialect`
-    (dialect is `document` or `live`). log_limit: events kept per repository.
+    (dialect is `document` or `live`). log_limit: events kept per repository. pause_lag: seconds
+    from a pause to its event in the log. logs_pauses: whether the log has events of pauses.
 
     Raise ValueError for an unknown scenario, dialect or metadata, a speed that is not positive or
     no repository.
@@ -116,6 +117,8 @@ class Controls:
     dialect: str = "document"
     metadata: str = "full"
     log_limit: int = 100_000
+    pause_lag: float = 0.0
+    logs_pauses: bool = True
 
     def __post_init__(self) -> None:
         self._check_options()
@@ -127,7 +130,8 @@ class Controls:
         self._wall_start = time.time_ns() // 1000
         self._running_since = time.monotonic()
         start = self._wall_start if self.start_at is None else from_datetime(self.start_at)
-        self.service = Service(start, self.speed)
+        lag = round(self.pause_lag * SECOND)
+        self.service = Service(start, self.speed, lag, self.logs_pauses)
         self._play_history(start)
         owners = {name.partition("/")[0] for name in self.repositories}
         own = Credential(self.token, account=min(owners), owners=frozenset(owners))

@@ -72,10 +72,15 @@ class SqlTimers(Timers):
 
 
 def _of_pause(repository: RepositoryName, paused_at: datetime) -> Select[Any]:
-    return select(pause_timers).where(
-        pause_timers.c.repository == repository,
-        pause_timers.c.paused_at > paused_at - SAME_PAUSE,
-        pause_timers.c.paused_at < paused_at + SAME_PAUSE,
+    """One that runs before one that is over, such as a timer that moved by a moment."""
+    return (
+        select(pause_timers)
+        .where(
+            pause_timers.c.repository == repository,
+            pause_timers.c.paused_at > paused_at - SAME_PAUSE,
+            pause_timers.c.paused_at < paused_at + SAME_PAUSE,
+        )
+        .order_by(pause_timers.c.state != TimerState.RUNNING)
     )
 
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.channels import ChannelAccess
@@ -29,6 +29,9 @@ from bot.usecases.pausing.tell_acts import announce
 from bot.usecases.pausing.turns import Turns
 
 logger = logging.getLogger(__name__)
+
+FROM_LOG = "known from the event log"
+"""The detail of an act that the event log told of; its time of a pause may be that of the event."""
 
 ACT_MEMORY = timedelta(hours=1)
 """How far back the end of an act is looked for; far longer than any request lasts."""
@@ -149,3 +152,14 @@ async def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
     record_id = await transaction.audit.add(done)
     await set_timer(transaction, done)
     return replace(done, record_id=record_id)
+
+
+async def settle_act(
+    transaction: Transaction, act: AuditRecord, paused_at: datetime | None, detail: str
+) -> AuditRecord:
+    """Store the end of an act that was cut off although the service had carried it out.
+
+    `paused_at` is the time of the pause that it made, None when it ended one.
+    """
+    done = replace(_end(act, ActResult.DONE), paused_at=paused_at, detail=detail)
+    return await end_act(transaction, done)

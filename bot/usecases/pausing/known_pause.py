@@ -1,11 +1,12 @@
 """Who made the pause that is in force, when it was made through this bot, and when it ends."""
 
-from bot.domain.audit import Action
-from bot.domain.pause_records import Sighting, same_pause
+from bot.domain.audit import Action, AuditRecord
+from bot.domain.pause_records import NEAR, Sighting, same_pause
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause
+from bot.domain.snapshots import KnownPause, same_moment
 from bot.ports import Store
+from bot.usecases.pausing.acts import FROM_LOG
 
 LOOKED_AT = 5
 """Acts of pausing, the newest first: the one that made the pause in force is among the last."""
@@ -25,7 +26,7 @@ async def know_pause(
         open_pauses = await transaction.pauses.open([repository])
         timers = await transaction.timers.running([repository])
     unknown = KnownPause(pause)
-    same = (act for act in acts if unknown.is_of(act.paused_at) and unknown.says(act.stored_reason))
+    same = (act for act in acts if unknown.says(act.stored_reason) and _is_of(pause, act))
     seen = Sighting(pause.paused_at, pause.reason)
     record = same_pause(open_pauses, seen)
     is_it = record is not None and record.stored_reason == pause.reason
@@ -38,3 +39,11 @@ async def know_pause(
         timer.lifts_at if timer is not None else None,
         timer is not None and timer.is_overdue,
     )
+
+
+def _is_of(pause: Pause, act: AuditRecord) -> bool:
+    if act.paused_at is None:
+        return False
+    if act.detail == FROM_LOG and abs(act.paused_at - pause.paused_at) <= NEAR:
+        return True
+    return same_moment(act.paused_at, pause.paused_at)

@@ -23,7 +23,7 @@ from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.group_cards import group_channels, touch_group
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
-from bot.usecases.pausing.pause_timers import end_timer
+from bot.usecases.pausing.pause_timers import end_timer, move_timer
 from bot.usecases.tell_urgently import tell_urgently
 
 
@@ -69,6 +69,8 @@ async def _see_again(
     record = with_sighting(before, seen)
     if record != before:
         await transaction.pauses.save(record)
+    if record.paused_at != before.paused_at:
+        await move_timer(transaction, before, record.paused_at)
     if replace(record, event_id=before.event_id) != before:
         # Which event told of it is shown nowhere: no edit for that.
         await touch_pause(transaction, record, now)

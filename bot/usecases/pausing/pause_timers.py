@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from bot.domain.audit import Action, AuditRecord
 from bot.domain.pause_records import PauseEnding, PauseRecord
@@ -73,3 +74,11 @@ async def end_timer(transaction: Transaction, over: PauseRecord) -> None:
         return
     state = TimerState.FIRED if over.ending is PauseEnding.TIMER else TimerState.VOID
     await transaction.timers.save(replace(timer, state=state))
+
+
+async def move_timer(transaction: Transaction, before: PauseRecord, paused_at: datetime) -> None:
+    """Keep the timer with its pause, of which only the event's time was known before."""
+    timer = await transaction.timers.locked(before.repository, before.paused_at)
+    if timer is not None and timer.state is TimerState.RUNNING:
+        await transaction.timers.save(replace(timer, state=TimerState.VOID))
+        await transaction.timers.save(replace(timer, paused_at=paused_at))

@@ -4,14 +4,15 @@ import asyncio
 import logging
 import uuid
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.errors import QueueBusy, StoreUnavailable
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Lease, Store
+from bot.ports import Clock, Lease, Store, Transaction
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Turns:
                 await self._give_back(lease)
 
     async def _wait(self, repository: RepositoryName) -> Lease:
-        name = f"act:{repository}"
+        name = _lease_name(repository)
         until = self.clock.now() + PATIENCE
         while True:
             now = self.clock.now()
@@ -94,3 +95,22 @@ class Turns:
         except StoreUnavailable:
             # It ends by itself; what the act came to matters more to whoever acted.
             logger.warning("turn not given back", extra={"action": "turn_not_given_back"})
+
+
+def _lease_name(repository: RepositoryName) -> str:
+    return f"act:{repository}"
+
+
+async def is_under_way(
+    transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
+) -> bool:
+    """Whether the act has no end among `acts`, and a process still holds the turn for it.
+
+    Nobody begins another act on the repository until the transaction ends.
+    """
+    if act.result is not ActResult.STARTED or any(one.act_id == act.record_id for one in acts):
+        return False
+    name = _lease_name(act.repository)
+    free = await transaction.leases.claim([name], holder=uuid.uuid4().hex, now=now, lifetime=LEASE)
+    await transaction.leases.release(list(free.values()))
+    return not free

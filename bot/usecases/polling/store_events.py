@@ -99,7 +99,8 @@ class StoreEvents:
         if not records and reader.unrouted == [] and position == before:
             return
         pull_requests = await self._pull_requests(before.repository, records)
-        observed = await self._observed(before.repository, records)
+        # Those that waited for an act to end are routed now, too.
+        observed = await self._observed(before.repository, [*(reader.unrouted or ()), *records])
         async with self.store.begin() as transaction:
             sending = await self.at_once.begin(transaction) if self.at_once is not None else None
             kept = await self._keep(

@@ -9,13 +9,16 @@ from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.backoff import Failures
 from bot.domain.errors import BotError, MergeQueueUnavailable, about
 from bot.domain.pause_records import NEAR, PauseRecord, Sighting, Who
-from bot.domain.pauses import is_under_way
+from bot.domain.pauses import carried_out
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import queued_in
-from bot.ports import Clock, MergeQueue, Nudge, Store
+from bot.ports import Clock, MergeQueue, Nudge, Store, Transaction
 from bot.usecases.gate import Gate, GateClosed
+from bot.usecases.pausing.acts import settle_act
+from bot.usecases.pausing.group_marks import tell_together
+from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, pause_in_force, touch_pause
 from bot.usecases.pausing.pause_history import (
     end_pause,
@@ -24,7 +27,8 @@ from bot.usecases.pausing.pause_history import (
     tell_end,
     tell_replaced,
 )
-from bot.usecases.pausing.tell_acts import told_together
+from bot.usecases.pausing.tell_acts import announce, told_together
+from bot.usecases.pausing.turns import is_under_way
 from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -165,9 +169,13 @@ class WatchPauses:
             in_force = await pause_in_force(transaction, name, now)
             if in_force is not None and in_force != known:
                 return  # Somebody told of it while the service was asked: look again.
-            acts = await transaction.audit.since(name, now - NEAR)
+            acts = await transaction.audit.since(name, min(now, pause.paused_at) - NEAR)
             act = _made_by(pause, acts)
-            if act is not None and is_under_way(act, acts, now):
+            if act is not None and act.result is ActResult.STARTED:
+                if await is_under_way(transaction, act, acts, now):
+                    return
+                await _settle(transaction, act, pause, now)
+                self.nudge()
                 return
             sighting = Sighting(
                 pause.paused_at,
@@ -189,9 +197,12 @@ class WatchPauses:
         async with self.store.begin() as transaction:
             in_force = await pause_in_force(transaction, known.repository, now)
             acts = await transaction.audit.since(known.repository, now - NEAR)
-            lifting = [act for act in acts if act.action is Action.UNPAUSE]
-            if in_force != known or any(is_under_way(act, acts, now) for act in lifting):
+            if in_force != known:
                 return
+            for act in acts:
+                is_lifting = act.action is Action.UNPAUSE
+                if is_lifting and await is_under_way(transaction, act, acts, now):
+                    return
             await end_pause(transaction, known, now, None, now)
         self.nudge()
 
@@ -247,13 +258,21 @@ def _is_it(known: PauseRecord, pause: Pause) -> bool:
     return known.is_exact and known.is_of(pause.paused_at) and known.stored_reason == pause.reason
 
 
+async def _settle(transaction: Transaction, act: AuditRecord, pause: Pause, now: datetime) -> None:
+    """The service has carried out an act that was cut off: it gets its end, its timer and posts."""
+    done = await settle_act(transaction, act, pause.paused_at, "known from the pause in force")
+    here = {done.channel_id} if done.channel_id is not None else set()
+    await announce(transaction, done, here, now, paused_at=pause.paused_at)
+    group_act = await group_act_of(transaction, done)
+    if group_act is not None:
+        await tell_together(transaction, group_act)
+
+
 def _made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
     """The act of this bot whose reason the service holds, though its answer may have been lost."""
     made = [
         act
-        for act in acts
-        if act.action is Action.PAUSE
-        and act.stored_reason == pause.reason
-        and act.result in {ActResult.DONE, ActResult.STARTED}
+        for act in carried_out(acts)
+        if act.action is Action.PAUSE and act.stored_reason == pause.reason
     ]
     return made[-1] if made else None

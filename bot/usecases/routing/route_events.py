@@ -15,13 +15,14 @@ from bot.domain.deliveries import NewDelivery
 from bot.domain.digests import NextDigest
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.hearing import Hearing
-from bot.domain.pauses import SAME_ACT, act_told_by, is_under_way
+from bot.domain.pauses import SAME_ACT, act_told_by
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic, channels_hearing
 from bot.ports import Transaction
 from bot.usecases.pausing.group_pauses import group_act_of
+from bot.usecases.pausing.turns import is_under_way
 from bot.usecases.posting.post_at_once import Sending
 from bot.usecases.routing.count_failures import count_failures
 from bot.usecases.routing.event_routes import EventRoutes
@@ -271,7 +272,7 @@ async def _is_going_on(
     transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
 ) -> bool:
     """Whether its end, or that of the act on a group that it is a part of, is still to come."""
-    if is_under_way(act, acts, now):
+    if await is_under_way(transaction, act, acts, now):
         return True
     group_act = await group_act_of(transaction, act)
     return group_act is not None and group_act.is_under_way(now)

@@ -11,7 +11,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, lifted_by_event
 from bot.domain.queue import Pause
 from bot.ports import Transaction
-from bot.usecases.pausing.acts import end_act
+from bot.usecases.pausing.acts import FROM_LOG, settle_act
 from bot.usecases.pausing.group_marks import tell_together
 from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
@@ -36,9 +36,12 @@ async def route_act(
     if act.result is ActResult.DONE:
         ended, paused_at = act, act.paused_at
     else:
-        is_it = observed is not None and observed.reason == record.details.get("reason")
+        reason = record.details.get("reason")
+        is_it = observed is not None and observed.reason == reason
         paused_at = observed.paused_at if observed is not None and is_it else None
-        ended = await _end_of(transaction, act, record, paused_at)
+        # The second best: the time of the event, until a look at the pause tells its own.
+        at = paused_at or record.received_at if reason is not None else None
+        ended = await settle_act(transaction, act, at, FROM_LOG)
         if ended.channel_id is not None:
             channels = {*channels, ended.channel_id}
     # Pauses before lines, as whoever else tells of a pause takes them.
@@ -46,22 +49,6 @@ async def route_act(
     group_act = await group_act_of(transaction, ended)
     if group_act is not None:
         await tell_together(transaction, group_act)
-
-
-async def _end_of(
-    transaction: Transaction, act: AuditRecord, record: EventRecord, paused_at: datetime | None
-) -> AuditRecord:
-    """A timer knows its pause by the service's own time: that of the event is the second best."""
-    is_pause = record.details.get("reason") is not None
-    done = replace(
-        act,
-        result=ActResult.DONE,
-        paused_at=paused_at or record.received_at if is_pause else None,
-        detail="known from the event log",
-        act_id=act.act_id or act.record_id,
-        record_id=0,
-    )
-    return await end_act(transaction, done)
 
 
 async def route_pause(

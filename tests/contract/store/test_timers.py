@@ -57,3 +57,12 @@ async def test_a_timer_that_runs_is_never_deleted(store: Store) -> None:
         assert await transaction.timers.delete_before(after(3600)) == 0
         assert await transaction.timers.delete_before(after(9999)) == 1
         assert await transaction.timers.of(SITE, NOW) == TIMER
+
+
+async def test_of_two_timers_a_moment_apart_the_one_that_runs_is_found(store: Store) -> None:
+    over = replace(TIMER, state=TimerState.VOID)
+    moved = replace(TIMER, paused_at=TIMER.paused_at - timedelta(milliseconds=20))
+    await save(store, over, moved)
+    async with store.begin() as transaction:
+        assert await transaction.timers.locked(SITE, moved.paused_at) == moved
+        assert await transaction.timers.of(SITE, over.paused_at) == moved

@@ -8,13 +8,11 @@ from bot.domain.audit import Action, Actor, ActResult
 from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.pauses import (
-    IN_PROGRESS,
     REASON_LIMIT,
     SAME_ACT,
     SAME_UNPAUSE,
     act_told_by,
     check_reason,
-    is_under_way,
     signed_reason,
 )
 from tests.support.clock import NOON
@@ -145,13 +143,3 @@ def test_an_act_that_changed_nothing_is_not_what_an_event_tells_of(end: ActResul
 
 def test_a_refusal_that_stands_alone_is_not_what_an_event_tells_of() -> None:
     assert act_told_by(unpaused(), [make_act(Action.UNPAUSE, ActResult.REFUSED)]) is None
-
-
-def test_an_act_is_under_way_until_it_ends_or_cannot_last_any_longer() -> None:
-    started = make_act(result=ActResult.STARTED, record_id=1)
-    failed = make_act(result=ActResult.FAILED, record_id=2, act_id=1)
-
-    assert is_under_way(started, [started], NOON + IN_PROGRESS - SECOND)
-    assert not is_under_way(started, [started], NOON + IN_PROGRESS)
-    assert not is_under_way(started, [started, failed], NOON + SECOND)
-    assert not is_under_way(make_act(record_id=2, act_id=1), [started], NOON)

@@ -1,5 +1,7 @@
 """Pausing and unpausing a queue (API document, Merge queue pause)."""
 
+from collections.abc import Mapping
+
 from bot.sandbox.merge_queue.simulation import leaving
 from bot.sandbox.merge_queue.simulation.freezing import actor
 from bot.sandbox.merge_queue.simulation.state import Actor, Line, Pause
@@ -15,10 +17,10 @@ def pause(turn: Turn, reason: str, by: Actor) -> Pause:
     repository.pause = made
     if earlier is not None:
         metadata = {"reason": reason, "updated_by": actor(by), "updated_by_staff": False}
-        turn.record("queue.pause.update", metadata, trigger="Update merge queue pause")
+        _record(turn, "queue.pause.update", metadata, "Update merge queue pause")
         return made
     metadata = {"reason": reason, "created_by": actor(by), "created_by_staff": False}
-    turn.record("queue.pause.create", metadata, trigger="Create merge queue pause")
+    _record(turn, "queue.pause.create", metadata, "Create merge queue pause")
     for line in repository.lines.values():
         leaving.requeue(turn, line, _first_to_stop(line), _CODE)
     return made
@@ -38,5 +40,13 @@ def unpause(turn: Turn, by: Actor) -> bool:
         return False
     turn.repository.pause = None
     metadata = {"deleted_by": actor(by), "deleted_by_staff": False}
-    turn.record("queue.pause.delete", metadata, trigger="Delete merge queue pause")
+    _record(turn, "queue.pause.delete", metadata, "Delete merge queue pause")
     return True
+
+
+def _record(turn: Turn, kind: str, metadata: Mapping[str, object], trigger: str) -> None:
+    service = turn.service
+    if service.logs_pauses:
+        received_at = service.now + service.pause_lag
+        service.last_received_at = max(service.last_received_at, received_at - 1)
+        turn.record(kind, metadata, trigger=trigger)

@@ -273,10 +273,16 @@ class Repository:
 
 @dataclass(slots=True)
 class Service:
-    """All repositories, on one clock. Durations are divided by `speed`."""
+    """All repositories, on one clock. Durations are divided by `speed`.
+
+    `pause_lag` is the time from a pause to the moment at which the log receives its event.
+    Without `logs_pauses` the log has no events of pauses at all.
+    """
 
     now: Moment
     speed: float = 1.0
+    pause_lag: Moment = 0
+    logs_pauses: bool = True
     repositories: dict[str, Repository] = field(default_factory=dict)
     next_event_id: int = 1
     last_received_at: Moment = 0

@@ -8,7 +8,7 @@ from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.events import QueueEvent
 from bot.domain.pause_records import Who
-from bot.domain.pauses import IN_PROGRESS, Paused
+from bot.domain.pauses import Paused
 from bot.domain.subscriptions import Style
 from tests.support.acting import Acting
 from tests.support.clock import NOON
@@ -296,15 +296,14 @@ async def test_an_act_through_the_bot_is_told_once_when_the_event_comes_first() 
     """The act is still under way: its event, and all behind it, wait for its end."""
     log = await Reading().start("pause", "enter")
     bot = Acting(clock=log.clock, store=log.store)
-    started = await bot.acts.start(
-        make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
-    )
-    log.tell(CREATE, number=None, reason=SIGNED)
-    behind = log.tell()
-    await log.poll()
-    assert log.told("C1") == []
-
-    await bot.acts.succeed(started)
+    act = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
+    async with bot.acts.turn(act):
+        started = await bot.acts.start(act)
+        log.tell(CREATE, number=None, reason=SIGNED)
+        behind = log.tell()
+        await log.poll()
+        assert log.told("C1") == []
+        await bot.acts.succeed(started)
     await log.poll()
 
     assert [kind for kind, _ in log.told("C1")] == ["event", "card"]
@@ -318,11 +317,6 @@ async def test_an_act_that_a_crash_cut_short_is_told_as_the_persons_act() -> Non
     started = make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
     await log.record(started)
     event = log.tell(CREATE, number=None, reason=SIGNED)
-    await log.poll()
-    assert log.told("C1") == []
-    log.clock.advance(IN_PROGRESS.total_seconds())
-
-    await log.poll()
     await log.poll()
 
     done = _done(log)
@@ -354,7 +348,6 @@ async def test_the_end_of_an_act_that_the_log_told_first_is_not_stored_twice() -
         make_act(result=ActResult.STARTED, at=log.clock.now(), paused_at=None)
     )
     log.tell(CREATE, number=None, reason=SIGNED)
-    log.clock.advance(IN_PROGRESS.total_seconds())
     await log.poll()
 
     told = await bot.acts.succeed(started)
