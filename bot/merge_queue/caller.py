@@ -18,6 +18,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+LONGEST_WAIT = 300.0
+"""Seconds. A service that asks for more is asked again all the same: it may be a mistake."""
+
 
 class Caller:
     """One call = one request, its retries, and the reading of the answer."""
@@ -61,6 +64,7 @@ class Caller:
                 self._note_unreadable(request, error)
                 raise
             except MergeQueueUnavailable as error:
+                _cut_wait(request, error)
                 wait = wait_before_retry(
                     request,
                     error,
@@ -128,3 +132,19 @@ class Caller:
                 "wait_seconds": round(wait, 3),
             },
         )
+
+
+def _cut_wait(request: Request, error: MergeQueueUnavailable) -> None:
+    if error.retry_after is None or error.retry_after <= LONGEST_WAIT:
+        return
+    logger.warning(
+        "The merge queue service asks for a longer wait than is granted",
+        extra={
+            "action": "wait_cut",
+            "endpoint": request.endpoint,
+            "status": error.status,
+            "asked_seconds": error.retry_after,
+            "wait_seconds": LONGEST_WAIT,
+        },
+    )
+    error.retry_after = LONGEST_WAIT

@@ -4,6 +4,7 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -15,8 +16,12 @@ async def test_a_stale_log_is_announced_once_and_so_is_its_recovery(start_bot: S
         f"acme/api={RELEASES}:merge",
     )
     bot.break_service("error", path="/logs", status=503)
-    for name in ("acme/site", "acme/api"):
-        await bot.another_look(name)
+
+    def failed() -> set[str]:
+        records = [one.__dict__ for one in bot.log.records]
+        return {one["repository"] for one in records if one.get("action") == "poll_failed"}
+
+    await until(lambda: failed() == {"acme/site", "acme/api"}, "a failed poll of each")
     await bot.pass_time(45)
 
     notice = await bot.wait_for_post("cannot be read")
@@ -59,3 +64,20 @@ async def test_an_outage_makes_one_summary_and_no_flood(start_bot: StartBot) -> 
     await bot.wait_for_change(root, "*Merged* #77")
     # The card, the two notices and the summary.
     assert len(bot.posts()) == 4
+
+
+@pytest.mark.parametrize("wait", ["86400", "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_service_that_asks_for_a_year_of_patience_is_asked_again_in_minutes(
+    start_bot: StartBot, wait: str
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
+    bot.break_service("rate_limit", path="/logs", retry_after=wait)
+    await bot.logged("poll_failed")
+    bot.mend_service()
+    bot.emit("action.queue.enter", 77)
+    await bot.pass_time(310)
+
+    await bot.wait_for_post("*Queued* #77")
+    assert "wait_cut" in bot.logged_actions()
+    notices = [one for one in bot.posts() if "read again" in one or "cannot be read" in one]
+    assert len(notices) in {0, 2}

@@ -119,6 +119,21 @@ async def test_retry_after_is_honoured() -> None:
     assert clock.slept == [4.0]
 
 
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("asked", ["86400", "999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_wait_of_more_than_five_minutes_is_cut_and_reported(
+    status: int, asked: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    limited = answer("", status=status, headers=(("Retry-After", asked),))
+    async with ScriptedService([limited]) as service, client_of(service) as client:
+        with pytest.raises(MergeQueueUnavailable) as caught:
+            await client.status(SITE)
+
+    assert (caught.value.status, caught.value.retry_after) == (status, 300.0)
+    (logged,) = [one for one in caplog.records if getattr(one, "action", "") == "wait_cut"]
+    assert logged.__dict__["asked_seconds"] >= 86400
+
+
 async def test_retry_after_longer_than_a_person_waits_is_told_instead() -> None:
     clock = FakeClock()
     limited = answer("", status=429, headers=(("Retry-After", "Mon, 20 Jul 2026 12:01:00 GMT"),))
