@@ -23,6 +23,11 @@ PLAIN_AFTER = 5
 """Sent so often without a clear answer, and never found: the next time it goes as plain text."""
 
 
+LATEST_DUE = timedelta(minutes=15)
+"""Nothing but a digest is put off for so long: what is due later has its time from a clock that was
+wrong, and is due now."""
+
+
 class DeliveryState(StrEnum):
     """The states of the delivery state machine; `DELIVERED`, `FAILED`, `FOLDED` are settled."""
 
@@ -154,6 +159,13 @@ class Delivery:
     def times_absent(self) -> int:
         """How often in a row it was sent without a clear answer and then not found."""
         return self.looks // LOOKS
+
+
+def is_due(delivery: Delivery, now: datetime) -> bool:
+    """Whether it may be claimed."""
+    if now < delivery.due_at <= now + LATEST_DUE:
+        return False
+    return delivery.due_at <= now or not delivery.digest
 
 
 def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:

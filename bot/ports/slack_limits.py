@@ -1,17 +1,19 @@
 """What processes tell each other of Slack's rate limits."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Protocol
 
 
 class SlackLimits(Protocol):
-    """The methods of Slack's Web API that are closed to the app in its workspace for a while."""
+    """What Slack has closed to the app in its workspace for a while, by the database's clock.
 
-    async def close(self, method: str, until: datetime) -> None:
-        """Nobody is to call it before; a later time that is known already stays."""
+    `name` is a method, or a method and the one channel that it is closed for.
+    """
+
+    async def close(self, name: str, seconds: float) -> None:
+        """Nobody uses it for so long from now; a later end that is known already stays."""
         ...
 
-    async def closed(self, now: datetime) -> Mapping[str, datetime]:
-        """Those that are closed still, and until when."""
+    async def closed(self) -> Mapping[str, float]:
+        """The names that are closed, and for how many more seconds."""
         ...

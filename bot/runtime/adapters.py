@@ -70,7 +70,7 @@ async def open_ports(
         )
     )
     session = await stack.enter_async_context(open_session(proxy_towards(settings.slack_api_url)))
-    limits = SharedLimits(store, clock)
+    limits = SharedLimits(store)
     await limits.hear()
     client = web_client(
         session,

@@ -95,7 +95,7 @@ class FakeWorld(World):
 
     @override
     def limit_rate(self, seconds: int) -> None:
-        error = PostPostponed("ratelimited", retry_after=seconds, workspace_wide=True)
+        error = PostPostponed("ratelimited", retry_after=seconds)
         self.fake.fail_next(error)
 
     @override
@@ -266,13 +266,15 @@ async def test_a_lost_request_leaves_it_in_doubt_and_a_look_finds_nothing(world:
     assert world.posts_asked() == 1
 
 
-async def test_a_rate_limit_postpones_for_the_whole_workspace(world: World) -> None:
+async def test_a_rate_limit_of_a_post_postpones_it_and_says_nothing_of_other_channels(
+    world: World,
+) -> None:
     world.limit_rate(17)
 
     with pytest.raises(PostPostponed) as postponed:
         await world.poster.post(HERE, HELLO, "d-1")
 
-    assert (postponed.value.retry_after, postponed.value.workspace_wide) == (17, True)
+    assert (postponed.value.retry_after, postponed.value.workspace_wide) == (17, False)
     assert world.shown(HERE) == []
     assert world.posts_asked() == 1
 

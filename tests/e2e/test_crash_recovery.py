@@ -39,7 +39,10 @@ async def _crash(bot: ProcessTester, seconds: int = 60) -> None:
         database.execute("UPDATE leases SET expires_at = expires_at - ?", earlier)
         _age_audit(database, earlier)
         database.execute("UPDATE group_acts SET at = at - ?", earlier)
-        database.execute("UPDATE slack_limits SET closed_until = closed_until - ?", earlier)
+        database.execute(
+            "UPDATE slack_limits SET closed_until = closed_until - ?1, met_at = met_at - ?1",
+            earlier,
+        )
         database.execute("UPDATE destinations SET claimable_at = claimable_at - ?", earlier)
         database.execute(
             "UPDATE deliveries SET due_at = due_at - ? WHERE settled_at IS NULL", earlier

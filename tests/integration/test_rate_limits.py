@@ -1,5 +1,6 @@
 """A rate limit of Slack's is honoured by everybody, not only by the call that met it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
@@ -17,7 +18,6 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.failures import read_failure
 from bot.slack.web_api.limits import Limits, SharedLimits
-from tests.support.clock import FakeClock
 from tests.support.databases import TestDatabase
 
 
@@ -69,9 +69,8 @@ class Caller:
     """What a process calls Slack with."""
 
     def __init__(self, slack: SlackSandbox, database: TestDatabase, session: ClientSession) -> None:
-        self.clock = FakeClock()
         self.store = SometimesAway(database.open_store())
-        self.limits = SharedLimits(self.store, self.clock)
+        self.limits = SharedLimits(self.store)
         self.client = web_client(
             session,
             token=SecretStr(slack.bot_token),
@@ -152,10 +151,10 @@ async def test_what_is_over_closes_nothing_to_a_process_that_begins(
 ) -> None:
     one, other = processes
     slack.faults.arm(
-        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 60}
+        {"name": "rate_limit", "method": "conversations.info", "times": 1, "retry_after": 1}
     )
     assert await one.is_refused()
-    other.clock.advance(60)
+    await asyncio.sleep(1)
     await other.limits.hear()
 
     assert not await other.is_refused()
@@ -186,3 +185,50 @@ async def test_what_is_met_while_the_database_is_away_is_told_later(
     await other.limits.hear()
     assert await other.is_refused()
     assert calls_of(slack, "conversations.info") == 1
+
+
+async def post(client: AsyncWebClient, channel: str) -> str:
+    """What Slack, or the client in its place, says to a post."""
+    try:
+        await client.chat_postMessage(channel=channel, text="Hello")
+    except SlackApiError as error:
+        return read_failure(error).code
+    return "ok"
+
+
+async def test_a_limit_of_a_post_closes_its_channel_alone(
+    slack: SlackSandbox, client: AsyncWebClient
+) -> None:
+    slack.faults.arm({"name": "rate_limit", "channel": "C0RELEASE", "retry_after": 60})
+    for channel, said in (("C0RELEASE", "ratelimited"), ("C0MERGEQ", "ok")):
+        assert [await post(client, channel) for _ in range(2)] == [said, said]
+    assert calls_of(slack, "chat.postMessage") == 3
+
+
+async def test_posts_refused_in_several_channels_are_a_limit_of_the_workspace(
+    slack: SlackSandbox, processes: tuple[Caller, Caller]
+) -> None:
+    one, other = processes
+    slack.faults.arm(
+        {"name": "rate_limit", "method": "chat.postMessage", "times": 3, "retry_after": 60}
+    )
+    for channel in ("C0RELEASE", "C0GENERAL", "C0INCIDENT"):
+        assert await post(one.client, channel) == "ratelimited"
+
+    assert await post(one.client, "C0MERGEQ") == "ratelimited"
+    await other.limits.hear()
+    assert await post(other.client, "C0MERGEQ") == "ratelimited"
+    assert calls_of(slack, "chat.postMessage") == 3
+
+
+async def test_no_longer_wait_than_slack_can_mean_is_kept_to(
+    slack: SlackSandbox, processes: tuple[Caller, Caller]
+) -> None:
+    one, other = processes
+    slack.faults.arm(
+        {"name": "rate_limit", "method": "conversations.info", "retry_after": 999_999_999}
+    )
+    assert await one.is_refused()
+    await other.limits.hear()
+    for caller in processes:
+        assert 290 < caller.limits.left("conversations.info") <= 300

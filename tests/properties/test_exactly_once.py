@@ -54,7 +54,7 @@ POST_FAILURES = (
     (PostInDoubt("ServerDisconnectedError"), True),
     (PostInDoubt("TimeoutError"), True),
     (PostInDoubt("http_500"), False),
-    (PostPostponed("ratelimited", retry_after=3, workspace_wide=True), False),
+    (PostPostponed("ratelimited", retry_after=3), False),
     (PostPostponed("not_connected"), False),
     (PostRefused("is_archived", Refusal.CHANNEL), False),
 )

@@ -79,7 +79,7 @@ class Contents:
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
     polls: dict[RepositoryName, LastPoll] = field(default_factory=dict)
     workers: dict[str, datetime] = field(default_factory=dict)
-    slack_limits: dict[str, datetime] = field(default_factory=dict)
+    slack_limits: dict[str, float] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)
     notices: dict[tuple[str, Notice], bool] = field(default_factory=dict)
     channel_defaults: dict[str, RepositoryName] = field(default_factory=dict)

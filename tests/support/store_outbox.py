@@ -18,6 +18,7 @@ from bot.domain.deliveries import (
     NewDelivery,
     Subject,
     failed,
+    is_due,
 )
 from bot.domain.errors import LeaseLost
 from bot.domain.repository import RepositoryName
@@ -123,15 +124,18 @@ class InMemoryOutbox(ports.Outbox):
             raise ValueError("a claim ends after it begins")
         lines = self._unsettled()
         heads = sorted(
-            (claimable_at, line)
+            (_priority(unsettled[0]), claimable_at, line)
             for line, unsettled in lines.items()
-            if (claimable_at := self._claimable_at(unsettled)) <= now
+            if is_due(
+                replace(unsettled[0], due_at=(claimable_at := self._claimable_at(unsettled))),
+                now,
+            )
         )
         claimed = []
-        for line in sorted((line for _, line in heads[:channels]), key=_name):
+        for line in sorted((line for *_, line in heads[:channels]), key=_name):
             limit = 1 if line[0] in self._parked else per_channel
             for place, delivery in enumerate(lines[line][:limit]):
-                if delivery.due_at > now:
+                if not is_due(delivery, now):
                     break
                 taken = _claimed(delivery, claimed_until)
                 claimed.append(taken)
@@ -336,6 +340,12 @@ class InMemoryOutbox(ports.Outbox):
         for _, delivery_id in old:
             del self._deliveries[delivery_id]
         return len(old)
+
+
+def _priority(head: Delivery) -> int:
+    if head.urgent:
+        return 0
+    return 1 if head.kind == EventKind.FAILURE else 2
 
 
 def _name(line: Line) -> str:

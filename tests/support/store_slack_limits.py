@@ -1,7 +1,7 @@
 """The port of Slack's limits, in a dictionary."""
 
+import time
 from collections.abc import Mapping
-from datetime import datetime
 
 from typing_extensions import override
 
@@ -9,13 +9,17 @@ from bot.ports.slack_limits import SlackLimits
 
 
 class InMemorySlackLimits(SlackLimits):
-    def __init__(self, closed_until: dict[str, datetime]) -> None:
+    """By this machine's clock, as a database has one of its own."""
+
+    def __init__(self, closed_until: dict[str, float]) -> None:
         self._closed_until = closed_until
 
     @override
-    async def close(self, method: str, until: datetime) -> None:
-        self._closed_until[method] = max(until, self._closed_until.get(method, until))
+    async def close(self, name: str, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        self._closed_until[name] = max(until, self._closed_until.get(name, until))
 
     @override
-    async def closed(self, now: datetime) -> Mapping[str, datetime]:
-        return {method: until for method, until in self._closed_until.items() if until > now}
+    async def closed(self) -> Mapping[str, float]:
+        now = time.monotonic()
+        return {name: until - now for name, until in self._closed_until.items() if until > now}

@@ -69,8 +69,8 @@ class Striker:
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
 
-    def next_for(self, name: str) -> Strike:
-        return Strike(self._faults.take(CALL_FAULTS, name))
+    def next_for(self, name: str, channel: str | None = None) -> Strike:
+        return Strike(self._faults.take(CALL_FAULTS, name, channel))
 
 
 def rate_limited(seconds: int) -> web.Response:

@@ -40,13 +40,14 @@ REASONS = ("warning", "refresh_requested", "link_disabled", "too_many_websockets
 class Fault:
     """One armed fault: what happens, to which method's calls (None: any), how many times more.
 
-    `seconds`: how long a slow answer takes. `retry_after`: the whole seconds that a rate limit
-    names. `reason`: with which a connection is ended. `code`: Slack's, of a refusal. `hits`: how
-    often it has struck.
+    `channel`: only calls that name this channel. `seconds`: how long a slow answer takes.
+    `retry_after`: the whole seconds that a rate limit names. `reason`: with which a connection is
+    ended. `code`: Slack's, of a refusal. `hits`: how often it has struck.
     """
 
     name: str
     method: str | None = None
+    channel: str | None = None
     times: int = 1
     seconds: float = 1.0
     retry_after: int = 1
@@ -86,10 +87,13 @@ class Faults:
         """List every fault armed since the last disarming, the spent ones (times 0) too."""
         return list(self._armed)
 
-    def take(self, names: frozenset[str], method: str | None = None) -> Fault | None:
+    def take(
+        self, names: frozenset[str], method: str | None = None, channel: str | None = None
+    ) -> Fault | None:
         """Let the first fitting fault strike, if there is one."""
         for fault in self._armed:
-            if fault.name in names and fault.times > 0 and fault.method in {None, "*", method}:
+            fits = fault.method in {None, "*", method} and fault.channel in {None, channel}
+            if fault.name in names and fault.times > 0 and fits:
                 fault.times -= 1
                 fault.hits += 1
                 return fault
@@ -97,10 +101,11 @@ class Faults:
 
 
 def _set(fault: Fault, key: str, value: object) -> None:
-    if key == "name" or (key == "method" and value is None):
+    if key == "name" or (key in {"method", "channel"} and value is None):
         return
     wanted = {
         "method": str,
+        "channel": str,
         "times": int,
         "seconds": int | float,
         "retry_after": int,

@@ -15,6 +15,9 @@ logger = logging.getLogger(__name__)
 FAILURES = (SlackApiError, ClientError, TimeoutError)
 """What a Web API call may raise."""
 
+LONGEST_SECONDS = 300.0
+"""Slack counts by the minute: a wait that is longer than this is not believed."""
+
 RATE_LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 
 CHANNEL_CODES = frozenset(
@@ -152,13 +155,15 @@ def blocks_refused(method: str, said: str) -> None:
 
 def _seconds(value: object) -> float | None:
     try:
-        return max(0.0, float(str(value)))
+        return min(max(0.0, float(str(value))), LONGEST_SECONDS)
     except ValueError:
         return None
 
 
-def post_error(error: Exception) -> PostError:
+def post_error(error: Exception, *, workspace_wide: bool = False) -> PostError:
     """Sort the failure of a post: refused, certainly not posted, or in doubt.
+
+    `workspace_wide`: Slack limits the rate of this call for the workspace, not for a channel.
 
     What Slack does not name as refused may have been carried out: `internal_error` and
     `fatal_error` say so themselves, a lost answer says nothing
@@ -170,7 +175,9 @@ def post_error(error: Exception) -> PostError:
         raise error
     failure = read_failure(error)
     if failure.is_for_rate:
-        return PostPostponed("ratelimited", retry_after=failure.retry_after, workspace_wide=True)
+        return PostPostponed(
+            "ratelimited", retry_after=failure.retry_after, workspace_wide=workspace_wide
+        )
     for codes, refusal in _REFUSALS:
         if failure.code in codes:
             return PostRefused(failure.code, refusal)

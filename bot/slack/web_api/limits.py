@@ -3,8 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -14,9 +13,9 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
-from bot.ports import Clock, Store
+from bot.ports import Store
 from bot.ports.measures import UNMEASURED, Measures
-from bot.slack.web_api.failures import FAILURES, read_failure
+from bot.slack.web_api.failures import FAILURES, LONGEST_SECONDS, read_failure
 
 logger = logging.getLogger(__name__)
 
@@ -26,23 +25,48 @@ DEFAULT_WAIT_SECONDS = 30.0
 HEAR_SECONDS = 1.0
 """How late what another process met is known here, at most."""
 
+POSTING = "chat.postMessage"
+"""Slack counts posts by channel, and all of a workspace's beside that, and does not say which of
+the two limits was met."""
+
+CHANNELS_OF_A_WORKSPACE = 3
+"""Posts refused in so many channels at a time: it is the limit of the workspace."""
+
 
 class Limits:
-    """Which methods are closed to this process, and for how long."""
+    """Which methods are closed to this process, or posting to which channels, and for how long."""
 
     def __init__(self) -> None:
         self._closed_until: dict[str, float] = {}
 
-    def left(self, method: str) -> float:
+    def left(self, method: str, channel: str = "") -> float:
         """Seconds until it may be called again, zero or less when it may be."""
-        return self._closed_until.get(method, 0.0) - asyncio.get_running_loop().time()
+        return max(self._left(method), self._left(_name(method, channel)))
 
-    async def close(self, method: str, seconds: float) -> None:
-        self._close(method, seconds)
+    async def close(self, method: str, seconds: float, channel: str = "") -> None:
+        self._close(method, seconds, channel)
 
-    def _close(self, method: str, seconds: float) -> None:
+    def _left(self, name: str) -> float:
+        return self._closed_until.get(name, 0.0) - asyncio.get_running_loop().time()
+
+    def _close(self, method: str, seconds: float, channel: str = "") -> Sequence[str]:
+        """Return what is closed with that."""
+        names = [_name(method, channel)]
+        self._close_name(names[0], seconds)
+        if channel and self._channels_closed(method) >= CHANNELS_OF_A_WORKSPACE:
+            names.append(method)
+            self._close_name(method, seconds)
+        return names
+
+    def _channels_closed(self, method: str) -> int:
+        over = [name for name in self._closed_until if self._left(name) <= 0]
+        for name in over:
+            del self._closed_until[name]
+        return sum(name.startswith(f"{method} ") for name in self._closed_until)
+
+    def _close_name(self, name: str, seconds: float) -> None:
         until = asyncio.get_running_loop().time() + seconds
-        self._closed_until[method] = max(until, self._closed_until.get(method, until))
+        self._closed_until[name] = max(until, self._closed_until.get(name, until))
 
 
 class SharedLimits(Limits):
@@ -51,17 +75,17 @@ class SharedLimits(Limits):
     A call asks only what this process knows: what others met is heard by `hear`, from time to time.
     """
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store) -> None:
         super().__init__()
         self._store = store
-        self._clock = clock
-        self._untold: dict[str, datetime] = {}
+        self._untold: dict[str, float] = {}
 
     @override
-    async def close(self, method: str, seconds: float) -> None:
+    async def close(self, method: str, seconds: float, channel: str = "") -> None:
         """Told to the others at once, or by the next `hear` when the database does not answer."""
-        self._close(method, seconds)
-        self._untold[method] = self._clock.now() + timedelta(seconds=seconds)
+        until = asyncio.get_running_loop().time() + seconds
+        for name in self._close(method, seconds, channel):
+            self._untold[name] = until
         try:
             await self._exchange()
         except StoreUnavailable as error:
@@ -72,25 +96,31 @@ class SharedLimits(Limits):
 
     async def hear(self) -> None:
         """Raises StoreUnavailable; what was known before still holds then."""
-        for method, until in (await self._exchange()).items():
-            seconds = (until - self._clock.now()).total_seconds()
-            if seconds - self.left(method) > HEAR_SECONDS:
+        for name, told in (await self._exchange()).items():
+            seconds = min(told, LONGEST_SECONDS)
+            if seconds - self._left(name) > HEAR_SECONDS:
                 logger.info(
                     "another process met a limit of Slack's",
-                    extra={"action": "slack_limit_heard", "method": method, "seconds": seconds},
+                    extra={"action": "slack_limit_heard", "method": name, "seconds": seconds},
                 )
-                self._close(method, seconds)
+                self._close_name(name, seconds)
 
-    async def _exchange(self) -> Mapping[str, datetime]:
+    async def _exchange(self) -> Mapping[str, float]:
         told = dict(self._untold)
         async with self._store.begin() as transaction:
-            for method, until in sorted(told.items()):
-                await transaction.slack_limits.close(method, until)
-            closed = await transaction.slack_limits.closed(self._clock.now())
+            for name, until in sorted(told.items()):
+                left = until - asyncio.get_running_loop().time()
+                if left > 0:
+                    await transaction.slack_limits.close(name, left)
+            closed = await transaction.slack_limits.closed()
         self._untold = {
-            method: until for method, until in self._untold.items() if told.get(method) != until
+            name: until for name, until in self._untold.items() if told.get(name) != until
         }
         return closed
+
+
+def _name(method: str, channel: str) -> str:
+    return f"{method} {channel}" if channel else method
 
 
 class LimitedWebClient(AsyncWebClient):
@@ -98,6 +128,7 @@ class LimitedWebClient(AsyncWebClient):
 
     Slack counts per method and workspace (https://docs.slack.dev/apis/web-api/rate-limits); a
     call made too early is refused here as Slack would refuse it, with the time that is left.
+    Posting is counted by channel as well.
     """
 
     @override
@@ -114,16 +145,17 @@ class LimitedWebClient(AsyncWebClient):
 
     @override
     async def api_call(self, api_method: str, **kwargs: Any) -> AsyncSlackResponse:
-        left = self._limits.left(api_method)
+        channel = _posted_to(api_method, kwargs)
+        left = self._limits.left(api_method, channel)
         if left > 0:
             raise self._refusal(api_method, left)
         try:
             return await super().api_call(api_method, **kwargs)
         except FAILURES as error:
-            await self._note(api_method, error)
+            await self._note(api_method, channel, error)
             raise
 
-    async def _note(self, api_method: str, error: Exception) -> None:
+    async def _note(self, api_method: str, channel: str, error: Exception) -> None:
         failure = read_failure(error)
         self._measures.slack_failed(api_method, failure.code)
         if failure.is_for_rate:
@@ -132,9 +164,14 @@ class LimitedWebClient(AsyncWebClient):
             self._measures.slack_limited(seconds)
             logger.info(
                 "Slack limits a method",
-                extra={"action": "slack_limited", "method": api_method, "seconds": seconds},
+                extra={
+                    "action": "slack_limited",
+                    "method": api_method,
+                    "channel": channel,
+                    "seconds": seconds,
+                },
             )
-            await self._limits.close(api_method, seconds)
+            await self._limits.close(api_method, seconds, channel)
 
     def _refusal(self, api_method: str, left: float) -> SlackApiError:
         response = AsyncSlackResponse(
@@ -147,3 +184,11 @@ class LimitedWebClient(AsyncWebClient):
             status_code=HTTPStatus.TOO_MANY_REQUESTS,
         )
         return SlackApiError("closed for its rate", response)  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
+
+
+def _posted_to(api_method: str, arguments: Mapping[str, Any]) -> str:
+    """The channel that a post is for; empty for all other calls."""
+    if api_method != POSTING:
+        return ""
+    given = arguments.get("json") or arguments.get("params") or arguments.get("data") or {}
+    return str(given.get("channel") or "")

@@ -247,7 +247,7 @@ class SlackPoster(ChannelPoster):
                 link_names=False,
             )
         except FAILURES as error:
-            raise post_error(error) from error
+            raise post_error(error, workspace_wide=True) from error
 
     async def _addressed(self, channel_id: str, message: Message) -> tuple[str, Message]:
         """The channel to post to, with what is fit for it."""

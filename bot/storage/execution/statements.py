@@ -4,7 +4,16 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from sqlalchemy import CursorResult, Executable, Row, Table, text
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    CursorResult,
+    Executable,
+    Row,
+    Table,
+    literal_column,
+    text,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -39,6 +48,9 @@ LOCK_SPACE = 5_727_431
 """Tells our advisory locks of PostgreSQL from those of others on the same database."""
 
 _HOLD = text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))")
+
+_SQLITE_NOW = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
+_POSTGRESQL_NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
 
 _T = TypeVar("_T")
 
@@ -88,6 +100,11 @@ class Statements:
     def insert(self, table: Table) -> "Insert":
         """An INSERT that can say what to do with a row that exists."""
         return insert_on(is_sqlite=self._is_sqlite)(table)
+
+    @property
+    def now(self) -> ColumnElement[int]:
+        """The time by the database's own clock, in microseconds since 1970."""
+        return literal_column(_SQLITE_NOW if self._is_sqlite else _POSTGRESQL_NOW, BigInteger())
 
     async def rows(self, prepared: Prepared, **values: object) -> Sequence[ResultRow]:
         """What a prepared statement reads, or names in RETURNING."""

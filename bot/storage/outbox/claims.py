@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, bindparam, func, select, update
 
-from bot.domain.deliveries import Delivery, DeliveryState
+from bot.domain.deliveries import Delivery, DeliveryState, is_due
 from bot.domain.errors import LeaseLost
 from bot.storage.column_types import UtcTime
 from bot.storage.execution.prepared import Prepared, PreparedList
@@ -66,7 +66,7 @@ class Claims:
         for head in heads:
             limit = per_channel if head.parked_at is None else 1
             for delivery in by_line[head.line][:limit]:
-                if delivery.due_at > now:
+                if not is_due(delivery, now):
                     break
                 runs.append(delivery)
         return runs

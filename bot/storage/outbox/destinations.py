@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import and_, bindparam, select, update
+from sqlalchemy import and_, bindparam, case, or_, select, update
 
-from bot.domain.deliveries import Delivery
+from bot.domain.classification import EventKind
+from bot.domain.deliveries import LATEST_DUE, Delivery
 from bot.domain.values import value
 from bot.storage.execution.prepared import Prepared, PreparedList
 from bot.storage.execution.statements import Statements
@@ -60,11 +61,33 @@ _LOCK = PreparedList(
 
 _IS_CLAIMABLE = destinations.c.claimable_at <= bindparam("now")
 
+_HAS_WRONG_TIME = and_(
+    destinations.c.claimable_at > bindparam("latest"),
+    destinations.c.line.not_like(f"{DIGEST}%"),
+)
+
+_KIND_OF_HEAD = (
+    # No EXISTS: for that PostgreSQL reads all deliveries there are.
+    select(deliveries.c.kind)
+    .where(
+        deliveries.c.line == destinations.c.line,
+        deliveries.c.sequence == destinations.c.head_sequence,
+    )
+    .correlate(destinations)
+    .scalar_subquery()
+)
+
+_PRIORITY = case(
+    (destinations.c.line.like(f"{URGENT}%"), 0),
+    (_KIND_OF_HEAD == EventKind.FAILURE, 1),
+    else_=2,
+)
+
 _LOCK_CLAIMABLE = Prepared(
     lambda _: (
         select(*_FIELDS)
-        .where(_IS_CLAIMABLE)
-        .order_by(destinations.c.claimable_at, destinations.c.line)
+        .where(or_(_IS_CLAIMABLE, _HAS_WRONG_TIME))
+        .order_by(_PRIORITY, destinations.c.claimable_at, destinations.c.line)
         .limit(bindparam("most"))
         .with_for_update(skip_locked=True)
     )
@@ -182,8 +205,13 @@ class Destinations:
         return {row.line: Destination(*row) for row in rows}
 
     async def lock_claimable(self, now: datetime, limit: int) -> list[Destination]:
-        """The longest claimable first; one in another transaction's hands is passed over."""
-        rows = await self._statements.rows(_LOCK_CLAIMABLE, now=now, most=limit)
+        """Pauses first, then failures, then the rest; of each the longest claimable first.
+
+        One in another transaction's hands is passed over.
+        """
+        rows = await self._statements.rows(
+            _LOCK_CLAIMABLE, now=now, latest=now + LATEST_DUE, most=limit
+        )
         return [Destination(*row) for row in rows]
 
     async def lock_longer(self, now: datetime, longer_than: int) -> list[tuple[str, int]]:

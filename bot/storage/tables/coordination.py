@@ -28,5 +28,9 @@ slack_limits = Table(
     metadata,
     Column("method", Text, primary_key=True),
     Column("closed_until", UtcTime, nullable=False),
+    Column("met_at", UtcTime),
 )
-"""Methods that Slack has closed to the app for its rate."""
+"""Methods that Slack has closed to the app for its rate, some for one channel only.
+
+Both times are the database's own. Programs before revision 0024 stored none in `met_at`.
+"""

@@ -324,8 +324,6 @@ class PostDeliveries:
 
     def _postponed(self, delivery: Delivery, error: PostPostponed) -> Delivery:
         now = self.clock.now()
-        if error.workspace_wide and error.retry_after is not None:
-            self.pace.hold_all(now, timedelta(seconds=error.retry_after))
         logger.info("post postponed", extra=_fields("post_postponed", delivery, error))
         return states.postponed(
             delivery, error.code, now=now, retry_after=error.retry_after, jitter=self.jitter()

@@ -1,5 +1,7 @@
 """The outbox: what is claimed, and in which order."""
 
+from dataclasses import replace
+
 from bot.domain.deliveries import DeliveryState, delivered, postponed
 from bot.ports import ParkedChannel, Store
 from tests.support.databases import TestDatabase
@@ -97,6 +99,34 @@ async def test_the_channels_that_waited_longest_are_claimed_first(store: Store) 
 
     assert ids(await claim(store, after(5), channels=2)) == ["C1-1", "C2-1"]
     assert ids(await claim(store, after(5), channels=2)) == ["C3-1"]
+
+
+async def test_pauses_are_claimed_first_then_failures_then_the_rest(store: Store) -> None:
+    await add(
+        store,
+        make_new(1, channel_id="C1", due_at=after(1)),
+        make_new(2, channel_id="C2", due_at=after(2)),
+        replace(make_new(3, channel_id="C3", due_at=after(3)), kind="failure"),
+        replace(make_new(4, channel_id="C4", due_at=after(4)), urgent=True),
+    )
+
+    claimed = [await claim(store, after(5), channels=1) for _ in range(4)]
+    assert [ids(one) for one in claimed] == [["C4-4"], ["C3-3"], ["C1-1"], ["C2-2"]]
+
+
+async def test_what_a_clock_that_was_wrong_put_off_is_claimed_when_it_is_right(
+    store: Store,
+) -> None:
+    hour = 3600
+    await add(
+        store,
+        make_new(1, due_at=after(hour)),
+        make_new(2),
+        make_new(3, channel_id="C2", due_at=after(60)),
+        replace(make_new(4, channel_id="C3"), digest_at=after(hour)),
+    )
+
+    assert ids(await claim(store)) == ["C1-1", "C1-2"]
 
 
 async def test_a_subject_is_added_to_a_channel_once(store: Store) -> None:

@@ -347,12 +347,12 @@ async def test_that_the_server_ended_a_connection_is_told_whenever_it_is_heard(
 
     async def go_on_after(turns: int) -> None:
         async with store.begin() as transaction:
-            await transaction.slack_limits.closed(NOW)
+            await transaction.slack_limits.closed()
             # The loop hears of nothing meanwhile, as in a process that gets no CPU.
             postgres_server.execute(_END_ALL, postgres_database)
             for _ in range(turns):
                 await asyncio.sleep(0)
-            await transaction.slack_limits.closed(NOW)
+            await transaction.slack_limits.closed()
 
     told = set()
     for turns in range(5):

@@ -52,7 +52,7 @@ class WebApi:
             received = await read_request(request)
         except SlackRefusal as refusal:
             return _answer(refusal.body(), None)
-        strike = self._striker.next_for(name)
+        strike = self._striker.next_for(name, str(received.arguments.get("channel")))
         await strike.before()
         if strike.prevents:
             entry = self._log.add(name, None, received.arguments)

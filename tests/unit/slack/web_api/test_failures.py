@@ -89,10 +89,18 @@ def test_a_message_that_slack_will_never_take_is_refused(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", POSTPONED)
-def test_a_limit_postpones_every_channel(code: str) -> None:
-    error = post_error(failed(code))
-    assert isinstance(error, PostPostponed)
-    assert error.workspace_wide
+def test_a_limit_of_a_call_for_the_whole_workspace_postpones_every_channel(code: str) -> None:
+    for workspace_wide in (True, False):
+        error = post_error(failed(code), workspace_wide=workspace_wide)
+        assert isinstance(error, PostPostponed)
+        assert error.workspace_wide is workspace_wide
+
+
+@pytest.mark.parametrize(("said", "believed"), [("30", 30.0), ("86400", 300.0), ("-1", 0.0)])
+def test_a_wait_that_slack_cannot_mean_is_cut(said: str, believed: float) -> None:
+    assert (
+        read_failure(failed("ratelimited", headers={"Retry-After": said})).retry_after == believed
+    )
 
 
 @pytest.mark.parametrize("code", IN_DOUBT)

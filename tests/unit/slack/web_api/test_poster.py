@@ -185,7 +185,7 @@ async def test_a_limit_on_opening_conversations_keeps_back_no_other_posts() -> N
     assert not raised.value.workspace_wide
     slack, _ = poster("ratelimited")
     with pytest.raises(PostPostponed) as raised:
-        await slack.post("C1", MESSAGE, DELIVERY)
+        await slack.update("C1", "1.1", MESSAGE)
     assert raised.value.workspace_wide
 
 

@@ -233,12 +233,11 @@ async def test_a_limit_of_the_whole_workspace_holds_it() -> None:
 async def test_a_refusal_for_the_rate_is_heard_as_everywhere() -> None:
     world = World()
     desk = await reading(world)
-    world.poster.fail_next(PostPostponed("ratelimited", retry_after=3, workspace_wide=True))
+    world.poster.fail_next(PostPostponed("ratelimited", retry_after=3))
     world.log(ENTER, 7)
     await desk.poll()
     (one,) = deliveries(world)
     assert (one.state, one.attempted_at) == (DeliveryState.PENDING, None)
-    assert not desk.posts.pace.has_room(CHANNEL, world.clock.now())
     await desk.turns(10)
     assert len(texts(world)) == 1
 

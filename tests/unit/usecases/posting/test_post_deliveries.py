@@ -660,19 +660,19 @@ async def test_one_delivery_that_cannot_be_rendered_becomes_plain_text_and_stops
     assert ("not_rendered", "ERROR") in logged
 
 
-async def test_a_rate_limit_holds_every_channel_as_long_as_slack_says() -> None:
+async def test_a_rate_limit_in_one_channel_holds_that_channel_alone() -> None:
     bot = Posting()
-    limited = PostPostponed("ratelimited", retry_after=30, workspace_wide=True)
-    bot.poster.fail_next(limited, channel_id="C1")
+    bot.poster.fail_next(PostPostponed("ratelimited", retry_after=30), channel_id="C1")
     await bot.add(1)
     await bot.run()
     await bot.add(2, channel_id="C2")
 
     await bot.run(seconds=5, times=5)
-    assert len(bot.poster.calls) == 1
+    assert (bot.shown("C1"), bot.shown("C2")) == ([], [2])
     await bot.run(seconds=3, times=3)
 
     assert (bot.shown("C1"), bot.shown("C2")) == ([1], [2])
+    assert len(bot.poster.calls) == 3
 
 
 async def test_a_post_that_was_certainly_not_made_waits_longer_each_time() -> None:
