@@ -44,6 +44,14 @@ class Timer:
         """Whether its time came, and lifting the pause was tried and did not succeed."""
         return self.state is TimerState.RUNNING and self.failures > 0
 
+    @property
+    def is_time_of_day(self) -> bool:
+        """Whether the end was said as a time of day, which is a whole minute.
+
+        One that follows from a length is not, but by the rarest chance.
+        """
+        return not self.lifts_at.second and not self.lifts_at.microsecond
+
     def is_still(self, before: "Timer") -> bool:
         """Whether the pause is to end as it was to: nobody gave it another end, or none."""
         return self.state is TimerState.RUNNING and self.lifts_at == before.lifts_at

@@ -20,6 +20,10 @@ class Clock(Protocol):
         """The wall clock, aware, in UTC."""
         ...
 
+    def monotonic(self) -> float:
+        """Seconds that go on whatever becomes of the wall clock, from any beginning."""
+        ...
+
     async def sleep(self, seconds: float) -> None: ...
 
 

@@ -267,6 +267,8 @@ class Jobs:
         await self._at_once.drain()
         await self._watches.drain()
         await self._boards.drain()
+        if self._expiry is not None:
+            await self._expiry.drain()
         await self._scheduler.drain()
         try:
             await self.polls.release()

@@ -37,6 +37,10 @@ class StillClock(Clock):
         return NOW
 
     @override
+    def monotonic(self) -> float:
+        return 0.0
+
+    @override
     async def sleep(self, seconds: float) -> None:
         del seconds
 

@@ -1,9 +1,9 @@
-"""The service's clock goes minutes ahead of or behind ours: nothing is lost, nothing told twice."""
+"""Clocks that are off, and clocks that jump: nothing is lost, told twice or ended too soon."""
 
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import MERGE_QUEUE
+from tests.support.bot_tester import MERGE_QUEUE, BotTester
 from tests.support.clock import MovedClock
 
 pytestmark = pytest.mark.e2e
@@ -29,3 +29,19 @@ async def test_every_event_is_told_once_whatever_the_clocks_say(
     await bot.wait_for_post("Database migration")
     told = [one for one in bot.posts() if "Queued" in one]
     assert [next(each for each in numbers if f"#{each}" in one) for one in told] == numbers
+
+
+@pytest.mark.parametrize("jump", [3600, -3600])
+async def test_a_pause_lasts_as_long_as_it_was_to_though_our_clock_jumps(
+    bot: BotTester, clock: MovedClock, jump: int
+) -> None:
+    await bot.type("/mq pause 30m deploying 4.2")
+    await bot.wait_for_post("Queue paused")
+    clock.jump(jump)
+    await bot.pass_time(29 * 60)
+    await bot.ask("/mq status")
+    assert bot.pause_reason() is not None
+
+    await bot.pass_time(61)
+
+    assert "late" not in await bot.wait_for_post("Queue unpaused")

@@ -16,11 +16,16 @@ class FakeClock(Clock):
 
     def __init__(self, now: datetime = NOON) -> None:
         self._now = now
+        self._passed = 0.0
         self.slept: list[float] = []
 
     @override
     def now(self) -> datetime:
         return self._now
+
+    @override
+    def monotonic(self) -> float:
+        return self._passed
 
     @override
     async def sleep(self, seconds: float) -> None:
@@ -30,19 +35,33 @@ class FakeClock(Clock):
         await asyncio.sleep(0)
 
     def advance(self, seconds: float) -> datetime:
+        self._passed += seconds
         self._now += timedelta(seconds=seconds)
         return self._now
+
+    def jump(self, seconds: float) -> None:
+        """Somebody sets the wall clock; no time passes."""
+        self._now += timedelta(seconds=seconds)
 
 
 class MovedClock(SystemClock):
     """The time of this machine, and what a test has added to it. Waits are real."""
 
     def __init__(self) -> None:
-        self._added = timedelta()
+        self._passed = 0.0
+        self._jumped = 0.0
 
     @override
     def now(self) -> datetime:
-        return super().now() + self._added
+        return super().now() + timedelta(seconds=self._passed + self._jumped)
+
+    @override
+    def monotonic(self) -> float:
+        return super().monotonic() + self._passed
 
     def advance(self, seconds: float) -> None:
-        self._added += timedelta(seconds=seconds)
+        self._passed += seconds
+
+    def jump(self, seconds: float) -> None:
+        """Somebody sets the wall clock; no time passes."""
+        self._jumped += seconds

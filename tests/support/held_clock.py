@@ -22,6 +22,10 @@ class HeldClock(Clock):
         return self._now
 
     @override
+    def monotonic(self) -> float:
+        return (self._now - NOON).total_seconds()
+
+    @override
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         if seconds <= 0:

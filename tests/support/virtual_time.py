@@ -49,6 +49,10 @@ class VirtualClock(Clock):
         return BEGIN + timedelta(seconds=asyncio.get_running_loop().time())
 
     @override
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    @override
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 

@@ -1,27 +1,45 @@
 """Lift the pauses whose time has come, each once, and no other pause than its own."""
 
 import asyncio
+import logging
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
+from bot.domain.clock_jumps import ClockJumps
+from bot.domain.errors import BotError
+from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
-from bot.ports import Clock, Nudge, Store
+from bot.ports import Clock, Nudge, Store, Transaction
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.lift_group import LiftGroup, parties
 from bot.usecases.pausing.lift_pause import LiftPause
-from bot.usecases.side_by_side import side_by_side
+from bot.usecases.tasks import Tasks
+
+logger = logging.getLogger(__name__)
 
 AT_ONCE = 10_000
 """More than the largest group has: a group that ends at one moment ends in one act and one post."""
 
-LIFTED_AT_ONCE = 8
+LIFTED_AT_ONCE = 32
+"""Of those that are not parts of a group. Most of them wait for nothing but the service."""
+
 LEASE_NAME = "timers"
 LEASE = timedelta(seconds=30)
+FAR_FUTURE = datetime.max.replace(tzinfo=UTC)
+
+_Key = tuple[RepositoryName, datetime]
+_Moment = tuple[RepositoryName, datetime, datetime]
 
 
 @dataclass(frozen=True, slots=True)
 class ExpirePauses:
-    """One process at a time lifts; nothing due costs one look at an index."""
+    """One process at a time lifts; nothing due costs one look at an index.
+
+    What takes long holds up nothing else: each is a task of its own, and is not begun again while
+    it goes on. `moved`: how far the clock jumped since the time of a running timer was set, by
+    pause and time. A pause for half an hour lasts half an hour whatever the wall clock says.
+    """
 
     lift_pause: LiftPause
     lift_group: LiftGroup
@@ -30,31 +48,93 @@ class ExpirePauses:
     nudge: Nudge
     holder: str
     lease: JobLease = field(init=False)
+    jumps: ClockJumps = field(default_factory=ClockJumps)
+    moved: dict[_Moment, timedelta] = field(default_factory=dict)
+    under_way: set[_Key] = field(default_factory=set)
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks("lifting a timed pause has a defect", "expiry_defect")
+    )
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LIFTED_AT_ONCE))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lease", JobLease(LEASE_NAME, self.holder, LEASE))
 
     async def run(self) -> None:
-        """Raises StoreError."""
+        """Start what is due; it ends on its own. Raises StoreError."""
         now = self.clock.now()
+        jump = self.jumps.since_last(now, self.clock.monotonic())
         async with self.store.begin() as transaction:
-            due = await transaction.timers.due(now, AT_ONCE)
+            if jump:
+                await self._move(transaction, jump)
+            due = await self._due(transaction, now)
             if not due:
                 return
             if await self.lease.take(transaction, now) is None:
                 return
             together, alone = await parties(transaction, due)
         for party in together:
-            await self.lift_group.run(party, self.lease)
-            self.nudge()
-        gate = asyncio.Semaphore(LIFTED_AT_ONCE)
-        await side_by_side(self._lift(timer, gate) for timer in alone)
+            moved = self._moved(party.timers[0], party.timers[0].lifts_at)
+            self._start(party.timers, self.lift_group.run(party, self.lease, moved))
+        for timer in alone:
+            self._start([timer], self._lift(timer))
+
+    async def drain(self) -> None:
+        """Wait for what is under way."""
+        await self.tasks.drain()
 
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
         await self.lease.release(self.store, self.clock.now())
 
-    async def _lift(self, timer: Timer, gate: asyncio.Semaphore) -> None:
-        async with gate:
-            await self.lift_pause.run(timer, self.lease)
+    async def _move(self, transaction: Transaction, jump: timedelta) -> None:
+        """Of all that run, those that were set for a length end as much later by the new time."""
+        running = await transaction.timers.due(FAR_FUTURE, AT_ONCE)
+        moved = {
+            (timer.repository, timer.paused_at, at): self._moved(timer, at) + jump
+            for timer in running
+            for at in (timer.lifts_at, timer.due_at)
+            if not timer.is_time_of_day or at != timer.lifts_at
+        }
+        self.moved.clear()
+        self.moved.update(moved)
+
+    def _moved(self, timer: Timer, at: datetime) -> timedelta:
+        return self.moved.get((timer.repository, timer.paused_at, at), timedelta())
+
+    async def _due(self, transaction: Transaction, now: datetime) -> Sequence[Timer]:
+        earliest = min(self.moved.values(), default=timedelta())
+        found = await transaction.timers.due(now - min(earliest, timedelta()), AT_ONCE)
+        return [
+            timer
+            for timer in found
+            if timer.due_at + self._moved(timer, timer.due_at) <= now
+            and _key(timer) not in self.under_way
+        ]
+
+    def _start(self, timers: Iterable[Timer], work: Awaitable[object]) -> None:
+        keys = {_key(timer) for timer in timers}
+        self.under_way.update(keys)
+        first = min(keys)[0]
+        self.tasks.start(self._finish(keys, work), f"lift {first}")
+
+    async def _finish(self, keys: set[_Key], work: Awaitable[object]) -> None:
+        try:
+            await work
+        except BotError as error:
+            # The timers are due still, so the next run begins them again.
+            logger.warning(
+                "timed pauses could not be lifted",
+                extra={"action": "expiry_failed", "count": len(keys), "detail": str(error)},
+            )
+        finally:
+            self.under_way.difference_update(keys)
         self.nudge()
+
+    async def _lift(self, timer: Timer) -> None:
+        async with self.gate:
+            moved = self._moved(timer, timer.lifts_at)
+            await self.lift_pause.run(timer, self.lease, moved=moved)
+
+
+def _key(timer: Timer) -> _Key:
+    return timer.repository, timer.paused_at

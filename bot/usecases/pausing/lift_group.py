@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from bot.domain.audit import Action, Actor, Origin
 from bot.domain.errors import QueueBusy
-from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.group_acts import GroupOutcome, HeldPause, RepositoryResult
 from bot.domain.groups import Group
-from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused
+from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
 from bot.domain.snapshots import same_moment
@@ -68,8 +69,8 @@ class LiftGroup:
     lift_pause: LiftPause
     work: GroupWork
 
-    async def run(self, party: Party, lease: JobLease) -> None:
-        """Raises StoreError."""
+    async def run(self, party: Party, lease: JobLease, moved: timedelta) -> None:
+        """`moved`: how far the clock jumped since the timers were set. Raises StoreError."""
         first = party.timers[0]
         timers = {timer.repository: timer for timer in party.timers}
         request = GroupRequest(
@@ -77,19 +78,21 @@ class LiftGroup:
             Actor(first.set_by, first.set_by_name),
             Origin.TIMER,
             first.channel_id,
-            lifts_at=first.lifts_at,
+            lifts_at=first.lifts_at + moved,
         )
         act = await self.work.begin(request, Action.UNPAUSE, request.group.repositories)
 
         async def lift(repository: RepositoryName) -> RepositoryResult:
-            return await self._one(act, party, timers[repository], lease)
+            timer = timers[repository]
+            outcome = await self.lift_pause.run(timer, lease, act, moved=moved)
+            return await self._result(party, timer, outcome)
 
         await self.work.run(act, request, lift, _unheard)
 
-    async def _one(
-        self, act: GroupAct, party: Party, timer: Timer, lease: JobLease
+    async def _result(
+        self, party: Party, timer: Timer, outcome: UnpauseOutcome | LiftsLater | Postponed
     ) -> RepositoryResult:
-        match await self.lift_pause.run(timer, lease, act):
+        match outcome:
             case Unpaused():
                 return RepositoryResult(timer.repository, GroupOutcome.CHANGED)
             case NotPaused():
@@ -99,7 +102,7 @@ class LiftGroup:
                 await self._let_go(party, timer)
                 return RepositoryResult(timer.repository, GroupOutcome.REPLACED, known.by)
             case LiftsLater():
-                detail = "somebody gave it another end meanwhile"
+                detail = "somebody resumed it, or changed its end, meanwhile"
                 return RepositoryResult(timer.repository, GroupOutcome.FAILED, detail=detail)
             case Postponed(error=error):
                 why = str(error) if isinstance(error, QueueBusy) else answer_of(error)

@@ -46,9 +46,14 @@ class LiftPause:
     jitter: Callable[[], float]
 
     async def run(
-        self, timer: Timer, lease: JobLease, part_of: GroupAct | None = None
+        self,
+        timer: Timer,
+        lease: JobLease,
+        part_of: GroupAct | None = None,
+        *,
+        moved: timedelta = timedelta(),
     ) -> UnpauseOutcome | LiftsLater | Postponed:
-        """Raises StoreError."""
+        """`moved`: how far the clock jumped since the timer was set. Raises StoreError."""
         request = UnpauseRequest(
             timer.repository,
             Actor(timer.set_by, timer.set_by_name),
@@ -56,7 +61,7 @@ class LiftPause:
             timer.channel_id,
             expected=timer.paused_at,
             part_of=part_of,
-            lifts_at=timer.lifts_at,
+            lifts_at=timer.lifts_at + moved,
         )
         try:
             outcome = await self.unpause_queue.on_time(request, timer)

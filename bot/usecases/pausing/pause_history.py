@@ -127,7 +127,7 @@ def _over(
     return replace(record, ended_at=ended_at, ended_by=by, ending=ending)
 
 
-async def end_pause(
+async def end_pause(  # noqa: PLR0913  # two are told by name
     transaction: Transaction,
     record: PauseRecord,
     ended_at: datetime,
@@ -135,10 +135,12 @@ async def end_pause(
     now: datetime,
     *,
     ending: PauseEnding = PauseEnding.LIFTED,
+    lifts_at: datetime | None = None,
 ) -> PauseRecord:
     """Put the end of a pause on record, once, and close its cards; later only who ended it.
 
     The caller has read `record` in this transaction, with the repository's pauses held.
+    `lifts_at`: when the timer was to end it that did.
     """
     if record.is_open:
         ended = _over(record, ended_at, by, ending)
@@ -147,7 +149,7 @@ async def end_pause(
     if ended == record:
         return record
     await transaction.pauses.save(ended)
-    await end_timer(transaction, ended)
+    await end_timer(transaction, ended, lifts_at)
     await touch_pause(transaction, ended, now, closed=True)
     await touch_group(transaction, ended, now)
     await _tell_watchers(transaction, ended, now)

@@ -67,13 +67,19 @@ async def set_timer(transaction: Transaction, done: AuditRecord) -> None:
     )
 
 
-async def end_timer(transaction: Transaction, over: PauseRecord) -> None:
-    """A timer ends with its pause. The repository's pauses are held."""
+async def end_timer(
+    transaction: Transaction, over: PauseRecord, lifts_at: datetime | None = None
+) -> None:
+    """A timer ends with its pause. The repository's pauses are held.
+
+    `lifts_at`: its time by a clock that has jumped since it was set.
+    """
     timer = await transaction.timers.locked(over.repository, over.paused_at)
     if timer is None or timer.state is not TimerState.RUNNING or not over.is_of(timer.paused_at):
         return
     state = TimerState.FIRED if over.ending is PauseEnding.TIMER else TimerState.VOID
-    await transaction.timers.save(replace(timer, state=state))
+    ended = replace(timer, state=state, lifts_at=lifts_at or timer.lifts_at)
+    await transaction.timers.save(ended)
 
 
 async def move_timer(transaction: Transaction, before: PauseRecord, paused_at: datetime) -> None:

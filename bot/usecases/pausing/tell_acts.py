@@ -85,7 +85,15 @@ async def _unpaused(
 ) -> None:
     record = await _lifted(transaction, act, now)
     ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.LIFTED
-    ended = await end_pause(transaction, record, act.at, _who(act.actor), now, ending=ending)
+    ended = await end_pause(
+        transaction,
+        record,
+        act.at,
+        _who(act.actor),
+        now,
+        ending=ending,
+        lifts_at=act.lifts_at,
+    )
     await tell_end(transaction, ended, hearing, now, told_otherwise=together)
 
 

@@ -9,7 +9,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.audit import Action, ActResult, AuditSelection, Origin
-from bot.domain.durations import For
+from bot.domain.durations import For, Until
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.group_acts import EVERY_ACT, GroupOutcome
 from bot.domain.groups import Group
@@ -17,6 +17,7 @@ from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.messages.timers import late_by
 from bot.ports import Hear, Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
@@ -32,6 +33,7 @@ from tests.support.clock import MovedClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, API, SITE
 from tests.support.merge_queue import FakeMergeQueue
+from tests.support.waiting import until_true
 
 HALF_HOUR = timedelta(minutes=30)
 
@@ -57,11 +59,16 @@ class Process:
         lift = LiftPause(UnpauseQueue(service, acts), store, clock, lambda: 0.5)
         self.expiry = ExpirePauses(lift, LiftGroup(lift, work), store, clock, nobody, name)
 
-    async def pause(self, repository: RepositoryName) -> None:
+    async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:
         request = PauseRequest(
-            repository, "deploying", ALICE, Origin.COMMAND, "C1", lasting=For(HALF_HOUR)
+            repository, "deploying", ALICE, Origin.COMMAND, "C1", lasting=For(length)
         )
         await self.pausing.run(request)
+
+    async def expire(self) -> None:
+        """Look once at what is due, and wait until all of it is over."""
+        await self.expiry.run()
+        await self.expiry.drain()
 
 
 @dataclass
@@ -111,12 +118,12 @@ async def test_two_processes_that_look_at_once_lift_each_pause_once(store: Store
     await one.pause(SITE)
     await other.pause(API)
     clock.advance(HALF_HOUR.total_seconds() - 10)
-    await asyncio.gather(one.expiry.run(), other.expiry.run())
+    await asyncio.gather(one.expire(), other.expire())
     assert await lifted(store) == []
 
     clock.advance(11)
     for _ in range(2):
-        await asyncio.gather(one.expiry.run(), other.expiry.run())
+        await asyncio.gather(one.expire(), other.expire())
 
     assert await lifted(store) == [API, SITE]
     assert len(service.called("unpause")) == 2
@@ -131,11 +138,11 @@ async def test_a_process_that_hung_while_it_lifted_lifts_nothing_twice(store: St
     async with store.begin() as transaction:
         # The lease of a process that is stopped just after it took the lease.
         await transaction.leases.claim(["timers"], holder="hung", now=clock.now(), lifetime=LEASE)
-    await asyncio.gather(one.expiry.run(), other.expiry.run())
+    await asyncio.gather(one.expire(), other.expire())
     assert await lifted(store) == []
 
     clock.advance(LEASE.total_seconds() + 1)
-    await asyncio.gather(one.expiry.run(), other.expiry.run())
+    await asyncio.gather(one.expire(), other.expire())
 
     assert await lifted(store) == [SITE]
     assert len(service.called("unpause")) == 1
@@ -152,7 +159,7 @@ async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: 
     clock.advance(HALF_HOUR.total_seconds() + 60)
 
     for _ in range(2):
-        await asyncio.gather(one.expiry.run(), other.expiry.run())
+        await asyncio.gather(one.expire(), other.expire())
 
     assert await lifted(store) == [API, SITE]
     async with store.begin() as transaction:
@@ -191,8 +198,8 @@ async def test_a_group_that_takes_longer_to_lift_than_a_lease_lasts_is_told_as_l
     clock.advance(HALF_HOUR.total_seconds() + 60)
     service.passes = clock.advance
 
-    await one.expiry.run()
-    await other.expiry.run()
+    await one.expire()
+    await other.expire()
 
     assert await lifted(store) == [API, SITE]
     async with store.begin() as transaction:
@@ -225,7 +232,7 @@ async def test_a_pause_that_is_being_extended_when_its_time_comes_is_not_lifted(
     await service.asked.wait()
     service.is_held = False
     clock.advance(2)
-    expiring = asyncio.create_task(other.expiry.run())
+    expiring = asyncio.create_task(other.expire())
     await clock.waited.wait()
     service.answers.set()
     assert isinstance(await extending, Extended)
@@ -234,7 +241,7 @@ async def test_a_pause_that_is_being_extended_when_its_time_comes_is_not_lifted(
     assert SITE in service.pauses
     assert await lifted(store) == ([API] if together else [])
     clock.advance(HALF_HOUR.total_seconds() + 1)
-    await other.expiry.run()
+    await other.expire()
     assert SITE in await lifted(store)
 
 
@@ -269,7 +276,7 @@ async def test_an_end_that_was_given_while_the_service_failed_to_unpause_is_kept
             await transaction.timers.save(replace(timer, lifts_at=later, due_at=later))
 
     service.meanwhile = extended
-    await process.expiry.run()
+    await process.expire()
 
     async with store.begin() as transaction:
         timer = await transaction.timers.of(SITE, paused_at)
@@ -287,10 +294,145 @@ async def test_a_timer_that_finds_another_pause_says_so_on_record_once(store: St
     clock.advance(HALF_HOUR.total_seconds() + 1)
     service.pauses[SITE] = Pause(reason="night", paused_at=clock.now())
 
-    await process.expiry.run()
+    await process.expire()
 
     async with store.begin() as transaction:
         records = await transaction.audit.oldest(AuditSelection(), 1000)
     (left,) = [one for one in records if one.action is Action.UNPAUSE]
     assert left.result is ActResult.UNCHANGED
     assert left.previous_reason == "night"
+
+
+@dataclass
+class PartlyHeldService(HeldService):
+    """Keeps those waiting who ask for a pause of one of `held`."""
+
+    held: frozenset[RepositoryName] = frozenset()
+
+    @override
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        self.is_held = repository in self.held
+        return await super().current_pause(repository)
+
+
+@pytest.mark.parametrize("together", [False, True])
+async def test_a_timer_does_not_wait_for_others_that_take_long(
+    store: Store,
+    together: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Neither for those that were due before, nor for those that are due at the same moment."""
+    clock = MovedClock()
+    slow = tuple(RepositoryName(f"acme/slow-{number}") for number in range(2))
+    same, later = RepositoryName("acme/same"), RepositoryName("acme/later")
+    service = PartlyHeldService((*slow, same, later), held=frozenset(slow))
+    service.answers.set()
+    process = Process("one", store, service, clock)
+    if together:
+        request = GroupRequest(
+            Group("release", slow), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
+        )
+        await process.groups.run(request, unheard)
+    else:
+        for name in slow:
+            await process.pause(name)
+    await process.pause(same)
+    await process.pause(later, HALF_HOUR + timedelta(minutes=1))
+    service.answers.clear()
+
+    clock.advance(HALF_HOUR.total_seconds() + 1)
+    await until_true(lambda: _lifts(process, store, same), "what was due at the same moment")
+    clock.advance(60)
+    await until_true(lambda: _lifts(process, store, later), "what was due later")
+
+    assert await lifted(store) == [later, same]
+    service.answers.set()
+    await process.expiry.drain()
+    assert await lifted(store) == sorted([later, same, *slow])
+    assert len(service.called("unpause")) == 4
+
+
+async def _lifts(process: Process, store: Store, repository: RepositoryName) -> bool:
+    """As the schedule does, which looks every second."""
+    await process.expiry.run()
+    return repository in await lifted(store)
+
+
+HOUR = timedelta(hours=1).total_seconds()
+
+
+@pytest.mark.parametrize("jump", [HOUR, -HOUR])
+@pytest.mark.parametrize("together", [False, True])
+async def test_a_duration_lasts_as_long_as_it_was_to_though_the_clock_jumps(
+    store: Store,
+    jump: float,
+    together: bool,  # noqa: FBT001 - drawn
+) -> None:
+    clock = MovedClock()
+    service = FakeMergeQueue((SITE, API))
+    process = Process("one", store, service, clock)
+    if together:
+        request = GroupRequest(
+            Group("release", (SITE, API)), ALICE, Origin.COMMAND, "C1", asked="30m deploying"
+        )
+        await process.groups.run(request, unheard)
+    else:
+        await process.pause(SITE)
+        await process.pause(API)
+    await process.expire()
+    clock.advance(60)
+    clock.jump(jump)
+    await process.expire()
+    clock.advance(HALF_HOUR.total_seconds() - 62)
+    await process.expire()
+    assert await lifted(store) == []
+
+    clock.advance(3)
+    await process.expire()
+
+    assert await lifted(store) == [API, SITE]
+    async with store.begin() as transaction:
+        records = await transaction.audit.oldest(AuditSelection(), 1000)
+        act = await transaction.group_acts.latest("release", EVERY_ACT)
+    ends = [(one.at, one.lifts_at) for one in records if one.result is ActResult.DONE][2:]
+    ends += [(act.at, act.lifts_at)] if act is not None else []
+    assert not any(late_by(at, lifts_at) for at, lifts_at in ends)
+
+
+async def test_a_time_of_day_is_that_of_the_clock_on_the_wall_though_it_jumps(
+    store: Store,
+) -> None:
+    clock = MovedClock()
+    service = FakeMergeQueue((SITE,))
+    process = Process("one", store, service, clock)
+    end = (clock.now() + timedelta(hours=2)).replace(minute=0, second=0, microsecond=0)
+    until_then = Until(end.time(), end.date(), "UTC")
+    request = PauseRequest(SITE, "deploying", ALICE, Origin.COMMAND, "C1", lasting=until_then)
+    await process.pausing.run(request)
+    await process.expire()
+
+    clock.jump((end - clock.now()).total_seconds() - 60)
+    await process.expire()
+    assert await lifted(store) == []
+    clock.advance(61)
+    await process.expire()
+
+    assert await lifted(store) == [SITE]
+
+
+async def test_what_the_service_did_not_lift_is_tried_again_soon_though_the_clock_is_set_back(
+    store: Store,
+) -> None:
+    clock = MovedClock()
+    service = FakeMergeQueue((SITE,))
+    process = Process("one", store, service, clock)
+    await process.pause(SITE)
+    clock.advance(HALF_HOUR.total_seconds() + 1)
+    service.fail_next(MergeQueueUnavailable("503"))
+    await process.expire()
+    clock.jump(-HOUR)
+    await process.expire()
+
+    clock.advance(61)
+    await process.expire()
+
+    assert await lifted(store) == [SITE]
