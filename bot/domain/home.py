@@ -30,24 +30,33 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class HomeState:
-    """The same for everybody who looks; `left_out` repositories have no room."""
+    """The same for everybody who looks at this page.
+
+    `first`: the place of the first of `queues` among all `total`. `others` were read as well, and
+    have no room on this page.
+    """
 
     queues: Sequence[ReadQueue]
-    left_out: int
+    first: int
+    total: int
     polled: Mapping[RepositoryName, datetime]
     subscriptions: Sequence[Subscription]
     health: Health
     read_at: datetime
     timers: Sequence[Timer] = ()
+    others: Sequence[ReadQueue] = ()
+
+    @property
+    def read(self) -> Sequence[ReadQueue]:
+        """All that was read, whether it is shown or not."""
+        return [*self.queues, *self.others]
 
     def timeless(self) -> "HomeState":
         """The same without the times that change although nothing has happened."""
         return replace(
             self,
-            queues=[
-                replace(one, read_at=_NO_TIME) if isinstance(one, Snapshot) else one
-                for one in self.queues
-            ],
+            queues=[_timeless(one) for one in self.queues],
+            others=[_timeless(one) for one in self.others],
             polled={},
             read_at=_NO_TIME,
         )
@@ -55,7 +64,7 @@ class HomeState:
     def pull_requests_of(self, login: str) -> list[tuple[RepositoryName, QueuedPullRequest]]:
         """Those of one author, in the order of the queues."""
         found = []
-        for one in self.queues:
+        for one in self.read:
             if isinstance(one, Snapshot):
                 queued = [*one.queued_in_batches(), *one.status.waiting_pull_requests]
                 mine = {each.number: each for each in queued if _is_by(each, login)}
@@ -69,6 +78,10 @@ class Viewer:
 
     may_pause: bool
     person: AboutPerson
+
+
+def _timeless(one: ReadQueue) -> ReadQueue:
+    return replace(one, read_at=_NO_TIME) if isinstance(one, Snapshot) else one
 
 
 def _is_by(pull_request: QueuedPullRequest, login: str) -> bool:

@@ -9,7 +9,7 @@ from bot.domain.message import Block, View
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.domain.timers import Timer
-from bot.messages import actions, blocks, notices
+from bot.messages import actions, blocks, notices, paging
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status
 from bot.messages.subscriptions import channel, heard, origin
@@ -29,10 +29,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
     shown: list[Block] = [blocks.header("Merge queues")]
     for one in state.queues:
         shown += [*_repository(one, state, viewer), blocks.divider()]
-    if state.left_out:
-        shown.append(
-            blocks.context(f"and {state.left_out} more: `{escape(command)} status owner/name`")
-        )
+    shown += _pages(state)
     shown += _mine(state, viewer.person.login, command)
     shown += [blocks.section("*What I tell you*"), *notices.rows(viewer.person)]
     shown.append(notices.by_words(command))
@@ -46,6 +43,22 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
         )
     )
     return View({"type": "home", "blocks": [dict(block) for block in shown]})
+
+
+def _pages(state: HomeState) -> list[Block]:
+    last = state.first + len(state.queues)
+    buttons = paging.offset_buttons(
+        "home",
+        state.first,
+        state.total,
+        len(state.queues),
+        on=actions.HOME_ON,
+        back=actions.HOME_BACK,
+    )
+    if buttons is None:
+        return []
+    place = f"Repositories {state.first + 1:,} to {last:,} of {state.total:,}, paused ones first"
+    return [blocks.context(place), buttons]
 
 
 def refused(error: PermissionDenied) -> View:
@@ -110,12 +123,24 @@ def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
         return [head, blocks.context(hint)]
     mine = state.pull_requests_of(login)
     if not mine:
-        return [head, blocks.context(f"None of {quote(login, NAME_LIMIT)} just now")]
+        none = f"None of {quote(login, NAME_LIMIT)} just now"
+        return [head, blocks.context(none, _looked(state))]
     lines = [f"• {escape(name)}: {pull_request_link(one)}" for name, one in mine[:MINE_SHOWN]]
     left = len(mine) - MINE_SHOWN
     if left > 0:
         lines.append(f"and {left} more")
-    return [head, blocks.section("\n".join(lines))]
+    looked = _looked(state)
+    return [
+        head,
+        blocks.section("\n".join(lines)),
+        *([blocks.context(looked)] if looked else []),
+    ]
+
+
+def _looked(state: HomeState) -> str:
+    """Not all repositories are asked when somebody looks."""
+    read = len(state.read)
+    return f"looked at {read:,} of {state.total:,} repositories" if read < state.total else ""
 
 
 def _timers(timers: Sequence[Timer]) -> list[Block]:

@@ -163,6 +163,12 @@ class PullRequests(Protocol):
         self, repository: RepositoryName, numbers: Collection[int]
     ) -> Mapping[int, PullRequestRecord]: ...
 
+    async def repositories_of(
+        self, authors: Collection[str], seen_since: datetime
+    ) -> Sequence[RepositoryName]:
+        """Where a pull request of one of the authors was in a queue since; the latest first."""
+        ...
+
     async def delete_before(self, seen_before: datetime) -> int:
         """Delete those not seen in a queue since; return how many."""
         ...

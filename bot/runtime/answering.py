@@ -135,7 +135,7 @@ class Answering:
                 repositories,
                 use.snooze_reminders,
             ),
-            GroupActions(self.grouping, groups),
+            GroupActions(self.grouping, groups, use.check_permission),
             AuditActions(use.show_audit, use.check_permission, repositories),
             WatchActions(use.watch_resume, repositories),
             NoticeActions(self.accounts, use.check_permission),

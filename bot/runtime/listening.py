@@ -88,7 +88,8 @@ def build_listeners(
         clock=ports.clock,
     )
     behind = (inbox, once, boundary, slack.client, slack.replies)
-    actions = ActionListeners(answering.clicks(answers, groups), home, *behind)
+    clicks = {**answering.clicks(answers, groups), **home.clicks()}
+    actions = ActionListeners(clicks, home, *behind)
     views = ViewListeners(answering.pausing, repositories, *behind)
     group_form = GroupFormListener(answering.grouping, groups, *behind)
     commands = CommandListeners(settings.command, answers, *behind)

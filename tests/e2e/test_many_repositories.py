@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, BotTester
+from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES, BotTester
 
 pytestmark = pytest.mark.e2e
 
@@ -12,14 +12,17 @@ LAST = f"acme/repo{COUNT - 1}"
 MENU = f"Type part of a name ({COUNT} repositories)"
 
 
+async def start_with_many(
+    start_bot: StartBot, channels: str = "acme/repo0=C0RELEASE:freeze"
+) -> BotTester:
+    repositories = {f"acme/repo{number}": "quiet" for number in range(COUNT)}
+    environment = {"MQBOT_POLL_SECONDS": "5"}
+    return await start_bot(repositories=repositories, channels=channels, environment=environment)
+
+
 @pytest.fixture
 async def bot(start_bot: StartBot) -> BotTester:
-    repositories = {f"acme/repo{number}": "quiet" for number in range(COUNT)}
-    return await start_bot(
-        repositories=repositories,
-        channels="acme/repo0=C0RELEASE:freeze",
-        environment={"MQBOT_POLL_SECONDS": "30"},
-    )
+    return await start_with_many(start_bot)
 
 
 async def test_the_form_opens_for_a_repository_past_the_hundredth(bot: BotTester) -> None:
@@ -56,3 +59,53 @@ async def test_an_outsider_gets_no_names_as_suggestions(bot: BotTester) -> None:
     bot.slack.installation.workspace.users[BOB].kind = "guest"
     await bot.pass_time(600)
     assert await bot.suggestions(question, "repo", menu=MENU, by=BOB) == []
+
+
+async def test_home_shows_a_paused_queue_first_wherever_it_is_configured(bot: BotTester) -> None:
+    await bot.type(f"/mq pause {LAST} CI runners are down", channel=MERGE_QUEUE)
+    await bot.wait_for_post("Queue paused")
+    await bot.open_home()
+    home = await bot.home(f"*{LAST}* is paused")
+    assert home.words.index(f"*{LAST}* is paused") < home.words.index("is running")
+    assert f"Repositories 1 to 10 of {COUNT}, paused ones first" in home
+
+
+async def test_home_has_pages_for_the_rest(bot: BotTester) -> None:
+    await bot.open_home()
+    home = await bot.home("Repositories 1 to 10")
+    await bot.click(home, "Show more")
+    home = await bot.home("Repositories 11 to 20")
+    assert "*acme/repo10* is running" in home
+    await bot.click(home, "Refresh")
+    await bot.click(await bot.home("Repositories 11 to 20"), "Back")
+    await bot.home("Repositories 1 to 10")
+    await bot.open_home()
+    await bot.home("Repositories 1 to 10")
+
+
+async def test_home_shows_my_pull_requests_wherever_they_are(start_bot: StartBot) -> None:
+    bot = await start_with_many(start_bot, channels=f"{LAST}=C0RELEASE:enter")
+    assert "You are ada" in await bot.ask("/mq link ada")
+    bot.enqueue(LAST, title="Add search", author="ada", hangs=True)
+    await bot.wait_for_post("Queued", RELEASES)
+    await bot.open_home()
+    home = await bot.home("Add search")
+    assert f"*{LAST}*" not in home
+    assert f"looked at 41 of {COUNT} repositories" in home
+
+
+async def test_the_status_of_all_has_pages_and_shows_a_paused_queue_first(bot: BotTester) -> None:
+    await bot.type(f"/mq pause {LAST} CI runners are down", channel=MERGE_QUEUE)
+    await bot.wait_for_post("Queue paused")
+    answer = await bot.ask("/mq status all")
+    assert f"all: 1 of {COUNT} queues paused" in answer
+    assert answer.words.index(f"*{LAST}* paused by alice") < answer.words.index("running")
+    assert f"Queues 1 to 50 of {COUNT}" in answer
+    await bot.click(answer, "Show more")
+    answer = await bot.wait_for_change(answer, f"Queues 51 to 100 of {COUNT}")
+    assert f"all: 1 of {COUNT} queues paused" in answer
+    await bot.click(answer, "Show more")
+    answer = await bot.wait_for_change(answer, f"Queues 101 to {COUNT} of {COUNT}")
+    assert answer.labels == ["Back"]
+    await bot.click(answer, "Back")
+    await bot.wait_for_change(answer, f"Queues 51 to 100 of {COUNT}")

@@ -199,7 +199,8 @@ def make_home_state(text: str, *queues: ReadQueue) -> HomeState:
     subscription = make_subscription("merge", text or "enter", repository=LONG_NAME)
     return HomeState(
         queues=queues,
-        left_out=3,
+        first=10,
+        total=10 + len(queues) + 3,
         polled={SITE: NOON - timedelta(hours=3)},
         subscriptions=[subscription] * 20,
         health=Health(1234, 5, NOON - timedelta(hours=1), [("C0GONE", text)] * 9),

@@ -206,6 +206,7 @@ def make_snapshot(
 
 def make_home(
     *queues: ReadQueue,
+    first: int = 0,
     left_out: int = 0,
     polled: Mapping[RepositoryName, datetime] | None = None,
     subscriptions: Sequence[Subscription] = (),
@@ -213,7 +214,8 @@ def make_home(
     timers: Sequence[Timer] = (),
 ) -> HomeState:
     known = health or Health()
-    return HomeState(queues, left_out, polled or {}, subscriptions, known, NOON, timers)
+    total = first + len(queues) + left_out
+    return HomeState(queues, first, total, polled or {}, subscriptions, known, NOON, timers)
 
 
 def make_person(login: str | None = None, **choices: bool) -> AboutPerson:

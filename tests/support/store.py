@@ -335,6 +335,17 @@ class InMemoryPullRequests(ports.PullRequests):
         }
 
     @override
+    async def repositories_of(
+        self, authors: Collection[str], seen_since: datetime
+    ) -> Sequence[RepositoryName]:
+        wanted = {one.lower() for one in authors}
+        latest: dict[RepositoryName, datetime] = {}
+        for (repository, _), one in self._kept.items():
+            if one.seen_at >= seen_since and one.author.lower() in wanted:
+                latest[repository] = max(one.seen_at, latest.get(repository, one.seen_at))
+        return sorted(sorted(latest), key=lambda name: latest[name], reverse=True)
+
+    @override
     async def delete_before(self, seen_before: datetime) -> int:
         old = [key for key, record in self._kept.items() if record.seen_at < seen_before]
         old.sort(key=lambda key: self._kept[key].seen_at)

@@ -38,14 +38,19 @@ def make_event(
 
 
 def make_pull_request(
-    number: int = 7, *, title: str = "Add search", seen_at: datetime = NOW
+    number: int = 7,
+    *,
+    title: str = "Add search",
+    author: str = "ada",
+    repository: RepositoryName = SITE,
+    seen_at: datetime = NOW,
 ) -> PullRequestRecord:
     return PullRequestRecord(
-        repository=SITE,
+        repository=repository,
         number=number,
         title=title,
         url=f"https://code.example/acme/site/pull/{number}",
-        author="ada",
+        author=author,
         seen_at=seen_at,
     )
 

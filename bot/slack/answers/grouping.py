@@ -13,6 +13,7 @@ from bot.domain.commands import (
 from bot.domain.durations import Lasting, written
 from bot.domain.group_acts import GroupAct, read_asked
 from bot.domain.groups import Group
+from bot.domain.message import Message
 from bot.messages.groups import group_acts, group_form, group_question, group_status
 from bot.messages.text import clean
 from bot.ports import Clock
@@ -80,8 +81,18 @@ class GroupAnswers:
         await self.unpause(self.request(command.group, conversation), conversation)
 
     async def _status(self, command: GroupStatusCommand, conversation: Conversation) -> None:
-        read = await self.show_group.run(command.group)
-        await conversation.tell_actor(group_status.status(command.group, read))
+        message = await self.status_page(command.group, 0)
+        await conversation.tell_actor(message)
+
+    async def status_page(self, group: Group, first: int) -> Message:
+        page = await self.show_group.page(group, first)
+        return group_status.status(
+            group,
+            page.read,
+            first=page.first,
+            total=page.total,
+            paused_elsewhere=page.paused_elsewhere,
+        )
 
     async def pause(self, request: GroupRequest, conversation: Conversation) -> None:
         """Acts, and shows how far it has come and how it ended."""

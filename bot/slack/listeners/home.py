@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +16,10 @@ from bot.domain.errors import PermissionDenied, StoreUnavailable
 from bot.domain.home import HomeState, Viewer
 from bot.domain.message import View
 from bot.domain.repositories import Repositories
-from bot.messages import home
+from bot.messages import actions, home
 from bot.ports import Clock
 from bot.slack.listeners.home_viewers import RecentViewer, RecentViewers
-from bot.slack.payloads import HomeOpened
+from bot.slack.payloads import BlockActions, HomeOpened
 from bot.slack.receiving.inbox import Inbox
 from bot.slack.receiving.once import Once
 from bot.slack.replying.conversation import Conversation
@@ -66,8 +66,20 @@ class HomeTab:
             origin=Origin.HOME,
             trigger_id="",
         )
-        work = self.once.act(body, self.publish(conversation))
+        work = self.once.act(body, self._open(conversation))
         self.inbox.hand_over(self.boundary.guard(work, conversation))
+
+    def clicks(self) -> Mapping[str, Callable[[BlockActions, Conversation], Awaitable[None]]]:
+        return {actions.HOME_ON: self._turn, actions.HOME_BACK: self._turn}
+
+    async def _turn(self, click: BlockActions, conversation: Conversation) -> None:
+        """The tab is drawn after any click on it."""
+        first = int(click.action.chosen.partition(" ")[0])
+        self.viewers.opened(conversation.actor, self.clock.now()).first = first
+
+    async def _open(self, conversation: Conversation) -> None:
+        self.viewers.opened(conversation.actor, self.clock.now()).first = 0
+        await self.publish(conversation)
 
     async def publish(self, conversation: Conversation) -> None:
         """Draw the tab for the person who opened it or pressed something on it."""
@@ -80,9 +92,8 @@ class HomeTab:
             return
         recent = self.viewers.opened(actor, self.clock.now())
         try:
-            state, viewer = await asyncio.gather(
-                self.show_home.run(self.repositories.names), self._viewer(actor)
-            )
+            viewer = await self._viewer(actor)
+            state = await self._state(recent.first, [viewer])
         except StoreUnavailable:
             await conversation.publish_home(home.unavailable())
             raise
@@ -92,13 +103,18 @@ class HomeTab:
     async def refresh(self) -> None:
         """Draw it again for those who looked lately and would see something else by now.
 
-        One reading of the queues serves them all. Raises StoreUnavailable.
+        One reading of the queues serves all who look at the same page. Raises StoreUnavailable.
         """
         due = self.viewers.due(self.clock.now())
         if not due:
             return
-        state = await self.show_home.run(self.repositories.names)
-        for recent, viewer in await self._admitted(due):
+        admitted = await self._admitted(due)
+        states = {
+            first: await self._state(first, [viewer for _, viewer in admitted])
+            for first in {recent.first for recent, _ in admitted}
+        }
+        for recent, viewer in admitted:
+            state = states[recent.first]
             seen = self._fingerprint(state, viewer)
             if seen != recent.seen and not await self._show(
                 recent, home.home(state, viewer, self.command)
@@ -128,6 +144,12 @@ class HomeTab:
         }
         viewers = await self.show_home.viewers(may_pause)
         return [(one, viewers[one.actor.user_id]) for one in admitted]
+
+    async def _state(self, first: int, viewers: Sequence[Viewer]) -> HomeState:
+        logins = {one.person.login for one in viewers}
+        return await self.show_home.run(
+            self.repositories.names, first, [one for one in logins if one is not None]
+        )
 
     async def _viewer(self, actor: Actor) -> Viewer:
         may_pause = await self.check_permission.may(actor, Right.PAUSE)

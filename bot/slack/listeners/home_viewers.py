@@ -19,10 +19,14 @@ https://docs.slack.dev/reference/methods/views.publish
 
 @dataclass(slots=True)
 class RecentViewer:
-    """One person: `seen` is what the tab showed them, without the times on it, as of `read_at`."""
+    """One person: `seen` is what the tab showed them, without the times on it, as of `read_at`.
+
+    `first`: where the page begins that they look at.
+    """
 
     actor: Actor
     opened_at: datetime
+    first: int = 0
     read_at: datetime | None = None
     seen: str = ""
 

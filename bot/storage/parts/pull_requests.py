@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 
-from sqlalchemy import Executable, bindparam, delete, select, tuple_
+from sqlalchemy import Executable, bindparam, delete, func, select, tuple_
 from typing_extensions import override
 
 from bot import ports
@@ -48,6 +48,22 @@ class SqlPullRequests(ports.PullRequests):
             self._read[repository, row.number] = PullRequestRecord(**row._asdict())
         known = {number: self._read[repository, number] for number in numbers}
         return {number: one for number, one in known.items() if one is not None}
+
+    @override
+    async def repositories_of(
+        self, authors: Collection[str], seen_since: datetime
+    ) -> Sequence[RepositoryName]:
+        latest = func.max(pull_requests.c.seen_at)
+        rows = await self._statements.run(
+            select(pull_requests.c.repository)
+            .where(
+                pull_requests.c.seen_at >= seen_since,
+                func.lower(pull_requests.c.author).in_(sorted({one.lower() for one in authors})),
+            )
+            .group_by(pull_requests.c.repository)
+            .order_by(latest.desc(), pull_requests.c.repository)
+        )
+        return [row.repository for row in rows]
 
     @override
     async def delete_before(self, seen_before: datetime) -> int:

@@ -15,6 +15,23 @@ AT_ONCE = 4
 flight, so that other people's requests wait for no more than these."""
 
 
+PAGE = 50
+"""Queues read for one answer about a large group."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """Some of a group's queues as they are now, the first of them at place `first` of `total`.
+
+    `paused_elsewhere`: how many of the others are paused, as far as the bot knows.
+    """
+
+    read: Sequence[Snapshot | RepositoryName]
+    first: int
+    total: int
+    paused_elsewhere: int
+
+
 @dataclass(frozen=True, slots=True)
 class ShowGroup:
     """A queue that cannot be read is named; the others are read all the same."""
@@ -23,6 +40,25 @@ class ShowGroup:
 
     async def run(self, group: Group) -> Sequence[Snapshot | RepositoryName]:
         """In the group's order."""
+        return await self._read(group.repositories)
+
+    async def page(self, group: Group, first: int = 0) -> GroupPage:
+        """Those from place `first` on: queues that are known to be paused come before all others.
+
+        Raises StoreUnavailable.
+        """
+        async with self.show_status.store.begin() as transaction:
+            in_force = await transaction.pauses.open(group.repositories)
+        paused = {one.repository for one in in_force}
+        ordered = sorted(group.repositories, key=lambda name: name not in paused)
+        first = first if 0 <= first < len(ordered) else 0
+        asked = ordered[first : first + PAGE]
+        read = await self._read(asked)
+        return GroupPage(read, first, len(ordered), len(paused.difference(asked)))
+
+    async def _read(
+        self, repositories: Sequence[RepositoryName]
+    ) -> Sequence[Snapshot | RepositoryName]:
         gate = asyncio.Semaphore(AT_ONCE)
 
         async def read(repository: RepositoryName) -> Snapshot | RepositoryName:
@@ -32,4 +68,4 @@ class ShowGroup:
                 except MergeQueueError:
                     return repository
 
-        return await asyncio.gather(*(read(name) for name in group.repositories))
+        return await asyncio.gather(*(read(name) for name in repositories))

@@ -1,8 +1,9 @@
 """Read all that the App Home tab tells."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from bot.domain.errors import MergeQueueError
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
@@ -16,6 +17,10 @@ SHOWN = 10
 READ = 40
 """More queues are not asked for when somebody looks: each costs two requests."""
 
+READ_BESIDES = 10
+"""Queues that are asked for because pull requests of whoever looks were seen there."""
+
+SEEN_LATELY = timedelta(days=7)
 SUBSCRIPTIONS_SHOWN = 15
 READ_AT_ONCE = 8
 
@@ -28,27 +33,49 @@ class ShowHome:
     store: Store
     clock: Clock
 
-    async def run(self, repositories: Sequence[RepositoryName]) -> HomeState:
-        """Raises StoreUnavailable."""
+    async def run(
+        self,
+        repositories: Sequence[RepositoryName],
+        first: int = 0,
+        logins: Collection[str] = (),
+    ) -> HomeState:
+        """The page that begins with the queue at `first`: those known as paused come before all.
+
+        `logins`: whose pull requests are wanted. Raises StoreUnavailable.
+        """
+        first = max(min(first, len(repositories) - 1), 0) // SHOWN * SHOWN
+        async with self.store.begin() as transaction:
+            in_force = await transaction.pauses.open(repositories)
+            seen_in = await transaction.pull_requests.repositories_of(
+                logins, self.clock.now() - SEEN_LATELY
+            )
+        paused = {one.repository for one in in_force}
+        ordered = sorted(repositories, key=lambda name: name not in paused)
+        part = first // READ * READ
+        asked = ordered[part : part + READ]
+        besides = [name for name in seen_in if name in set(ordered).difference(asked)]
         gate = asyncio.Semaphore(READ_AT_ONCE)
-        asked = repositories[:READ]
-        read = await asyncio.gather(*(self._read(name, gate) for name in asked))
-        shown = by_need(read)[:SHOWN]
+        names = [*asked, *besides[:READ_BESIDES]]
+        read = await asyncio.gather(*(self._read(name, gate) for name in names))
+        by_place = by_need(read[: len(asked)])
+        shown = by_place[first - part : first - part + SHOWN]
         async with self.store.begin() as transaction:
             polled = await transaction.polls.latest(asked)
             subscriptions = await transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN + 1)
             outbox = await transaction.outbox.summary()
             running = await transaction.timers.running(repositories)
-            in_force = await transaction.pauses.open({one.repository for one in running})
-            timers = await timers_of(transaction, in_force)
+            timed = {one.repository for one in running}
+            timers = await timers_of(transaction, await transaction.pauses.open(timed))
         return HomeState(
             queues=shown,
-            left_out=len(repositories) - len(shown),
+            first=first,
+            total=len(repositories),
             polled={name: one.at for name, one in polled.items()},
             subscriptions=subscriptions,
             health=_health(outbox),
             read_at=self.clock.now(),
             timers=list(timers.values()),
+            others=[one for one in read if one not in shown],
         )
 
     async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:

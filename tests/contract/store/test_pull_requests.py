@@ -49,3 +49,20 @@ async def test_those_not_seen_for_long_are_deleted_in_bounded_slices(store: Stor
         assert await transaction.pull_requests.delete_before(after(1050)) == 50
         assert await transaction.pull_requests.delete_before(after(1050)) == 0
         assert list(await transaction.pull_requests.get(SITE, [1049, 1050])) == [1050]
+
+
+async def test_where_pull_requests_of_some_authors_were_seen_lately(store: Store) -> None:
+    async with store.begin() as transaction:
+        await transaction.pull_requests.save(
+            [
+                make_pull_request(7, author="Ada", seen_at=after(2)),
+                make_pull_request(8, author="ada", seen_at=after(3), repository=SHOP),
+                make_pull_request(9, author="zoe", seen_at=after(4)),
+                make_pull_request(10, author="eve", seen_at=after(1)),
+            ]
+        )
+        pull_requests = transaction.pull_requests
+        assert list(await pull_requests.repositories_of(["ADA"], after(0))) == [SHOP, SITE]
+        assert list(await pull_requests.repositories_of(["ada", "zoe"], after(0))) == [SITE, SHOP]
+        assert list(await pull_requests.repositories_of(["eve"], after(2))) == []
+        assert list(await pull_requests.repositories_of([], after(0))) == []

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bot.domain.denials import Right
 from bot.domain.groups import Groups
 from bot.messages import actions, timers
 from bot.messages.groups import group_form
@@ -10,6 +11,7 @@ from bot.slack.answers.grouping import GroupAnswers
 from bot.slack.listeners.actions.click import OnClick
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
+from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.group_work import GroupRequest
 
 
@@ -19,6 +21,7 @@ class GroupActions:
 
     answers: GroupAnswers
     groups: Groups
+    check_permission: CheckPermission
 
     def clicks(self) -> Mapping[str, OnClick]:
         return {
@@ -28,7 +31,15 @@ class GroupActions:
             actions.AGAIN_UNPAUSE_GROUP: self._unpause,
             actions.EXTEND_GROUP: self._extend,
             actions.AGAIN_EXTEND_GROUP: self._extend_rest,
+            actions.GROUP_STATUS_ON: self._status,
+            actions.GROUP_STATUS_BACK: self._status,
         }
+
+    async def _status(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.check_permission.require(conversation.actor, Right.READ)
+        first, _, name = click.action.chosen.partition(" ")
+        message = await self.answers.status_page(self.groups.named(name), int(first))
+        await conversation.put_in_place(message)
 
     async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
         await self.answers.pause(self._request(click, conversation), conversation)
