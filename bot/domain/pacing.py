@@ -1,4 +1,4 @@
-"""How fast a channel may be posted to: one message a second, with short bursts."""
+"""How fast Slack may be posted to: one message a second and channel, and a budget for them all."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,39 +9,79 @@ allows bursts over one message a second and channel)."""
 
 PER_SECOND = 1.0
 
+WORKSPACE_BURST = 50
+WORKSPACE_PER_SECOND = 5
+"""Slack grants a workspace "several hundred" posts a minute, whatever their channels."""
+
+
+@dataclass(slots=True)
+class TokenBucket:
+    """So many at once, and so many a second. A clock that is set back gives no tokens."""
+
+    burst: int
+    per_second: float
+    known: tuple[float, datetime] | None = None
+
+    def tokens(self, now: datetime) -> float:
+        tokens, at = self.known or (float(self.burst), now)
+        passed = max((now - at).total_seconds(), 0.0)
+        return min(self.burst, tokens + passed * self.per_second)
+
+    def take(self, now: datetime) -> None:
+        self.known = (self.tokens(now) - 1, now)
+
+    def wait(self, now: datetime) -> timedelta:
+        """Until there is a token; never zero when there is none, which would be permission."""
+        tokens = self.tokens(now)
+        if tokens >= 1:
+            return timedelta()
+        # Seen from now on: a clock that was set back keeps nobody waiting for the old time.
+        self.known = (tokens, now)
+        return max(timedelta(seconds=(1 - tokens) / self.per_second), timedelta.resolution)
+
 
 @dataclass(slots=True)
 class Pace:
-    """A token bucket per channel, and waits that Slack asked for.
+    """A token bucket per channel, one for all of them, and waits that Slack asked for.
 
     `held`: since when, and until when, nobody posts. A clock that is set back gives no tokens and
     makes no wait longer than it was.
     """
 
     per_second: float = PER_SECOND
-    tokens: dict[str, tuple[float, datetime]] = field(default_factory=dict)
+    budget: TokenBucket | None = None
+    channels: dict[str, TokenBucket] = field(default_factory=dict)
     held: tuple[datetime, datetime] | None = None
 
     def wait(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
         """How long until the channel may be posted to; zero takes one token.
 
-        Urgent posts are few and go at once, at the cost of those that follow.
+        Urgent posts are few in a channel and go at once, at the cost of those that follow there.
         """
-        held = self._held(now)
-        if held:
-            return held
-        tokens = self._tokens(channel_id, now)
-        if tokens < 1 and not (urgent and tokens > -BURST):
-            self.tokens[channel_id] = (tokens, now)
-            wait = timedelta(seconds=(1 - tokens) / self.per_second)
-            # Zero would be permission.
-            return max(wait, timedelta.resolution)
-        self.tokens[channel_id] = (tokens - 1, now)
-        return timedelta()
+        channel = self._channel(channel_id)
+        own = channel.wait(now)
+        if urgent and channel.tokens(now) > -BURST:
+            own = timedelta()
+        shared = self.budget.wait(now) if self.budget is not None else timedelta()
+        wait = max(self._held(now), own, shared)
+        if not wait:
+            channel.take(now)
+            if self.budget is not None:
+                self.budget.take(now)
+        return wait
 
     def has_room(self, channel_id: str, now: datetime) -> bool:
-        """Whether `wait` would let an ordinary post go now; takes nothing."""
-        return not self._held(now) and self._tokens(channel_id, now) >= 1
+        """Whether `wait` would let an ordinary post go now; takes nothing.
+
+        Half of the budget is left to what waits already, in the order of its importance.
+        """
+        if self._held(now) or self._channel(channel_id).tokens(now) < 1:
+            return False
+        return self.budget is None or self.budget.tokens(now) > self.budget.burst / 2
+
+    def room(self, now: datetime) -> int:
+        """How many posts the budget grants now."""
+        return max(int(self.budget.tokens(now)), 0) if self.budget is not None else WORKSPACE_BURST
 
     def hold_all(self, now: datetime, wait: timedelta) -> None:
         """Nobody posts for so long: Slack's limit of the method concerns the workspace."""
@@ -56,7 +96,8 @@ class Pace:
             self.held = since, until = now, now + (until - since)
         return max(until - now, timedelta())
 
-    def _tokens(self, channel_id: str, now: datetime) -> float:
-        tokens, at = self.tokens.get(channel_id, (float(BURST), now))
-        passed = max((now - at).total_seconds(), 0.0)
-        return min(BURST, tokens + passed * self.per_second)
+    def _channel(self, channel_id: str) -> TokenBucket:
+        known = self.channels.get(channel_id)
+        if known is None:
+            known = self.channels[channel_id] = TokenBucket(BURST, self.per_second)
+        return known

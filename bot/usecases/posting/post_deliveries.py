@@ -25,7 +25,7 @@ from bot.domain.errors import (
     Refusal,
 )
 from bot.domain.message import Message, Thread
-from bot.domain.pacing import Pace
+from bot.domain.pacing import WORKSPACE_BURST, WORKSPACE_PER_SECOND, Pace, TokenBucket
 from bot.ports import ChannelPoster, Clock, Nudge, ParkedChannel, Store
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.job_lease import JobLease
@@ -101,7 +101,9 @@ class PostDeliveries:
     nudge: Nudge
     holder: str
     jitter: Callable[[], float]
-    pace: Pace = field(default_factory=Pace)
+    pace: Pace = field(
+        default_factory=lambda: Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
+    )
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
     measures: Measures = UNMEASURED
     ending: asyncio.Event = field(default_factory=asyncio.Event)
@@ -120,7 +122,13 @@ class PostDeliveries:
         """Post what is due now; raises StoreError."""
         if self.ending.is_set():
             return
-        channels, per_channel = self.size.of(CHANNELS_AT_ONCE), self.size.of(PER_CHANNEL)
+        room = self.pace.room(self.clock.now())
+        if not room:
+            # What matters most is claimed first: nothing is claimed before it may be sent.
+            self.nudge(1 / WORKSPACE_PER_SECOND)
+            return
+        channels = min(room, self.size.of(CHANNELS_AT_ONCE))
+        per_channel = min(room, self.size.of(PER_CHANNEL))
         async with self.store.begin() as transaction:
             # Not before: how long the turn was waited for is no time that a claim has lasted.
             now = self.clock.now()

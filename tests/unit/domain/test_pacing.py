@@ -2,7 +2,13 @@
 
 from datetime import timedelta
 
-from bot.domain.pacing import BURST, Pace
+from bot.domain.pacing import (
+    BURST,
+    WORKSPACE_BURST,
+    WORKSPACE_PER_SECOND,
+    Pace,
+    TokenBucket,
+)
 from tests.support.clock import NOON
 
 SECOND = timedelta(seconds=1)
@@ -76,6 +82,29 @@ def test_to_look_whether_there_is_room_takes_none() -> None:
     pace.hold_all(NOON, 3 * SECOND)
     assert not pace.has_room("C2", NOON + 2 * SECOND)
     assert pace.has_room("C2", NOON + 3 * SECOND)
+
+
+def test_all_channels_together_keep_under_the_budget_of_the_workspace() -> None:
+    pace = Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
+    channels = [f"C{number}" for number in range(1000)]
+
+    posted, now = 0, NOON
+    for second in range(60):
+        now = NOON + second * SECOND
+        posted += sum(not pace.wait(channel, now) for channel in channels)
+        assert pace.room(now) == 0
+    assert posted == WORKSPACE_BURST + 59 * WORKSPACE_PER_SECOND
+    assert pace.wait("C1", now + SECOND * 0.1, urgent=True) == SECOND * 0.1
+    assert pace.room(now + 2 * SECOND) == 2 * WORKSPACE_PER_SECOND
+
+
+def test_what_could_go_at_once_leaves_half_of_the_budget_to_what_waits() -> None:
+    pace = Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
+    taken = 0
+    while pace.has_room(f"C{taken}", NOON):
+        pace.wait(f"C{taken}", NOON)
+        taken += 1
+    assert taken == WORKSPACE_BURST // 2
 
 
 def test_a_clock_that_is_set_back_keeps_nobody_waiting() -> None:

@@ -11,16 +11,26 @@ RateLimits = Literal["posting", "all", "off"]
 _POSTING = "chat.postMessage"
 # Slack tolerates bursts and does not publish their size.
 _POSTING_BURST = 100
+# "Several hundred" a minute, says Slack.
+_WORKSPACE_PER_MINUTE = 300
+_EVERY_CHANNEL = "*"
 
 
 @dataclass
 class _Allowance:
     left: float
     counted_at: float
+    a_second: float
+
+    def seconds_to_wait(self) -> int:
+        return 0 if self.left >= 1 else max(1, math.ceil((1 - self.left) / self.a_second))
 
 
 class RateLimiter:
-    """Lets calls through or says how long to wait; chat.postMessage counts for each channel."""
+    """Lets calls through or says how long to wait.
+
+    chat.postMessage counts for each channel, and for the workspace beside that.
+    """
 
     def __init__(self, limits: RateLimits, monotonic: Callable[[], float]) -> None:
         self._limits = limits
@@ -31,16 +41,25 @@ class RateLimiter:
         """Count a call; 0 lets it through, else the whole seconds for `Retry-After`."""
         if self._limits == "off" or (self._limits == "posting" and name != _POSTING):
             return 0
-        posting = name == _POSTING
-        burst = _POSTING_BURST if posting else method.per_minute
         now = self._monotonic()
-        key = (name, channel if posting else "")
-        allowance = self._allowances.setdefault(key, _Allowance(burst, now))
-        a_second = method.per_minute / 60
-        earned = (now - allowance.counted_at) * a_second
-        allowance.left = min(burst, allowance.left + earned)
-        allowance.counted_at = now
-        if allowance.left < 1:
-            return max(1, math.ceil((1 - allowance.left) / a_second))
-        allowance.left -= 1
-        return 0
+        if name != _POSTING:
+            wanted = [self._allowance((name, ""), method.per_minute, method.per_minute, now)]
+        else:
+            per_minute = {channel: method.per_minute, _EVERY_CHANNEL: _WORKSPACE_PER_MINUTE}
+            wanted = [
+                self._allowance((name, each), _POSTING_BURST, rate, now)
+                for each, rate in per_minute.items()
+            ]
+        wait = max(one.seconds_to_wait() for one in wanted)
+        if not wait:
+            for one in wanted:
+                one.left -= 1
+        return wait
+
+    def _allowance(
+        self, key: tuple[str, str], burst: int, per_minute: int, now: float
+    ) -> _Allowance:
+        known = self._allowances.setdefault(key, _Allowance(burst, now, per_minute / 60))
+        known.left = min(burst, known.left + (now - known.counted_at) * known.a_second)
+        known.counted_at = now
+        return known

@@ -32,10 +32,19 @@ def test_posting_is_limited_for_each_channel_after_a_burst() -> None:
     limiter = RateLimiter("posting", clock)
     assert spend(limiter, POST, 100) == [0] * 100
     assert spend(limiter, POST, 1) == [1]
-    assert spend(limiter, POST, 1, "C2") == [0]
     clock.now += 1
     assert spend(limiter, POST, 2) == [0, 1]
+    assert spend(limiter, POST, 1, "C2") == [0]
     assert spend(limiter, UPDATE, 200) == [0] * 200
+
+
+def test_posting_to_all_channels_together_is_limited_as_well() -> None:
+    clock = Clock()
+    limiter = RateLimiter("posting", clock)
+    assert [spend(limiter, POST, 50, f"C{number}") for number in range(2)] == [[0] * 50] * 2
+    assert spend(limiter, POST, 1, "C9") == [1]
+    clock.now += 60
+    assert spend(limiter, POST, 1, "C9") == [0]
 
 
 def test_every_method_is_limited_by_its_tier_when_asked() -> None:

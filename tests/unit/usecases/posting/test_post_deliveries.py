@@ -24,6 +24,7 @@ from bot.domain.deliveries import (
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused, Refusal, StoreUnavailable
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
+from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
 from bot.messages.events.event_posts import event
 from bot.ports.measures import Unmeasured
@@ -967,6 +968,9 @@ async def test_it_looks_again_at_once_after_as_many_as_are_claimed_together() ->
     assert bot.nudges == [0]
     bot.nudges.clear()
     await bot.run()
+    assert bot.nudges == [1 / WORKSPACE_PER_SECOND]
+    bot.nudges.clear()
+    await bot.run(seconds=1)
     assert bot.nudges == []
 
 
@@ -1006,3 +1010,24 @@ async def test_a_lease_that_another_took_meanwhile_is_not_taken_for_ours() -> No
     assert one.shown() == []
     await another.run()
     assert another.shown() == [1]
+
+
+async def test_posts_to_many_channels_keep_to_the_budget_and_a_pause_goes_first() -> None:
+    bot = Posting()
+    channels = [f"C{number}" for number in range(300)]
+    for number, channel_id in enumerate(channels):
+        await bot.add(number + 1, channel_id=channel_id)
+    await bot.run(seconds=1, times=5)
+    assert 50 <= len(bot.poster.called("post")) <= 50 + 5 * 5
+
+    act = make_act()
+    async with bot.store.begin() as transaction:
+        record_id = await transaction.audit.add(act)
+        subject = Subject(SubjectKind.ACT, SITE, record_id)
+        new = NewDelivery("paused", "C299", subject, bot.clock.now(), urgent=True)
+        await transaction.outbox.add([new])
+    await bot.run(seconds=1, times=1)
+    assert bot.poster.history[-5].delivery_id == "paused"
+
+    await bot.run(seconds=1, times=60)
+    assert len(bot.poster.history) == 301
