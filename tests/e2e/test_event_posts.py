@@ -117,6 +117,22 @@ async def test_only_the_culprit_of_a_broken_batch_is_told_as_a_failure(
     assert len(bot.posts()) == 3
 
 
+async def test_the_innocent_members_of_a_broken_batch_are_not_told_as_failed(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:checks,merge,failure,style:feed")
+    good = [bot.enqueue(), bot.enqueue()]
+    culprit = bot.enqueue(broken_check="unit tests")
+    left = await bot.wait_for_post(f"*Left the queue* #{culprit}")
+    assert "its checks failed" in left
+    for number in good:
+        await bot.wait_for_post(f"*Merged* #{number}")
+    for number in good:
+        told = [post for post in bot.posts() if f"#{number}" in post]
+        assert not [post for post in told if "its checks failed" in post]
+        assert [post for post in told if "its batch failed, finding the cause" in post]
+
+
 async def test_each_channel_hears_what_it_asked_for(start_bot: StartBot) -> None:
     bot = await start_bot(
         repositories={"acme/site": "quiet", "acme/api": "quiet"},

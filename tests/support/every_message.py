@@ -80,6 +80,7 @@ from bot.messages import (
     reminders,
     rules,
     staleness,
+    unrendered,
     statistics,
     status,
     subscriptions,
@@ -287,6 +288,7 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
             NOON + timedelta(hours=1),
             NOON + timedelta(hours=2),
         ),
+        "a message that could not be rendered": unrendered.plain(LONG_NAME, "merge", told=1),
         "event logs not read": staleness.stale(Staleness((LONG_NAME,) * 9, NOON)),
         "event logs read again": staleness.read_again(
             Staleness((LONG_NAME,) * 9, NOON, ended_at=NOON + timedelta(hours=1))

@@ -149,12 +149,21 @@ def _checks_ended(record: EventRecord) -> Post:
     if is_put_back(record):
         return Post(":arrows_counterclockwise:", "Put back", _put_back(record))
     if is_aborted(record):
-        why = leaving(_text(record, "code"), _text(record, "reason"))
-        return Post(":warning:", "Checks ended", why.verdict, details=_failing_checks(record))
+        verdict = leaving(_text(record, "code"), _text(record, "reason")).verdict
+        if len(_numbers(record, "members")) > 1:
+            verdict = _OF_BATCHES.get(_text(record, "code") or "", verdict)
+        return Post(":warning:", "Checks ended", verdict, details=_failing_checks(record))
     conclusion = _text(record, "conclusion")
     verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
     mark = ":heavy_check_mark:" if conclusion == "success" else ":information_source:"
     return Post(mark, "Checks ended", verdict, details=_failing_checks(record))
+
+
+_OF_BATCHES = {
+    "CHECKS_FAILED": "its batch failed, finding the cause",
+    "CHECKS_TIMEOUT": "its batch took too long, finding the cause",
+}
+"""Most members of a failed batch are innocent; which one is not, their leaves tell."""
 
 
 def _put_back(record: EventRecord) -> str:

@@ -555,6 +555,14 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "event-checks-failed": lambda: told(
         "action.queue.checks_end", aborted=True, code="CHECKS_TIMEOUT", checks=CHECKS[:1]
     ),
+    "event-checks-of-a-batch-failed": lambda: told(
+        "action.queue.checks_end",
+        aborted=True,
+        code="CHECKS_FAILED",
+        abort_status="DEFINITIVE",
+        members=[41, 42, 43],
+        checks=CHECKS[:1],
+    ),
     "event-put-back": lambda: told(
         "action.queue.checks_end", aborted=True, code="PR_AHEAD_DEQUEUED", abort_status="REEMBARKED"
     ),
