@@ -80,11 +80,11 @@ from bot.messages import (
     reminders,
     rules,
     staleness,
-    unrendered,
     statistics,
     status,
     subscriptions,
     timers,
+    unrendered,
     why,
 )
 from bot.messages.events import batch_posts, event_posts, summary
