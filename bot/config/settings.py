@@ -270,7 +270,7 @@ class Settings(DatabaseSettings):
     deprecated_pause: bool = Field(
         default=False,
         validation_alias="MQBOT_DEPRECATED_PAUSE",
-        description="`true` for a service that has only the deprecated pause endpoints",
+        description="`true` to use the deprecated pause endpoints without asking which there are",
     )
     log_level: Annotated[
         str, BeforeValidator(lambda value: str(value).upper()), Field(pattern=_LEVELS)

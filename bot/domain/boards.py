@@ -106,6 +106,7 @@ class Picture:
     next_up: tuple[Shown, ...]
     behind: tuple[int, ...]
     waiting: int
+    is_pause_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def _picture(snapshot: Snapshot, timer: Timer | None) -> Picture:
         next_up=_shown(waiting[:NEXT_UP]),
         behind=tuple(one.number for one in behind),
         waiting=len(waiting),
+        is_pause_known=snapshot.is_pause_known,
     )
 
 

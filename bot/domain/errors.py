@@ -15,6 +15,7 @@ BotError
 │   ├── MergeQueueRefused        the service said no
 │   │   ├── CredentialRefused    401, 403
 │   │   ├── ResourceNotFound     404
+│   │   ├── PauseNotOffered      the service has no endpoints for pauses
 │   │   ├── StateConflict        409
 │   │   └── InvalidRequest       422, or a limit of the API document checked before sending
 │   │       └── InvalidConfiguration  422 on the queue rules: the repository's own file
@@ -196,6 +197,10 @@ class CredentialRefused(MergeQueueRefused):
 
 class ResourceNotFound(MergeQueueRefused):
     """404: the resource does not exist, or this credential cannot see it."""
+
+
+class PauseNotOffered(MergeQueueRefused):
+    """The service has none of the endpoints that pause a queue and read its pause."""
 
 
 class StateConflict(MergeQueueRefused):

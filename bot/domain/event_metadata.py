@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
 
-from bot.domain.resource import Moment, Number, Resource, Several
+from bot.domain.resource import Later, Moment, Number, Resource, Several
 
 
 class Metadata(Resource):
@@ -119,7 +119,7 @@ class BatchMetadata(QueueMetadata):
     batch_id: str | None = None
     batch_name: str | None = None
     scopes: Several[str] = ()
-    all_scopes: Several[str] = ()
+    all_scopes: Later[bool | None] = None
     parent_batch_ids: Several[str] = ()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from pydantic import JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from bot.domain.resource import (
     Foretold,
@@ -26,8 +26,8 @@ from bot.domain.resource import (
 class Account(Resource):
     """An account of the hosting platform; `type` is its kind, an organization for one."""
 
-    id: int
     login: str
+    id: Later[int | None] = None
     type: Later[str | None] = None
 
 
@@ -38,9 +38,9 @@ class Application(Resource):
     `<host>_account`, or the later `account_scope`. `scope` (later) is `admin` or `ci`.
     """
 
-    id: int | str
     name: str
     account: Account
+    id: Later[int | str | None] = None
     scope: Later[str | None] = None
 
     @model_validator(mode="before")
@@ -54,10 +54,14 @@ class Application(Resource):
 
 
 class Pause(Resource):
-    """A pause in force; `reason` has at most 255 characters."""
+    """A pause in force; `reason` has at most 255 characters.
+
+    Without `is_dated` the service didn't say since when: `paused_at` is when it was read.
+    """
 
     reason: str
     paused_at: Moment
+    is_dated: bool = True
 
 
 class QueuePause(Resource):
@@ -87,11 +91,9 @@ class BatchStatusCode(StrEnum):
 
 
 class BatchStatus(Resource):
-    """Where a batch stands. `retries` of at most `max_retries` re-runs of its checks (later)."""
+    """Where a batch stands."""
 
     code: str
-    retries: Later[int] = 0
-    max_retries: Later[int] = 0
 
 
 class ChecksSummary(Resource):
@@ -104,79 +106,54 @@ class ChecksSummary(Resource):
 class Author(Resource):
     """Who opened a pull request."""
 
-    id: int
     login: str
-
-
-class Label(Resource):
-    """A label of the hosting platform; `color` is six hexadecimal digits."""
-
-    id: int
-    name: str
-    color: str
-    default: bool
 
 
 class QueuedPullRequest(Resource):
     """A pull request in a batch or waiting.
 
-    `priority_alias` and `priority_rule_name` are the service's words; the second is None when
-    no rule matched. `host_labels` is the document's `<host>_labels`. `is_frozen`: merging is
-    held by a scheduled freeze; `dequeue_requested`: its removal was asked for and is not done;
-    `conflict_with_pull_requests`, `depends_on_pull_requests`: their numbers (all later).
+    Only its number and the time it was queued at must be there. `priority_alias` is the service's
+    word. `is_frozen`: merging is held by a scheduled freeze; `dequeue_requested`: its removal was
+    asked for and is not done; `conflict_with_pull_requests`, `depends_on_pull_requests`: their
+    numbers (all later).
     """
 
     number: Number
-    title: str
-    url: str
-    author: Author
     queued_at: Moment
-    priority_alias: str
-    priority_rule_name: str | None
-    labels: Several[str]
-    scopes: Several[str]
-    host_labels: tuple[Label, ...] | None = None
+    title: Later[str] = ""
+    url: Later[str] = ""
+    author: Later[Author] = Field(default_factory=lambda: Author(login=""))
+    priority_alias: Later[str] = ""
     estimated_merge_at: Foretold = None
     is_frozen: Later[bool | None] = None
     dequeue_requested: Later[bool | None] = None
     conflict_with_pull_requests: Later[Several[Number]] = ()
     depends_on_pull_requests: Later[Several[Number]] = ()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _name_the_labels(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
-        if not isinstance(sent, Mapping):
-            return sent
-        return lift_platform_field(sent, "_labels", "host_labels")
 
-
-_SLOT_FIELDS = ("batch_filled_slots", "max_batch_slots", "batch_max_start_at")
+_SLOT_FIELDS = ("batch_filled_slots", "max_batch_slots")
 
 
 class SubBatch(Resource):
     """A piece of a batch under bisection.
 
     `parent_ids` are the batches it is tested on top of. `batch_filled_slots` of
-    `max_batch_slots` pull requests are in it; it starts at `batch_max_start_at` even when not
-    full. These three are read from the batch, as documented, or from its `status`, where later
-    services put them. `queue_pull_request_number` (later) is where its checks run.
+    `max_batch_slots` pull requests are in it; both are read from the batch, as documented, or
+    from its `status`, where later services put them. Only its id must be there.
     """
 
     id: str
-    name: str
-    parent_ids: Several[str]
-    status: BatchStatus
-    batch_filled_slots: int | None = None
-    max_batch_slots: int | None = None
-    batch_max_start_at: Foretold = None
-    started_at: Foretold
-    estimated_merge_at: Foretold
-    scopes: Several[str]
-    checks_summary: ChecksSummary
+    name: Later[str] = ""
+    parent_ids: Later[Several[str]] = ()
+    status: Later[BatchStatus] = Field(default_factory=lambda: BatchStatus(code="unknown"))
+    batch_filled_slots: Later[int | None] = None
+    max_batch_slots: Later[int | None] = None
+    started_at: Foretold = None
+    estimated_merge_at: Foretold = None
+    checks_summary: Later[ChecksSummary] = Field(
+        default_factory=lambda: ChecksSummary(passed=0, total=0)
+    )
     pull_requests: Several[QueuedPullRequest]
-    queue_rule_name: Later[str | None] = None
-    queue_pull_request_number: Later[Number | None] = None
-    checks_timeout_at: Foretold = None
 
     @model_validator(mode="before")
     @classmethod
@@ -201,24 +178,24 @@ class Batch(SubBatch):
 class QueueStatus(Resource):
     """The live state of a repository's merge queue (endpoint 1).
 
-    `scope_queues` maps a scope to ids of batches. `pause` and `mode` are sent by later services
-    only: a `pause` of None does not tell that the queue is not paused.
+    `paused` is sent by later services only: None does not tell that the queue is not paused.
+    `unreadable` elements of the answer are left out.
     """
 
     batches: Several[Batch]
     waiting_pull_requests: Several[QueuedPullRequest]
-    scope_queues: Later[Mapping[str, tuple[str, ...]] | None] = None
-    pause: Later[Pause | None] = None
-    mode: Later[str | None] = None
+    paused: bool | None = None
+    unreadable: int = 0
 
     @model_validator(mode="before")
     @classmethod
-    def _drop_no_pause(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
-        """A later service may write "not paused" as an object without a time."""
-        pause = sent.get("pause") if isinstance(sent, Mapping) else None
-        if pause is None or (isinstance(pause, Mapping) and pause.get("paused_at") is not None):
+    def _name_the_pause(cls, sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+        """`pause` is an object with `paused`, an object without it, or null for "not paused"."""
+        if not isinstance(sent, Mapping) or "pause" not in sent:
             return sent
-        return {**sent, "pause": None}
+        pause = sent["pause"]
+        paused = pause.get("paused", bool(pause)) if isinstance(pause, Mapping) else False
+        return {**sent, "paused": paused if isinstance(paused, bool) else None}
 
 
 class QueueRule(Resource):

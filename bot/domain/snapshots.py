@@ -68,13 +68,18 @@ class KnownPause:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The live queue, read at `read_at`; of one base branch when `branch` is given."""
+    """The live queue, read at `read_at`; of one base branch when `branch` is given.
+
+    Without `is_pause_known` the service has no way to say whether the queue is paused, and no event
+    has told of a pause: it isn't known to be running.
+    """
 
     repository: RepositoryName
     status: QueueStatus
     pause: KnownPause | None
     read_at: datetime
     branch: str | None = None
+    is_pause_known: bool = True
 
     def impact(self) -> "Impact":
         running = [batch for batch in self.status.batches if batch.status.code == "running"]

@@ -86,6 +86,9 @@ class Caller:
     def _seconds_until(self, deadline: datetime) -> float:
         return (deadline - self._clock.now()).total_seconds()
 
+    def now(self) -> datetime:
+        return self._clock.now()
+
     async def wait(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from typing_extensions import override
 
-from bot.domain.errors import ResourceNotFound
+from bot.domain.errors import ResourceNotFound, StateConflict
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
 from bot.domain.queue import Application, Pause, Queue, QueuePause, QueueRule, QueueStatus
@@ -14,7 +14,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
 from bot.merge_queue import protocol, requests
 from bot.merge_queue.caller import Caller
-from bot.merge_queue.pauses import CURRENT, DEPRECATED, Pauses
+from bot.merge_queue.pauses import Pauses
 from bot.merge_queue.requests import EventFilter
 from bot.merge_queue.unreadable import UnreadableEvents
 from bot.ports import Hear
@@ -24,14 +24,15 @@ from bot.ports.inspection import InspectedMergeQueue
 class Endpoints(InspectedMergeQueue):
     """All 13 endpoints of the API document; every method raises only MergeQueueError.
 
-    With `deprecated_pause` pauses go over endpoints 9 to 12, for a service that lacks 2 to 4.
+    Pauses go over endpoints 2 to 4, or over 9 to 12 where a service lacks these: it is asked which
+    it has when it first answers 404. With `deprecated_pause` it is not asked.
     """
 
     def __init__(
         self, caller: Caller, unreadable: UnreadableEvents, *, deprecated_pause: bool
     ) -> None:
         self._caller = caller
-        self._pauses = Pauses(caller, DEPRECATED if deprecated_pause else CURRENT)
+        self._pauses = Pauses(caller, deprecated=deprecated_pause)
         self._unreadable = unreadable
 
     @override
@@ -54,15 +55,18 @@ class Endpoints(InspectedMergeQueue):
 
     @override
     async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
-        """Endpoint 3, or 10. On 404 one read of the status tells the two meanings apart.
+        """Endpoint 3, 10 or 12. On 404 the pause and the status tell its meanings apart.
 
-        Raises ResourceNotFound when the repository does not exist; False when it is not paused.
+        Raises ResourceNotFound when the repository does not exist, and StateConflict when there is
+        a pause nevertheless; False when it is not paused.
         """
         hear = hear or _unheard
         try:
             await self._pauses.lift(repository, hear)
         except ResourceNotFound as error:
             hear(answer_of(error))
+            if await self._pauses.current(repository) is not None:
+                raise StateConflict(error.status, error.detail) from None
             await self.status(repository)
             return False
         return True

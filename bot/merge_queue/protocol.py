@@ -23,7 +23,7 @@ from bot.domain.queue import (
     QueueRule,
     QueueStatus,
 )
-from bot.domain.resource import Moment, Number, Resource, Several
+from bot.domain.resource import Foretold, Later, Moment, Number, Resource, Several
 from bot.merge_queue.answer import Answer
 from bot.merge_queue.links import Link, cursor_of, links_in
 from bot.merge_queue.logged_events import LoggedEvent
@@ -49,9 +49,9 @@ class _QueuesAnswer(Resource):
 
 
 class _PauseAnswer(Resource):
-    paused: bool | None = None
-    reason: str | None = None
-    paused_at: Moment | None = None
+    paused: Later[bool | None] = None
+    reason: Later[str | None] = None
+    paused_at: Foretold = None
 
 
 class _EventLogAnswer(Resource):
@@ -82,7 +82,50 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_status(answer: Answer) -> QueueStatus:
-    return _decipher(answer, _STATUS)
+    """The status without the elements that cannot be read, unless that leaves nothing of it."""
+    _require_success(answer)
+    try:
+        return _read(answer, _STATUS)
+    except MergeQueueProtocolError:
+        status = _read_without_bad_elements(answer.body)
+        if status is None:
+            raise
+        return status
+
+
+def _read_without_bad_elements(body: bytes) -> QueueStatus | None:
+    try:
+        sent = _read_leniently(_without_nul(body))
+    except (ValueError, RecursionError):
+        return None
+    left_out = 0
+    while True:
+        try:
+            status = _STATUS.validate_python(sent)
+        except ValidationError as error:
+            places = {_element(problem["loc"]) for problem in error.errors(include_url=False)}
+            if () in places:
+                return None
+            for *way, index in sorted(places, reverse=True):
+                del _at(sent, way)[index]
+            left_out += len(places)
+        else:
+            is_empty = not status.batches and not status.waiting_pull_requests
+            if left_out and is_empty:
+                return None
+            return status.model_copy(update={"unreadable": left_out})
+
+
+def _element(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The way to the innermost element of an array that `place` lies in; () for none."""
+    indexes = [depth for depth, part in enumerate(place) if isinstance(part, int)]
+    return place[: indexes[-1] + 1] if indexes else ()
+
+
+def _at(sent: Any, way: Sequence[int | str]) -> Any:  # noqa: ANN401 - anything the service may send
+    for part in way:
+        sent = sent[part]
+    return sent
 
 
 def read_rules(answer: Answer) -> tuple[QueueRule, ...]:
@@ -114,23 +157,34 @@ def read_queues(answer: Answer) -> tuple[Queue, ...]:
 def read_pause(answer: Answer) -> Pause | None:
     """The pause in force, None when the answer says that there is none.
 
-    Later services answer 200 with `paused` false, or without the fields of a pause. An answer
-    that says `paused` without telling since when cannot be read.
+    Later services answer 200 with `paused` false, or without the fields of a pause. A pause in
+    force whose time isn't told is one of the time when that was read.
     """
     sent = _decipher(answer, _PAUSE)
-    if sent.paused is False:
+    told = sent.paused_at is not None or sent.reason is not None
+    if not (told if sent.paused is None else sent.paused):
         return None
-    if sent.paused_at is not None and (sent.paused or sent.reason is not None):
-        return Pause(reason=sent.reason or "", paused_at=sent.paused_at)
-    if sent.paused:
-        raise MergeQueueProtocolError("paused_at: missing from a pause in force")
-    return None
+    return Pause(
+        reason=sent.reason or "",
+        paused_at=sent.paused_at or answer.received_at,
+        is_dated=sent.paused_at is not None,
+    )
 
 
 def read_removal(answer: Answer) -> None:
     """204, or 200 with whatever body: the pause is lifted."""
     if answer.status not in {HTTPStatus.NO_CONTENT, HTTPStatus.OK}:
         raise refusal(answer)
+
+
+def read_is_offered(answer: Answer) -> bool:
+    """Whether the service has a path, by its answer to OPTIONS: any but "not found" and "gone"."""
+    if (
+        answer.status == HTTPStatus.TOO_MANY_REQUESTS
+        or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    ):
+        raise refusal(answer)
+    return answer.status not in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
 
 
 def read_event_page(answer: Answer, *, asked_cursor: str | None) -> EventPage:

@@ -60,7 +60,10 @@ def _is_passing(answer: Answer) -> bool:
         HTTPStatus.REQUEST_TIMEOUT,
         HTTPStatus.TOO_EARLY,
         HTTPStatus.TOO_MANY_REQUESTS,
-    } or (answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR)
+    } or (
+        answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        and answer.status != HTTPStatus.NOT_IMPLEMENTED
+    )
 
 
 def retry_after(answer: Answer) -> float | None:

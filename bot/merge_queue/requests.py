@@ -34,7 +34,7 @@ class Request:
 
     @property
     def is_read(self) -> bool:
-        return self.method == "GET"
+        return self.method in {"GET", "OPTIONS"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,11 @@ def get_queue_pause_request(repository: RepositoryName) -> Request:
 def post_queue_pause_delete_request(repository: RepositoryName) -> Request:
     """Endpoint 12, deprecated."""
     return Request("post_queue_pause_delete", "POST", _path(repository, "queue/pause/delete"))
+
+
+def is_offered_request(repository: RepositoryName, rest: str) -> Request:
+    """Ask for the methods of a path: whether a service has it, without using it."""
+    return Request("is_offered", "OPTIONS", _path(repository, rest))
 
 
 def queues_request(repository: RepositoryName) -> Request:

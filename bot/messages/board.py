@@ -107,13 +107,20 @@ def _word(sight: Sight) -> str:
     tense = "is" if sight.outage is None else "was"
     if picture.pause is not None:
         return f"{tense} paused"
+    if not picture.is_pause_known:
+        return f"{tense} running or paused: the merge queue service doesn't say which"
     busy = picture.batch_count or picture.waiting
     return f"{tense} running" + ("" if busy else ", the queue empty")
 
 
 def _headline(sight: Sight) -> str:
-    mark = ":double_vertical_bar:" if sight.picture.pause is not None else ":arrow_forward:"
-    return f"{mark} *{escape(sight.repository)}* {_word(sight)}"
+    return f"{_mark(sight.picture)} *{escape(sight.repository)}* {_word(sight)}"
+
+
+def _mark(picture: Picture) -> str:
+    if picture.pause is not None:
+        return ":double_vertical_bar:"
+    return ":arrow_forward:" if picture.is_pause_known else ":grey_question:"
 
 
 def _outage_blocks(sight: Sight) -> list[Block]:

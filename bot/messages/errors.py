@@ -13,6 +13,7 @@ from bot.domain.errors import (
     InvalidRequest,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
+    PauseNotOffered,
     PermissionDenied,
     QueueBusy,
     ReasonProblem,
@@ -200,6 +201,14 @@ def _(_error: CredentialRefused, _command: str, repository: str) -> str:
 @_say.register
 def _(_error: ResourceNotFound, _command: str, repository: str) -> str:
     return f"{repository} has no merge queue that the bot's credential can see."
+
+
+@_say.register
+def _(_error: PauseNotOffered, _command: str, repository: str) -> str:
+    return (
+        "The merge queue service doesn't offer pausing, nor does it say whether a queue is paused. "
+        f"Pause or resume {repository} on the service's own pages."
+    )
 
 
 @_say.register

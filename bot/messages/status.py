@@ -123,26 +123,36 @@ def status_text(snapshot: Snapshot) -> str:
     due = snapshot.impact().next_merge_at
     if due is not None:
         parts.append(f"next merge due {utc_time(due)}")
+    if snapshot.status.unreadable:
+        parts.append(_unreadable(snapshot).removeprefix(":warning: "))
     return ". ".join(parts) + "."
 
 
 def _word(snapshot: Snapshot) -> str:
     if snapshot.pause is not None:
         return "paused"
+    if not snapshot.is_pause_known:
+        return "running or paused: the merge queue service doesn't say which"
     return "running, the queue is empty" if _is_idle(snapshot) else "running"
 
 
 def _is_idle(snapshot: Snapshot) -> bool:
     """Running and empty, as the headline says: no fact counts it once more."""
     queue = snapshot.status
-    return snapshot.pause is None and not queue.batches and not queue.waiting_pull_requests
+    is_empty = not (queue.batches or queue.waiting_pull_requests or queue.unreadable)
+    return is_empty and snapshot.pause is None and snapshot.is_pause_known
 
 
 def _headline(snapshot: Snapshot) -> str:
-    mark = ":double_vertical_bar:" if snapshot.pause is not None else ":arrow_forward:"
     branch = f" on {code(snapshot.branch, NAME_LIMIT)}" if snapshot.branch else ""
     word = _word(snapshot)
-    return f"{mark} *{quote(snapshot.repository, 150)}*{branch} is {word}"
+    return f"{_mark(snapshot)} *{quote(snapshot.repository, 150)}*{branch} is {word}"
+
+
+def _mark(snapshot: Snapshot) -> str:
+    if snapshot.pause is not None:
+        return ":double_vertical_bar:"
+    return ":arrow_forward:" if snapshot.is_pause_known else ":grey_question:"
 
 
 def _counts(snapshot: Snapshot) -> str:
@@ -158,8 +168,14 @@ def _facts(snapshot: Snapshot) -> list[str]:
     return [
         "" if _is_idle(snapshot) else _counts(snapshot),
         f"next merge due {local_time(due)}" if due is not None else "",
+        _unreadable(snapshot),
         f"read {local_time(snapshot.read_at)}",
     ]
+
+
+def _unreadable(snapshot: Snapshot) -> str:
+    count = snapshot.status.unreadable
+    return f":warning: {plural(count, 'entry', 'entries')} could not be read" if count else ""
 
 
 def _pause_blocks(known: KnownPause | None) -> list[Block]:
@@ -222,7 +238,8 @@ def _priority(pull_request: QueuedPullRequest) -> str:
 
 def pull_request_link(pull_request: QueuedPullRequest) -> str:
     label = f"#{pull_request.number} {quote(pull_request.title, TITLE_LIMIT)}"
-    return f"{link(pull_request.url, label)} by {quote(pull_request.author.login, NAME_LIMIT)}"
+    author = quote(pull_request.author.login, NAME_LIMIT)
+    return link(pull_request.url, label.strip()) + (f" by {author}" if author else "")
 
 
 def _buttons(snapshot: Snapshot) -> Block:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.domain.errors import MergeQueueError, StoreUnavailable
+from bot.domain.errors import MergeQueueError, PauseNotOffered, StoreUnavailable
 from bot.domain.inspection import Area, Finding, InspectionFailed
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
@@ -99,16 +99,24 @@ class InspectMergeQueue:
     service: InspectedMergeQueue
     repositories: Sequence[RepositoryName]
 
+    async def _is_paused(self, name: RepositoryName, status: QueueStatus) -> bool | None:
+        """None when the service has no way to say so."""
+        try:
+            return await self.service.current_pause(name) is not None or bool(status.paused)
+        except PauseNotOffered:
+            return status.paused
+
     async def run(self) -> Sequence[Finding]:
         readable: list[RepositoryName] = []
 
         async def look(name: RepositoryName) -> Iterable[Finding]:
             try:
                 status: QueueStatus = await self.service.status(name)
+                paused = await self._is_paused(name, status)
             except MergeQueueError as error:
                 return [of_service.repository_failed(name, error)]
             readable.append(name)
-            return [of_service.repository_read(name, status)]
+            return [of_service.repository_read(name, paused=paused)]
 
         found, skew = await asyncio.gather(
             together(self.repositories, Area.MERGE_QUEUE, look),

@@ -131,7 +131,14 @@ class SandboxWorld(World):
 
 
 @pytest.fixture(
-    params=["fake", "sandbox", "live sandbox", "other platform", "deprecated pauses"],
+    params=[
+        "fake",
+        "sandbox",
+        "live sandbox",
+        "other platform",
+        "deprecated pauses",
+        "only deprecated pauses",
+    ],
 )
 async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     if request.param == "fake":
@@ -144,6 +151,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
         start_at=NOW,
         dialect="live" if request.param == "live sandbox" else "document",
         host="otherhost" if request.param == "other platform" else "github",
+        pause_endpoints="deprecated" if request.param == "only deprecated pauses" else "both",
     )
     await sandbox.start()
     try:

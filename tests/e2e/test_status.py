@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, GENERAL, BotTester
+from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, BotTester
 
 pytestmark = pytest.mark.e2e
 
@@ -63,6 +63,38 @@ async def test_a_pause_made_elsewhere_has_a_reason_and_no_author(bot: BotTester)
     bot.merge_queue.pause("acme/site", "Database migration", by="carol")
     answer = await bot.ask("/mq status")
     assert "*Reason:* Database migration\nPaused since" in answer
+
+
+async def test_a_service_with_the_deprecated_pause_endpoints_alone_is_paused_and_resumed(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(pause_endpoints="deprecated")
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    answer = await bot.ask("/mq status")
+    assert ":double_vertical_bar: *acme/site* is paused" in answer
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue unpaused")
+    assert bot.pause_reason() is None
+    await bot.type("/mq pause CI is down")
+    await bot.wait_for_post("Queue paused")
+    assert bot.pause_reason() is not None
+    assert "*Reason:* CI is down\n" in await bot.ask("/mq status")
+
+
+async def test_a_service_without_pause_endpoints_is_not_said_to_be_running(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(pause_endpoints="none", channels=f"acme/site={MERGE_QUEUE}:pause")
+    answer = await bot.ask("/mq status")
+    unknown = "is running or paused: the merge queue service doesn't say which"
+    assert f":grey_question: *acme/site* {unknown}" in answer
+    for command in ("/mq pause CI is down", "/mq unpause"):
+        refused = await bot.ask(command)
+        assert "The merge queue service doesn't offer pausing" in refused
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    await bot.wait_for_post("Database migration")
+    answer = await bot.ask("/mq status")
+    assert ":double_vertical_bar: *acme/site* is paused" in answer
 
 
 async def test_refresh_shows_the_queue_as_it_is_now(start_bot: StartBot) -> None:

@@ -194,6 +194,13 @@ async def test_a_terminal_without_unicode_gets_plain_marks(installation: Install
     assert "+ ok" in report.printed
 
 
+async def test_a_paused_queue_is_said_to_be_paused(installation: Installation) -> None:
+    installation.merge_queue.pause(REPOSITORY, "CI is down", "carol")
+    report = await installation.check("--json")
+    found = report.of("merge queue", REPOSITORY)
+    assert found["sentence"] == "Its queue can be read; it is paused."
+
+
 async def test_a_check_changes_nothing(installation: Installation) -> None:
     changes = {"MQBOT_CHANNELS": f"{REPOSITORY}=C0RELEASE"}
     report = await installation.check("--json", **changes)

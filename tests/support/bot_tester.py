@@ -95,6 +95,8 @@ class BotTester:
     credentials: tuple[Credential, ...] = ()
     pause_lag: float = 0.02
     logs_pauses: bool = True
+    dialect: str = "document"
+    pause_endpoints: str = "both"
     waits_for_begin: bool = True
     mode: Mode = "socket"
     clock: MovedClock = field(default_factory=MovedClock)
@@ -112,6 +114,8 @@ class BotTester:
             credentials=self.credentials,
             pause_lag=self.pause_lag,
             logs_pauses=self.logs_pauses,
+            dialect=self.dialect,
+            pause_endpoints=self.pause_endpoints,
         )
         self.slack = SlackSandbox(
             _manifest(self.mode),

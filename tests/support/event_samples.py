@@ -7,6 +7,7 @@ from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES
 from bot.domain.keeping import keep
+from tests.support import published
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_event
 
@@ -14,24 +15,6 @@ Era = Literal["full", "seed", "none"]
 ERAS: tuple[Era, ...] = ("full", "seed", "none")
 
 TYPES = sorted({*EVENT_TYPES, *LIVE_EVENT_TYPES, "action.anyhost_actions"})
-
-NEWER_FIELDS = frozenset(
-    {
-        "batch_id",
-        "batch_name",
-        "scopes",
-        "all_scopes",
-        "dequeue_code",
-        "unsuccessful_checks",
-        "confirmed_culprit_pr_numbers",
-        "dropped_unverified_pr_numbers",
-        "merge_commit_sha",
-        "command_trigger",
-        "trigger_comment_url",
-        "created_by_staff",
-    }
-)
-"""What the service of the API document's days did not send."""
 
 STAY: Mapping[str, Any] = {
     "queue_name": "hotfix",
@@ -179,11 +162,25 @@ WHOLE_REPOSITORY = (
 )
 
 
+def metadata_of(event_type: str, era: Era, **changed: Any) -> Mapping[str, Any]:
+    """What the events of a type tell in an era, of the shape that is published for it.
+
+    A type that the era has no shape for is as in the other one, or as it is here.
+    """
+    told = METADATA.get(event_type, {})
+    for vintage in ("april", "august") if era == "seed" else ("august", "april"):
+        name = published.metadata_shape(vintage, event_type)
+        if name is not None:
+            fields = published.shapes(vintage)[name].get("properties", {})
+            known = {field: value for field, value in told.items() if field in fields}
+            whole = published.completed(vintage, name, known)
+            return whole | {field: changed[field] for field in changed if field in fields}
+    return {**told, **changed}
+
+
 def sample_record(event_type: str, era: Era, **changed: Any) -> EventRecord:
     """The event as kept; `changed` are fields of its metadata that are otherwise."""
-    metadata = {**METADATA.get(event_type, {}), **changed}
-    if era == "seed":
-        metadata = {name: value for name, value in metadata.items() if name not in NEWER_FIELDS}
+    metadata = metadata_of(event_type, era, **changed)
     of_repository = event_type.startswith(WHOLE_REPOSITORY)
     event = make_event(
         1,

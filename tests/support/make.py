@@ -109,12 +109,9 @@ def make_queued(
         number=number,
         title=title,
         url=f"https://code.example/acme/site/pull/{number}" if url is None else url,
-        author=Author(id=number, login=author),
+        author=Author(login=author),
         queued_at=queued_at or NOON - timedelta(minutes=12),
         priority_alias=priority_alias,
-        priority_rule_name=None,
-        labels=(),
-        scopes=(),
     )
 
 
@@ -132,16 +129,23 @@ def make_batch(
         status=BatchStatus(code=code),
         started_at=NOON - timedelta(minutes=5),
         estimated_merge_at=estimated_merge_at,
-        scopes=(),
         checks_summary=ChecksSummary(passed=checks[0], total=checks[1]),
         pull_requests=pull_requests or (make_queued(),),
     )
 
 
 def make_status(
-    *batches: Batch, waiting: Sequence[QueuedPullRequest] = (), pause: Pause | None = None
+    *batches: Batch,
+    waiting: Sequence[QueuedPullRequest] = (),
+    paused: bool | None = None,
+    unreadable: int = 0,
 ) -> QueueStatus:
-    return QueueStatus(batches=batches, waiting_pull_requests=tuple(waiting), pause=pause)
+    return QueueStatus(
+        batches=batches,
+        waiting_pull_requests=tuple(waiting),
+        paused=paused,
+        unreadable=unreadable,
+    )
 
 
 def make_act(

@@ -9,9 +9,9 @@ from bot.domain.errors import (
     ResourceNotFound,
 )
 from bot.domain.inspection import Area, Finding
-from bot.domain.queue import Application, QueueStatus
+from bot.domain.queue import Application
 from bot.domain.repository import RepositoryName
-from bot.messages.inspection.findings import as_sentence, ok, wrong
+from bot.messages.inspection.findings import as_sentence, ok, unknown, wrong
 
 UNAUTHORIZED = 401
 
@@ -47,8 +47,15 @@ def application_failed(error: MergeQueueError, *, reads_something: bool) -> Find
     return _service_failed("credential", error)
 
 
-def repository_read(repository: RepositoryName, status: QueueStatus) -> Finding:
-    state = "paused" if status.pause is not None else "running"
+def repository_read(repository: RepositoryName, *, paused: bool | None) -> Finding:
+    if paused is None:
+        return unknown(
+            Area.MERGE_QUEUE,
+            str(repository),
+            "Its queue can be read, but the service has no endpoint that says whether it's paused.",
+            "Use a service with the pause endpoints to pause and resume from Slack.",
+        )
+    state = "paused" if paused else "running"
     return ok(Area.MERGE_QUEUE, str(repository), f"Its queue can be read; it is {state}.")
 
 

@@ -39,10 +39,16 @@ class MergeQueueApi:
         self._event_types = event_types(controls.host)
 
     def routes(self) -> list[web.RouteDef]:
-        """List the 13 endpoints, in the order of the document, and the OpenAPI document."""
+        """List the endpoints in the order of the document, and the OpenAPI document."""
         repository = f"{PREFIX}/repos/{{owner}}/{{repository}}"
         pause, old_pause = f"{repository}/merge-queue/pause", f"{repository}/queue/pause"
-        return [
+        missing = {
+            "both": (),
+            "current": (old_pause, f"{old_pause}/delete"),
+            "deprecated": (pause,),
+            "none": (pause, old_pause, f"{old_pause}/delete"),
+        }[self._controls.pause_endpoints]
+        routes = [
             web.get(f"{repository}/merge-queue/status", self.status),
             web.put(pause, self.pause),
             web.delete(pause, self.unpause),
@@ -58,6 +64,7 @@ class MergeQueueApi:
             web.get(f"{repository}/queues", self.queues),
             web.get(f"{PREFIX}/openapi.json", self.describe),
         ]
+        return [route for route in routes if route.path not in missing]
 
     def _caller(self, request: web.Request) -> Credential:
         known = self._controls.known_credentials

@@ -99,11 +99,13 @@ class Controls:
     for all of them; `credentials` are further ones. seed decides all chance. speed divides
     simulated durations. real_time: the clock is the wall clock; otherwise it stands still, from
     `start_at` (now when None), until `advance`. host, dialect and metadata: see `Dialect`
-    (dialect is `document` or `live`). log_limit: events kept per repository. pause_lag: seconds
-    from a pause to its event in the log. logs_pauses: whether the log has events of pauses.
+    (dialect is `document` or `live`). pause_endpoints: those that there are: `both`,
+    `current`, `deprecated` or `none`; the control methods pause all the same. log_limit: events
+    kept per repository. pause_lag: seconds from a pause to its event in the log. logs_pauses:
+    whether the log has events of pauses.
 
-    Raise ValueError for an unknown scenario, dialect or metadata, a speed that is not positive or
-    no repository.
+    Raise ValueError for an unknown scenario, dialect, metadata or family of pause endpoints, a
+    speed that is not positive or no repository.
     """
 
     repositories: Mapping[str, str]
@@ -116,6 +118,7 @@ class Controls:
     host: str = "github"
     dialect: str = "document"
     metadata: str = "full"
+    pause_endpoints: str = "both"
     log_limit: int = 100_000
     pause_lag: float = 0.0
     logs_pauses: bool = True
@@ -146,6 +149,11 @@ class Controls:
             raise ValueError(f"unknown dialect {self.dialect!r}; choose document or live")
         if self.metadata not in ("full", "seed", "none"):
             raise ValueError(f"unknown metadata {self.metadata!r}; choose full, seed or none")
+        if self.pause_endpoints not in ("both", "current", "deprecated", "none"):
+            raise ValueError(
+                f"unknown pause endpoints {self.pause_endpoints!r}; "
+                "choose both, current, deprecated or none"
+            )
 
     def _play_history(self, start: Moment) -> None:
         """Let each repository live for a while before the start, so that it has a past."""

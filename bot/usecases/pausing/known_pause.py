@@ -25,6 +25,9 @@ async def know_pause(
         acts = await transaction.audit.latest(repository, Action.PAUSE, LOOKED_AT)
         open_pauses = await transaction.pauses.open([repository])
         timers = await transaction.timers.running([repository])
+    if not pause.is_dated:
+        told = (one.paused_at for one in open_pauses if one.stored_reason == pause.reason)
+        pause = pause.model_copy(update={"paused_at": next(told, pause.paused_at)})
     unknown = KnownPause(pause)
     same = (act for act in acts if unknown.says(act.stored_reason) and _is_of(pause, act))
     seen = Sighting(pause.paused_at, pause.reason)

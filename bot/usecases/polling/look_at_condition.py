@@ -108,7 +108,7 @@ class LookAtCondition:
             self.thresholds,
             repository,
             now,
-            is_paused=status.pause is not None or any(one.is_open for one in pauses),
+            is_paused=bool(status.paused) or any(one.is_open for one in pauses),
         )
 
 

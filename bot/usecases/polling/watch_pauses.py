@@ -180,6 +180,7 @@ class WatchPauses:
             sighting = Sighting(
                 pause.paused_at,
                 pause.reason,
+                is_exact=pause.is_dated,
                 reason=act.reason if act is not None else None,
                 by=Who(act.actor.name, act.actor.user_id) if act is not None else None,
             )
@@ -255,7 +256,8 @@ class WatchPauses:
 
 
 def _is_it(known: PauseRecord, pause: Pause) -> bool:
-    return known.is_exact and known.is_of(pause.paused_at) and known.stored_reason == pause.reason
+    is_its_time = known.is_exact and known.is_of(pause.paused_at)
+    return known.stored_reason == pause.reason and (is_its_time or not pause.is_dated)
 
 
 async def _settle(transaction: Transaction, act: AuditRecord, pause: Pause, now: datetime) -> None:

@@ -66,10 +66,15 @@ async def hang(_arrival: Arrival, _writer: asyncio.StreamWriter) -> None:
 
 @dataclass
 class ScriptedService:
-    """Plays its script, one behaviour a request; an unforeseen request is answered with 599."""
+    """Plays its script, one behaviour a request; an unforeseen request is answered with 599.
+
+    OPTIONS are answered beside the script and are no arrivals: there is every path but those
+    that end in one of `not_offered`.
+    """
 
     script: list[Behaviour]
     arrivals: list[Arrival] = field(default_factory=list)
+    not_offered: tuple[str, ...] = ()
     connections: int = 0
     most_at_once: int = 0
     _at_once: int = 0
@@ -121,6 +126,10 @@ class ScriptedService:
             writer.close()
 
     async def _serve(self, arrival: Arrival, writer: asyncio.StreamWriter) -> None:
+        if arrival.method == "OPTIONS":
+            missing = any(arrival.target.endswith(path) for path in self.not_offered)
+            await answer("", status=404 if missing else 405)(arrival, writer)
+            return
         self.arrivals.append(arrival)
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)

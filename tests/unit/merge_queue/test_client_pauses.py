@@ -9,7 +9,9 @@ from typing_extensions import override
 
 from bot.domain.errors import (
     MergeQueueUnavailable,
+    PauseNotOffered,
     ResourceNotFound,
+    StateConflict,
 )
 from tests.support.clock import FakeClock
 from tests.support.samples import sample_bytes
@@ -153,17 +155,18 @@ class FailingFirst(httpx.AsyncHTTPTransport):
 
 
 async def test_second_unpause_says_it_was_not_paused() -> None:
-    script = [answer("", status=204), NOT_PAUSED, answer(STATUS)]
+    script = [answer("", status=204), NOT_PAUSED, NOT_PAUSED, answer(STATUS)]
     async with ScriptedService(script) as service, client_of(service) as client:
         assert await client.unpause(SITE) is True
         assert await client.unpause(SITE) is False
 
-    assert [arrival.method for arrival in service.arrivals] == ["DELETE", "DELETE", "GET"]
+    methods = [arrival.method for arrival in service.arrivals]
+    assert methods == ["DELETE", "DELETE", "GET", "GET"]
 
 
 async def test_unpause_of_an_unknown_repository_says_so() -> None:
     unknown = answer('{"detail": "no such repository"}', status=404)
-    async with ScriptedService([unknown, unknown]) as service, client_of(service) as client:
+    async with ScriptedService([unknown] * 3) as service, client_of(service) as client:
         with pytest.raises(ResourceNotFound, match="no such repository"):
             await client.unpause(SITE)
 
@@ -179,6 +182,55 @@ async def test_unpause_of_an_unknown_repository_says_so() -> None:
 async def test_not_paused_is_none(case: str, look: Behaviour) -> None:
     async with ScriptedService([look]) as service, client_of(service) as client:
         assert await client.current_pause(SITE) is None, case
+
+
+async def test_unpause_that_finds_nothing_while_a_pause_is_in_force_is_no_success() -> None:
+    script = [NOT_PAUSED, answer(PAUSE)]
+    async with ScriptedService(script) as service, client_of(service) as client:
+        with pytest.raises(StateConflict):
+            await client.unpause(SITE)
+
+
+MISSING = answer('{"detail": "Not Found"}', status=404)
+
+
+class TestWhichEndpointsThereAre:
+    """A 404 is "not paused" only where the endpoint exists."""
+
+    QUEUE_PAUSE = '{"queue_pause": [{"reason": "deploying", "pause_date": "2026-07-20T11:00:00Z"}]}'
+
+    async def test_the_deprecated_ones_are_taken_where_the_others_are_missing(self) -> None:
+        script = [MISSING, answer(self.QUEUE_PAUSE), answer(self.QUEUE_PAUSE)]
+        async with (
+            ScriptedService(script, not_offered=("/merge-queue/pause",)) as service,
+            client_of(service) as client,
+        ):
+            first = await client.current_pause(SITE)
+            again = await client.current_pause(SITE)
+
+        assert first is not None
+        assert first == again
+        assert [arrival.target for arrival in service.arrivals] == [
+            "/v1/repos/acme/site/merge-queue/pause",
+            "/v1/repos/acme/site/queue/pause",
+            "/v1/repos/acme/site/queue/pause",
+        ]
+
+    async def test_without_any_nobody_knows_whether_the_queue_is_paused(self) -> None:
+        async with (
+            ScriptedService([MISSING] * 3, not_offered=("/pause",)) as service,
+            client_of(service) as client,
+        ):
+            for call in (client.current_pause(SITE), client.unpause(SITE), client.pause(SITE, "x")):
+                with pytest.raises(PauseNotOffered):
+                    await call
+
+    async def test_a_service_that_names_no_methods_is_believed_to_be_as_documented(self) -> None:
+        async with (
+            ScriptedService([MISSING], not_offered=("",)) as service,
+            client_of(service) as client,
+        ):
+            assert await client.current_pause(SITE) is None
 
 
 class TestDeprecatedEndpoints:
@@ -219,6 +271,17 @@ class TestDeprecatedEndpoints:
 
         assert service.arrivals[1].method == "POST"
         assert service.arrivals[1].target == "/v1/repos/acme/site/queue/pause/delete"
+
+    @pytest.mark.parametrize("status", [404, 405, 410, 501])
+    async def test_post_takes_the_place_of_a_delete_that_is_not_there(self, status: int) -> None:
+        script = [answer("", status=status), answer("", status=204)]
+        async with (
+            ScriptedService(script) as service,
+            client_of(service, deprecated_pause_endpoints=True) as client,
+        ):
+            assert await client.unpause(SITE) is True
+
+        assert [arrival.method for arrival in service.arrivals] == ["DELETE", "POST"]
 
     async def test_each_can_be_called_by_itself(self) -> None:
         script = [

@@ -70,7 +70,6 @@ def test_samples_of_every_resource_are_read() -> None:
         ),
         ({"paused": False, "reason": None, "paused_at": None}, None),
         ({"paused": False, "reason": "old", "paused_at": "2026-07-20T11:00:00Z"}, None),
-        ({"reason": "deploy"}, None),
         ({}, None),
     ],
 )
@@ -79,8 +78,9 @@ def test_pause_is_read_in_both_shapes(body: Any, pause: Pause | None) -> None:
 
 
 def test_pause_without_its_time_is_not_taken_for_no_pause() -> None:
-    with pytest.raises(MergeQueueProtocolError, match="paused_at"):
-        protocol.read_pause(answer({"paused": True, "reason": "deploy"}))
+    for told in ({"paused": True, "reason": "deploy"}, {"reason": "deploy"}):
+        undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
+        assert protocol.read_pause(answer(told)) == undated
 
 
 def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
@@ -202,15 +202,47 @@ def test_byte_order_mark_does_no_harm() -> None:
     assert protocol.read_branches(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
 
 
+def test_one_bad_element_costs_a_status_no_other() -> None:
+    sent = sample("status")
+    (first, *_) = sent["batches"]
+    first["pull_requests"].append({"number": 99})
+    first["sub_batches"].append("nonsense")
+    sent["batches"].append({"name": "nobody knows which"})
+    sent["waiting_pull_requests"] = [None, *sent["waiting_pull_requests"], {"number": -1}]
+
+    status = protocol.read_status(answer(sent))
+
+    whole = protocol.read_status(answer(sample("status")))
+    assert status == whole.model_copy(update={"unreadable": 5})
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["title", "url", "author", "labels", "scopes", "priority_alias", "priority_rule_name"],
+)
+@pytest.mark.parametrize("sent_instead", [None, 7.5, [], {}])
+def test_what_a_pull_request_can_do_without_hides_nothing(field: str, sent_instead: object) -> None:
+    sent = sample("status")
+    sent["waiting_pull_requests"][0][field] = sent_instead
+    sent["batches"][0]["checks_summary"] = sent_instead
+
+    status = protocol.read_status(answer(sent))
+
+    assert status.unreadable == 0
+    numbers = [one.number for one in status.waiting_pull_requests]
+    assert numbers == [one["number"] for one in sent["waiting_pull_requests"]]
+
+
 def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
     sent = sample("status")
-    del sent["batches"][0]["checks_summary"]
+    sent = {"batches": [sent["batches"][0]], "waiting_pull_requests": []}
+    del sent["batches"][0]["id"]
     sent["batches"][0]["pull_requests"][0]["queued_at"] = "secret"
 
     with pytest.raises(MergeQueueProtocolError) as caught:
         protocol.read_status(answer(sent))
 
-    assert "batches.0.checks_summary" in caught.value.detail
+    assert "batches.0.id" in caught.value.detail
     assert "secret" not in caught.value.detail
     assert caught.value.__cause__ is None
 

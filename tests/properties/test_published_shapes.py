@@ -1,0 +1,124 @@
+"""Whatever the vendor's published shapes allow is read in full."""
+
+import json
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bot.merge_queue import protocol
+from bot.merge_queue.answer import Answer
+from tests.properties.test_answers import steady
+from tests.support import event_samples, published
+from tests.support.samples import sample
+
+ALL_EVENTS = [
+    (vintage, event_type)
+    for vintage in published.VINTAGES
+    for event_type in published.event_shapes(vintage)
+]
+
+
+def answer(body: object) -> Answer:
+    return Answer(
+        HTTPStatus.OK, datetime(2026, 7, 20, 12, 0, tzinfo=UTC), body=json.dumps(body).encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("sample_name", "vintage", "shape"),
+    [
+        ("status", "april", "MergeQueueStatus"),
+        ("status_live", "august", "MergeQueueStatus"),
+        ("application_live", "august", "ApplicationResponse"),
+        ("configuration", "april", "QueuesConfig"),
+        ("queues", "april", "Queues"),
+    ],
+)
+def test_our_samples_are_of_the_published_shapes(
+    sample_name: str, vintage: str, shape: str
+) -> None:
+    assert published.problems(vintage, shape, sample(sample_name)) == []
+
+
+@pytest.mark.parametrize(
+    ("sample_name", "vintage"), [("event_log", "april"), ("event_log_live", "august")]
+)
+def test_our_logs_are_of_the_published_shapes(sample_name: str, vintage: str) -> None:
+    """But for the types that are in the document alone."""
+    shapes = published.event_shapes(vintage)
+    for sent in sample(sample_name)["events"]:
+        if sent["type"] in shapes:
+            assert published.problems(vintage, shapes[sent["type"]], sent) == [], sent["id"]
+
+
+@pytest.mark.parametrize(
+    ("vintage", "event_type"), [one for one in ALL_EVENTS if "github" not in one[1]]
+)
+def test_our_events_are_of_the_published_shapes(vintage: str, event_type: str) -> None:
+    era: event_samples.Era = "seed" if vintage == "april" else "full"
+    sent = event_samples.metadata_of(event_type, era)
+    name = published.metadata_shape(vintage, event_type)
+    assert name is not None
+
+    assert published.problems(vintage, name, sent) == []
+
+
+@pytest.mark.parametrize(("vintage", "event_type"), ALL_EVENTS)
+@steady
+@given(st.data())
+def test_every_event_is_read_in_full(vintage: str, event_type: str, data: st.DataObject) -> None:
+    sent = data.draw(published.answers(vintage, published.event_shapes(vintage)[event_type]))
+    body = {"size": 1, "per_page": 10, "events": [sent]}
+
+    page = protocol.read_event_page(answer(body), asked_cursor=None)
+
+    assert page.unreadable == ()
+    assert [(event.type, event.raw_metadata) for event in page.events] == [(event_type, None)]
+
+
+@pytest.mark.parametrize("vintage", published.VINTAGES)
+@steady
+@given(st.data())
+def test_every_status_is_read_in_full(vintage: str, data: st.DataObject) -> None:
+    sent = data.draw(published.answers(vintage, "MergeQueueStatus"))
+
+    status = protocol.read_status(answer(sent))
+
+    assert [one.id for one in status.batches] == [one["id"] for one in sent["batches"]]
+    assert [numbers(one.pull_requests) for one in status.batches] == [
+        sent_numbers(one["pull_requests"]) for one in sent["batches"]
+    ]
+    waiting = sent["waiting_pull_requests"]
+    assert numbers(status.waiting_pull_requests) == sent_numbers(waiting)
+
+
+def numbers(pull_requests: Any) -> list[int]:
+    return [one.number for one in pull_requests]
+
+
+def sent_numbers(pull_requests: Any) -> list[int]:
+    return [one["number"] for one in pull_requests]
+
+
+@pytest.mark.parametrize("vintage", published.VINTAGES)
+@steady
+@given(st.data())
+def test_every_other_answer_is_read(vintage: str, data: st.DataObject) -> None:
+    def draw(name: str) -> Any:
+        return data.draw(published.answers(vintage, name))
+
+    pause = draw("MergeQueuePauseResponse")
+    read = protocol.read_pause(answer(pause))
+    assert (read is not None) == pause.get("paused", True)
+    rules = draw("QueuesConfig")
+    assert len(protocol.read_rules(answer(rules))) == len(rules["configuration"])
+    queues = draw("Queues")
+    assert len(protocol.read_queues(answer(queues))) == len(queues["queues"])
+    application = draw("ApplicationResponse")
+    assert (
+        protocol.read_application(answer(application)).account.login
+        == (application["account_scope"]["login"])
+    )
