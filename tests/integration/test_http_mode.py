@@ -498,3 +498,69 @@ async def test_no_request_is_taken_after_the_end(machine: Machine) -> None:
     await machine.server.close()
     with pytest.raises(aiohttp.ClientConnectorError):
         await machine.send(command("status"))
+
+
+# Strangers
+
+
+async def half_sent(machine: Machine) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    writer.write(f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: ".encode())
+    return reader, writer
+
+
+async def test_headers_that_never_end_are_given_up(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.receiving.door.HEADER_SECONDS", 0.2)
+    reader, writer = await half_sent(machine)
+    async with asyncio.timeout(10):
+        assert await reader.read() == b""
+    writer.close()
+
+
+async def test_who_sends_half_a_request_shuts_nobody_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("bot.slack.receiving.door.MOST_CONNECTIONS", 20)
+    slow = [await half_sent(machine) for _ in range(50)]
+    assert (await machine.send(command("status"))).status == 200
+    assert await machine.acted() == ["status"]
+    full = [one for one in caplog.records if getattr(one, "action", "") == "connections_full"]
+    assert len(full) == 1
+    async with asyncio.timeout(10):
+        assert await slow[0][0].read() == b""
+    for _, writer in slow:
+        writer.close()
+
+
+async def test_who_is_refused_keeps_no_connection(machine: Machine) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    writer.write(written(b"x", {}))
+    async with asyncio.timeout(10):
+        assert (await reader.read()).startswith(b"HTTP/1.1 401 ")
+    writer.close()
+
+
+async def test_what_is_no_http_leaves_one_line_and_no_traceback(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    for _ in range(5):
+        reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+        writer.write(b"POST /slack/events HTTP/1.1\r\nContent-Length: many\r\n\r\n")
+        async with asyncio.timeout(10):
+            assert b" 400 " in await reader.readline()
+        writer.close()
+    assert [one for one in caplog.records if one.exc_info] == []
+    malformed = [one for one in caplog.records if getattr(one, "action", "") == "request_malformed"]
+    assert len(malformed) == 1
+
+
+async def test_refused_signatures_leave_one_line_a_minute(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(5):
+        assert (await machine.send(command("status"), {})).status == 401
+    refused = [one for one in caplog.records if getattr(one, "action", "") == "signature_refused"]
+    assert len(refused) == 1

@@ -1,10 +1,17 @@
 """The port that Slack connects to, closed without losing anyone who has connected already."""
 
 import asyncio
+import logging
+import resource
 import socket
+import time
+from collections import Counter
+from collections.abc import Mapping
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestHandler
+from typing_extensions import override
 
 FIRST_REQUEST_SECONDS = 1.0
 """Whoever has connected sends a request at once; a connection that is kept ready sends none."""
@@ -12,8 +19,55 @@ FIRST_REQUEST_SECONDS = 1.0
 TURNS = 5
 """Of the event loop; a connection that was accepted is known to the server after three."""
 
-MOST_SILENT = 100
-"""Connections without a request, past which those that have ended are forgotten."""
+HEADER_SECONDS = 15.0
+"""After so long without a whole request, a new connection is closed."""
+
+MOST_CONNECTIONS = 400
+"""At a time, and at most half of the files that the process may open."""
+
+SELDOM_SECONDS = 60.0
+
+logger = logging.getLogger(__name__)
+
+
+class Seldom:
+    """Logs a kind of thing once a minute, with how many were left out in between.
+
+    Anybody can connect to this port: nobody shall be able to fill the log.
+    """
+
+    def __init__(self) -> None:
+        self._logged_at: dict[str, float] = {}
+        self._left_out = Counter[str]()
+
+    def warn(self, kind: str, message: str, extra: Mapping[str, object]) -> None:
+        now = time.monotonic()
+        if now - self._logged_at.get(kind, float("-inf")) < SELDOM_SECONDS:
+            self._left_out[kind] += 1
+            return
+        self._logged_at[kind] = now
+        left_out = self._left_out.pop(kind, 0)
+        logger.warning(message, extra={**extra, "left_out": left_out})
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Of what asyncio and aiohttp log: what strangers cause becomes one line a minute."""
+        if record.getMessage().startswith("socket.accept() out of system resource"):
+            self.warn("files", "no more connections can be opened", {"action": "no_files"})
+            return False
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, HttpProcessingError):
+            said = {"action": "request_malformed", "error": type(error).__name__}
+            self.warn("malformed", "a request was not HTTP", said)
+            return False
+        return True
+
+
+class _Refused(asyncio.Protocol):
+    """There is no room for this connection."""
+
+    @override
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()
 
 
 class Door:
@@ -22,12 +76,15 @@ class Door:
     Closed by itself, a listening socket resets the connections that wait in its queue, and
     aiohttp drops those whose request has not come yet. A balancer cannot send such a request to
     another process, since this one may have acted upon it.
+
+    Who sends no whole request is put out again, the oldest first where there is no more room.
     """
 
-    def __init__(self, server: web.Server) -> None:
+    def __init__(self, server: web.Server, seldom: Seldom) -> None:
         self._server = server
+        self._seldom = seldom
         self._listening: asyncio.Server | None = None
-        self._silent: set[RequestHandler] = set()
+        self._silent: dict[RequestHandler, asyncio.TimerHandle] = {}
         self._heard = asyncio.Event()
 
     async def open(self, host: str, port: int) -> int:
@@ -38,8 +95,7 @@ class Door:
 
     def heard(self, connection: RequestHandler) -> None:
         """A request has come over it."""
-        self._silent.discard(connection)
-        self._heard.set()
+        self._forget(connection)
 
     async def close(self) -> None:
         """Let nobody else in, and wait for the first request of whoever is inside.
@@ -52,7 +108,7 @@ class Door:
         await self._take_over(listening)
         try:
             async with asyncio.timeout(FIRST_REQUEST_SECONDS):
-                while self._silent & set(self._server.connections):
+                while self._silent.keys() & set(self._server.connections):
                     self._heard.clear()
                     await self._heard.wait()
         except TimeoutError:
@@ -75,12 +131,35 @@ class Door:
             for one in waiting:
                 await loop.connect_accepted_socket(self._let_in, one)
 
-    def _let_in(self) -> RequestHandler:
-        if len(self._silent) > MOST_SILENT:
-            self._silent &= set(self._server.connections)
+    def _let_in(self) -> asyncio.Protocol:
+        inside = self._server.connections
+        if len(inside) >= _most_connections():
+            self._seldom.warn(
+                "full", "too many connections at once", {"action": "connections_full"}
+            )
+            oldest = next((one for one in self._silent if one in inside), None)
+            if oldest is None:
+                return _Refused()
+            self._put_out(oldest)
         connection = self._server()
-        self._silent.add(connection)
+        loop = asyncio.get_running_loop()
+        self._silent[connection] = loop.call_later(HEADER_SECONDS, self._put_out, connection)
         return connection
+
+    def _put_out(self, connection: RequestHandler) -> None:
+        self._forget(connection)
+        connection.force_close()
+
+    def _forget(self, connection: RequestHandler) -> None:
+        waiting = self._silent.pop(connection, None)
+        if waiting is not None:
+            waiting.cancel()
+        self._heard.set()
+
+
+def _most_connections() -> int:
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_CONNECTIONS if files < 0 else min(MOST_CONNECTIONS, files // 2)
 
 
 async def _turn() -> None:

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 
 from bot.ports import Clock
-from bot.slack.receiving.door import Door
+from bot.slack.receiving.door import Door, Seldom
 from bot.slack.receiving.once import RETRY
 from bot.slack.receiving.reception import Json, Reception
 from bot.slack.receiving.signature import NotSlack, Signature
@@ -20,6 +20,12 @@ from bot.slack.receiving.signature import NotSlack, Signature
 logger = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
+
+KEPT_SECONDS = 75.0
+"""A connection without requests is kept that long: balancers reuse theirs within a minute."""
+
+STRANGERS_LOGGERS = ("asyncio", "aiohttp.server")
+"""Where libraries log what anybody can cause who connects."""
 
 LARGEST_BODY = 1024 * 1024
 """Bytes. Slack's largest payloads, a modal with its state, are a few hundred thousand."""
@@ -45,6 +51,7 @@ class HttpServer:
         self._reception: Reception | None = None
         self._runner: web.AppRunner | None = None
         self._door: Door | None = None
+        self._seldom = Seldom()
         self.port = 0
         """The port that is listened on, once open."""
 
@@ -62,12 +69,15 @@ class HttpServer:
             shutdown_timeout=DRAIN_SECONDS,
             # Slack packs nothing: what strangers have packed is not unpacked to be refused.
             auto_decompress=False,
+            keepalive_timeout=KEPT_SECONDS,
         )
         await self._runner.setup()
         server = self._runner.server
         if server is None:
             raise ValueError("a runner that is set up has a server")
-        self._door = Door(server)
+        for name in STRANGERS_LOGGERS:
+            logging.getLogger(name).addFilter(self._seldom)
+        self._door = Door(server, self._seldom)
         self.port = await self._door.open(host, port)
         logger.info(
             "listening for Slack", extra={"action": "http_open", "host": host, "port": self.port}
@@ -83,12 +93,22 @@ class HttpServer:
             await self._door.close()
         if self._runner is not None:
             await self._runner.cleanup()
+        for name in STRANGERS_LOGGERS:
+            logging.getLogger(name).removeFilter(self._seldom)
 
     @web.middleware
     async def _hear(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self._door is not None:
             self._door.heard(request.protocol)
-        return await handler(request)
+        try:
+            answer = await handler(request)
+        except web.HTTPException as refusal:
+            # Only who is let in keeps a connection: the number of them is limited.
+            refusal.force_close()
+            raise
+        if request.path != EVENTS_PATH:
+            answer.force_close()
+        return answer
 
     async def _on_request(self, request: web.Request) -> web.Response:
         try:
@@ -100,9 +120,10 @@ class HttpServer:
             self._signature.require(request.headers, raw)
         except NotSlack as error:
             # Never the body: an address to answer to, or what a person typed, may be in it.
-            logger.warning(
+            self._seldom.warn(
+                error.reason,
                 "a request that is not Slack's was refused",
-                extra={
+                {
                     "action": "signature_refused",
                     "reason": error.reason,
                     "remote": request.remote,
