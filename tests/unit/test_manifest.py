@@ -21,6 +21,7 @@ MANIFEST: dict[str, Any] = yaml.safe_load((ROOT / "manifest.yml").read_text("utf
 SCOPES = {
     "apps_connections_open": (),
     "auth_test": (),
+    "bots_info": ("users:read",),
     "chat_getPermalink": (),
     "chat_postEphemeral": ("chat:write",),
     "chat_postMessage": ("chat:write", "chat:write.public"),
