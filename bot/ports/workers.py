@@ -1,7 +1,7 @@
 """What processes that share repositories out need to know of each other."""
 
-from collections.abc import Collection
-from datetime import datetime
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 from typing import Protocol
 
 
@@ -20,6 +20,16 @@ class Workers(Protocol):
         """Nothing happens when it is not known."""
         ...
 
+    async def clock_jumped(self, at: datetime, jump: timedelta) -> None:
+        """Remember for a month that a process's clock was set ahead, or back, to show `at`."""
+        ...
+
+    async def clock_jumps(self, since: datetime) -> Sequence[tuple[datetime, timedelta]]:
+        """Those remembered, in whole seconds, the latest first."""
+        ...
+
+
+JUMPS_KEPT = timedelta(days=30)
 
 POLL_LEASES = "poll:"
 """Leases of this name and a repository's are shared out."""

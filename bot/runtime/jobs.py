@@ -37,6 +37,7 @@ from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_cards import RefreshCards
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
+from bot.usecases.watch_clock import WatchClock
 
 logger = logging.getLogger(__name__)
 
@@ -111,6 +112,8 @@ class Jobs:
             settings.repositories,
         )
         self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
+        clock = WatchClock(ports.store, ports.clock, lambda: self.polls.poll.service_clock.ahead)
+        self._scheduler.every(DUE_SECONDS, Job("watch the clock", clock.run))
         self._house = self._keep_house()
 
     def _keep_house(self) -> tuple[PruneHistory, PrepareChannels]:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeVar
 
 from bot.domain.errors import MergeQueueError, PauseNotOffered, StoreUnavailable
@@ -24,6 +25,8 @@ SECONDS = 20.0
 
 GROUP_SECONDS = 60.0
 """For all repositories, and for all channels."""
+
+JUMPS_SHOWN = timedelta(days=1)
 
 T = TypeVar("T")
 
@@ -69,7 +72,7 @@ async def together(
 
 @dataclass(frozen=True, slots=True)
 class InspectStore:
-    """Deliveries, and which channels are subscribed."""
+    """Deliveries, jumps of the bot's clock, and which channels are subscribed."""
 
     store: Store
     clock: Clock
@@ -79,8 +82,10 @@ class InspectStore:
         async with self.store.begin() as transaction:
             summary = await transaction.outbox.summary()
             doubtful = await transaction.outbox.in_doubt(limit=1)
+            jumps = await transaction.workers.clock_jumps(self.clock.now() - JUMPS_SHOWN)
         since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
-        return list(of_machine.deliveries(summary, since, self.clock.now()))
+        now = self.clock.now()
+        return [*of_machine.deliveries(summary, since, now), of_machine.clock_jumps(jumps)]
 
     async def channels(self, repositories: Sequence[RepositoryName]) -> set[str]:
         """Those subscribed by command or by configuration; raises StoreUnavailable."""

@@ -45,3 +45,16 @@ async def test_a_pause_lasts_as_long_as_it_was_to_though_our_clock_jumps(
     await bot.pass_time(61)
 
     assert "late" not in await bot.wait_for_post("Queue unpaused")
+
+
+async def test_a_jump_and_a_clock_that_is_off_are_logged(
+    start_bot: StartBot, clock: MovedClock
+) -> None:
+    # The sandbox's clock is right, and ours is not.
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter")
+    assert "clock_jumped" not in bot.logged_actions()
+    clock.jump(-120)
+    await bot.logged("clock_jumped")
+    await bot.logged("clock_off")
+    clock.jump(120)
+    await bot.logged("clock_right")

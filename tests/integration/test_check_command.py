@@ -149,6 +149,7 @@ async def test_all_is_well_and_says_so_for_every_part(installation: Installation
     assert report.of("Slack", "bot token")["sentence"] == "It is merge-queue in Acme."
     assert report.of("channel")["subject"] == "C0MERGEQ #merge-queue"
     assert [one["subject"] for one in report.findings if one["area"] == "clock"] == [
+        "the bot's clock",
         "merge queue service",
         "Slack",
     ]
@@ -418,6 +419,25 @@ async def test_parked_channels_and_deliveries_in_doubt_are_said(
     assert "the oldest for 60 min" in report.of("deliveries", "waiting")["sentence"]
     assert "since 60 min" in report.of("deliveries", "in doubt")["sentence"]
     assert "is_archived" in report.of("deliveries", "C0RELEASE")["sentence"]
+
+
+async def test_a_jump_of_the_bots_clock_is_said_for_a_day(installation: Installation) -> None:
+    store = installation.store()
+    now = datetime.now(UTC)
+    async with store.begin() as transaction:
+        await transaction.workers.clock_jumped(now - timedelta(hours=25), timedelta(hours=2))
+    assert (await installation.check("--json")).not_well == set()
+    async with store.begin() as transaction:
+        await transaction.workers.clock_jumped(now - timedelta(hours=2), timedelta(hours=1))
+        await transaction.workers.clock_jumped(now - timedelta(hours=1), -timedelta(hours=1))
+    await store.close()
+
+    report = await installation.check("--json")
+
+    assert report.not_well == {"clock: the bot's clock"}
+    sentence = report.of("clock", "the bot's clock")["sentence"]
+    assert sentence.startswith("It jumped back by 60 min, to ")
+    assert sentence.endswith("It jumped 2 times since yesterday.")
 
 
 async def test_with_everything_down_every_part_is_still_reported(

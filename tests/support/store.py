@@ -79,6 +79,7 @@ class Contents:
     resume_watchers: dict[tuple[int, str], None] = field(default_factory=dict)
     polls: dict[RepositoryName, LastPoll] = field(default_factory=dict)
     workers: dict[str, datetime] = field(default_factory=dict)
+    clock_jumps: dict[datetime, timedelta] = field(default_factory=dict)
     slack_limits: dict[str, float] = field(default_factory=dict)
     accounts: dict[str, str] = field(default_factory=dict)
     notices: dict[tuple[str, Notice], bool] = field(default_factory=dict)
@@ -444,7 +445,7 @@ class InMemoryTransaction(ports.Transaction):
             contents.group_acts, contents.group_pauses, contents.group_acts_referred_to
         )
         self._polls = InMemoryPolls(contents.polls)
-        self._workers = InMemoryWorkers(contents.workers, contents.leases)
+        self._workers = InMemoryWorkers(contents.workers, contents.leases, contents.clock_jumps)
         self._slack_limits = InMemorySlackLimits(contents.slack_limits)
         self._accounts = InMemoryAccounts(contents.accounts)
         self._notices = InMemoryNotices(contents.notices, contents.accounts)

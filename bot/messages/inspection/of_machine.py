@@ -1,6 +1,6 @@
 """What the report says of this machine: settings, database, deliveries, clock."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, Finding
@@ -161,6 +161,21 @@ def clock(other: str, ahead: timedelta | None) -> Finding:
         other,
         f"Our clock is {age_of(abs(ahead))} {direction} it.",
         "Set this machine's clock by NTP.",
+    )
+
+
+def clock_jumps(jumps: Sequence[tuple[datetime, timedelta]]) -> Finding:
+    """Of the last day, the latest first; of whichever machine runs the bot."""
+    if not jumps:
+        return ok(Area.CLOCK, "the bot's clock", "It has not jumped since yesterday.")
+    at, jump = jumps[0]
+    direction = "ahead" if jump > timedelta() else "back"
+    more = f" It jumped {len(jumps)} times since yesterday." if len(jumps) > 1 else ""
+    return wrong(
+        Area.CLOCK,
+        "the bot's clock",
+        f"It jumped {direction} by {age_of(abs(jump))}, to {_clock(at)}.{more}",
+        "Let NTP keep the clock of the machine that runs mqbot.",
     )
 
 

@@ -1,15 +1,15 @@
 """The processes that share the repositories out."""
 
-from collections.abc import Collection
-from datetime import datetime
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select, update
 from typing_extensions import override
 
-from bot.ports.workers import POLL_LEASES, Workers
+from bot.ports.workers import JUMPS_KEPT, POLL_LEASES, Workers
 from bot.storage.column_types import EPOCH
 from bot.storage.execution.statements import Statements
-from bot.storage.tables import leases, workers
+from bot.storage.tables import clock_jumps, leases, workers
 
 
 class SqlWorkers(Workers):
@@ -59,6 +59,19 @@ class SqlWorkers(Workers):
     @override
     async def leave(self, holder: str) -> None:
         await self._statements.run(delete(workers).where(workers.c.holder == holder))
+
+    @override
+    async def clock_jumped(self, at: datetime, jump: timedelta) -> None:
+        await self._statements.run(delete(clock_jumps).where(clock_jumps.c.at < at - JUMPS_KEPT))
+        seconds = round(jump.total_seconds())
+        await self._statements.put(clock_jumps, ("at",), [{"at": at, "seconds": seconds}])
+
+    @override
+    async def clock_jumps(self, since: datetime) -> Sequence[tuple[datetime, timedelta]]:
+        rows = await self._statements.run(
+            select(clock_jumps).where(clock_jumps.c.at >= since).order_by(clock_jumps.c.at.desc())
+        )
+        return [(row.at, timedelta(seconds=row.seconds)) for row in rows]
 
     async def forget_all(self) -> None:
         """All of them are known to have died."""

@@ -2,7 +2,7 @@
 
 from bot.storage.tables.boards import KEPT, board_sights, boards
 from bot.storage.tables.cards import TO_EDIT, UNPOSTED, cards
-from bot.storage.tables.coordination import leases, slack_limits, workers
+from bot.storage.tables.coordination import clock_jumps, leases, slack_limits, workers
 from bot.storage.tables.log import (
     bisections,
     events,
@@ -44,6 +44,7 @@ __all__ = [
     "boards",
     "cards",
     "channel_defaults",
+    "clock_jumps",
     "deliveries",
     "destinations",
     "events",

@@ -23,6 +23,14 @@ workers = Table(
 )
 """The processes that share the repositories out."""
 
+clock_jumps = Table(
+    "clock_jumps",
+    metadata,
+    Column("at", UtcTime, primary_key=True),
+    Column("seconds", BigInteger, nullable=False),
+)
+"""When a process's clock was set ahead, or back (negative): for `mqbot check`."""
+
 slack_limits = Table(
     "slack_limits",
     metadata,

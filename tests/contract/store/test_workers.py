@@ -71,3 +71,18 @@ async def test_whoever_leaves_is_not_waited_for(store: Store) -> None:
         await transaction.workers.leave("one")
         await transaction.workers.leave("nobody")
     assert set(await announce(store, "two")) == {"two"}
+
+
+async def test_jumps_of_clocks_are_remembered_for_a_month(store: Store) -> None:
+    hour = timedelta(hours=1)
+    async with store.begin() as transaction:
+        await transaction.workers.clock_jumped(after(0), -hour)
+        await transaction.workers.clock_jumped(after(60), timedelta(seconds=2.6))
+        known = await transaction.workers.clock_jumps(after(0))
+        assert list(known) == [(after(60), timedelta(seconds=3)), (after(0), -hour)]
+        assert len(await transaction.workers.clock_jumps(after(1))) == 1
+    month = timedelta(days=30).total_seconds()
+    async with store.begin() as transaction:
+        await transaction.workers.clock_jumped(after(30 + month), hour)
+        known = await transaction.workers.clock_jumps(after(0))
+    assert [at for at, _ in known] == [after(30 + month), after(60)]

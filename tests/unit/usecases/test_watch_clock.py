@@ -1,0 +1,64 @@
+"""What operators read when the clock jumps, and when it is off."""
+
+import logging
+from datetime import timedelta
+
+import pytest
+
+from bot.usecases.watch_clock import WatchClock
+from tests.support.clock import FakeClock
+from tests.support.store import InMemoryStore
+
+
+def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
+    return [
+        (getattr(one, "action", ""), getattr(one, "seconds", 0.0))
+        for one in caplog.records
+        if one.name == "bot.usecases.watch_clock"
+    ]
+
+
+@pytest.mark.parametrize("jump", [3600.0, -5.0])
+async def test_a_jump_is_logged_once_and_remembered(
+    jump: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock, store = FakeClock(), InMemoryStore()
+    watch = WatchClock(store, clock, lambda: None)
+    begin = clock.now() - timedelta(days=1)
+    await watch.run()
+    clock.advance(3600)
+    await watch.run()
+    clock.jump(jump)
+    clock.advance(1)
+    await watch.run()
+    clock.advance(1)
+    await watch.run()
+
+    assert said(caplog) == [("clock_jumped", jump)]
+    async with store.begin() as transaction:
+        (known,) = await transaction.workers.clock_jumps(begin)
+    assert known == (clock.now() - timedelta(seconds=1), timedelta(seconds=jump))
+
+
+async def test_a_clock_that_is_put_right_little_by_little_has_not_jumped(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = FakeClock()
+    watch = WatchClock(InMemoryStore(), clock, lambda: None)
+    for _ in range(100):
+        clock.advance(1)
+        clock.jump(0.5)
+        await watch.run()
+    assert said(caplog) == []
+
+
+async def test_a_clock_more_than_a_minute_off_is_told_of_when_it_begins_and_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    service_ahead: list[timedelta | None] = [None]
+    watch = WatchClock(InMemoryStore(), FakeClock(), lambda: service_ahead[0])
+    for seconds in (0, 60, -61, -3600, 61, 60, 0):
+        service_ahead[0] = timedelta(seconds=seconds)
+        await watch.run()
+    assert said(caplog) == [("clock_off", 61.0), ("clock_right", -60.0)]
