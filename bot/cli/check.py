@@ -165,7 +165,7 @@ async def _merge_queue(settings: Settings) -> Iterable[Finding]:
     except ConfigurationError as error:
         return _wrong(error)
     async with client:
-        return await InspectMergeQueue(client, settings.repositories).run()
+        return await InspectMergeQueue(client, settings.repositories, SystemClock()).run()
 
 
 async def _slack(settings: Settings, channels: set[str]) -> Iterable[Finding]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from bot.domain.errors import MergeQueueError, PauseNotOffered, StoreUnavailable
+from bot.domain.event_log import BELIEVED_ALONE, Window
 from bot.domain.inspection import Area, Finding, InspectionFailed
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
@@ -103,6 +104,7 @@ class InspectMergeQueue:
 
     service: InspectedMergeQueue
     repositories: Sequence[RepositoryName]
+    clock: Clock
 
     async def _is_paused(self, name: RepositoryName, status: QueueStatus) -> bool | None:
         """None when the service has no way to say so."""
@@ -121,7 +123,8 @@ class InspectMergeQueue:
             except MergeQueueError as error:
                 return [of_service.repository_failed(name, error)]
             readable.append(name)
-            return [of_service.repository_read(name, paused=paused)]
+            read = of_service.repository_read(name, paused=paused)
+            return [read, *await self._times(name)]
 
         found, skew = await asyncio.gather(
             together(self.repositories, Area.MERGE_QUEUE, look),
@@ -133,6 +136,18 @@ class InspectMergeQueue:
 
         known = await guarded(Area.MERGE_QUEUE, "credential", credential)
         return [*known, *found, *skew]
+
+    async def _times(self, name: RepositoryName) -> Sequence[Finding]:
+        """Whether the newest events of the log are stamped ahead of the time."""
+        now = self.clock.now()
+        window = Window(now - timedelta(hours=1), now + timedelta(days=1))
+        try:
+            page = await self.service.event_page(name, window)
+        except MergeQueueError as error:
+            return [of_service.log_failed(name, error)]
+        served_at = max(page.served_at or now, now)
+        ahead = max((one.received_at for one in page.events), default=served_at) - served_at
+        return [of_service.stamped_ahead(name, ahead)] if ahead > BELIEVED_ALONE else []
 
     async def _credential(self, *, reads_something: bool) -> Finding:
         try:

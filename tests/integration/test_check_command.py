@@ -20,6 +20,7 @@ from bot.domain.inspection import Area, Finding, Standing
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
 from bot.ports import ParkedChannel
+from bot.sandbox.merge_queue.controls import SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
@@ -350,6 +351,23 @@ async def test_a_service_that_fails_is_said_and_the_rest_is_checked(
     assert report.code == 1
     assert "status 503" in report.of("merge queue", REPOSITORY)["sentence"]
     assert report.of("Slack", "bot token")["standing"] == "ok"
+
+
+async def test_events_dated_in_the_future_are_reported(installation: Installation) -> None:
+    future = datetime.now(UTC) + timedelta(minutes=10, seconds=30)
+    installation.merge_queue.emit(REPOSITORY, SentEvent("action.refresh", received_at=future))
+    report = await installation.check("--json")
+    found = report.of("clock", f"event log of {REPOSITORY}")
+    assert found["standing"] == "wrong"
+    assert "10 min in the future" in found["sentence"]
+
+
+async def test_a_log_that_cannot_be_read_is_reported(installation: Installation) -> None:
+    installation.merge_queue.faults.arm(Fault("error", path="/logs", times=None, status=403))
+    report = await installation.check("--json")
+    assert report.code == 1
+    assert report.of("merge queue", REPOSITORY)["standing"] == "ok"
+    assert report.of("merge queue", f"event log of {REPOSITORY}")["standing"] == "wrong"
 
 
 async def test_missing_scopes_are_named(installation: Installation) -> None:

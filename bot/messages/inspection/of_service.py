@@ -1,5 +1,7 @@
 """What the report says of the merge queue service."""
 
+from datetime import timedelta
+
 from bot.domain.errors import (
     CredentialRefused,
     InvalidRequest,
@@ -11,7 +13,7 @@ from bot.domain.errors import (
 from bot.domain.inspection import Area, Finding
 from bot.domain.queue import Application
 from bot.domain.repository import RepositoryName
-from bot.messages.inspection.findings import as_sentence, ok, unknown, wrong
+from bot.messages.inspection.findings import age_of, as_sentence, ok, unknown, wrong
 
 UNAUTHORIZED = 401
 
@@ -76,6 +78,28 @@ def repository_failed(repository: RepositoryName, error: MergeQueueError) -> Fin
             "Give the credential access, or set MQBOT_API_TOKEN to one that has it.",
         )
     return _service_failed(name, error)
+
+
+def log_failed(repository: RepositoryName, error: MergeQueueError) -> Finding:
+    """Its queue can be read, but what happens in it cannot."""
+    subject = f"event log of {repository}"
+    if isinstance(error, CredentialRefused):
+        return wrong(
+            Area.MERGE_QUEUE,
+            subject,
+            f"The credential may not read it (status {error.status}).",
+            "Set MQBOT_API_TOKEN to an application key with the scope admin.",
+        )
+    return _service_failed(subject, error)
+
+
+def stamped_ahead(repository: RepositoryName, ahead: timedelta) -> Finding:
+    return wrong(
+        Area.CLOCK,
+        f"event log of {repository}",
+        f"Its newest event is dated {age_of(ahead)} in the future.",
+        "The bot posts it and loses nothing. Report the wrong time to the service's operators.",
+    )
 
 
 def _service_failed(subject: str, error: MergeQueueError) -> Finding:

@@ -60,7 +60,10 @@ class NewPullRequest:
 
 @dataclass(frozen=True, slots=True)
 class SentEvent:
-    """An event to write into the log as if the service had sent it; without a time, now."""
+    """An event to write into the log as if the service had sent it; without a time, now.
+
+    With an `id` it has that one, whatever other event has it too.
+    """
 
     type: str
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class SentEvent:
     base_ref: str | None = None
     trigger: str = INTERNAL_TRIGGER
     received_at: datetime | None = None
+    id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,21 +328,24 @@ class Controls:
         With `received_at` in the past it is a late arrival: a new id at an old place.
         """
         turn = self.turn(repository)
-        if sent.received_at is None:
+        if sent.received_at is None and sent.id is None:
             subject = Subject(sent.pull_request, sent.base_ref)
             return turn.record(sent.type, sent.metadata, subject, sent.trigger).id
         event = Event(
-            id=self.service.next_event_id,
-            received_at=from_datetime(sent.received_at),
+            id=self.service.next_event_id if sent.id is None else sent.id,
+            received_at=self._stamp(sent.received_at),
             trigger=sent.trigger,
             pull_request=sent.pull_request,
             base_ref=sent.base_ref,
             type=sent.type,
             metadata=sent.metadata,
         )
-        self.service.next_event_id += 1
+        self.service.next_event_id += sent.id is None
         turn.repository.log.append(event)
         return event.id
+
+    def _stamp(self, at: datetime | None) -> Moment:
+        return self.service.now if at is None else from_datetime(at)
 
     def break_configuration(self, repository: str, problem: str | None) -> None:
         """Make the repository's configuration file invalid; None mends it."""

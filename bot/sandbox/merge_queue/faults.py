@@ -12,6 +12,8 @@ KINDS = (
     "malformed",
     "truncate",
     "stale_cursor",
+    "wrong_date",
+    "endless_links",
 )
 
 
@@ -23,7 +25,10 @@ class Fault:
     closes at once; `error` answers `status` with a JSON body, `html_error` with a page; `slow`
     waits `seconds` first; `rate_limit` answers 429 with `retry_after` as its header, sent as it
     is (seconds or a date; None: no header); `malformed` answers 200 with what is not JSON;
-    `truncate` sends half of the true answer and closes; `stale_cursor` refuses any cursor.
+    `truncate` sends half of the true answer and closes; `stale_cursor` refuses any cursor with
+    `status`; `wrong_date` gives the true answer, dated `seconds` ahead; `endless_links` answers
+    with the first page of the log, whatever the cursor, and a link to one more.
+    status: None is 500, or 422 for a stale cursor.
     path: part of the request path, "" for all. method: None for all.
     """
 
@@ -31,7 +36,7 @@ class Fault:
     path: str = ""
     method: str | None = None
     times: int | None = 1
-    status: int = 500
+    status: int | None = None
     seconds: float = 1.0
     retry_after: str | None = None
     hits: int = 0

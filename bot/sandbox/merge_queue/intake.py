@@ -2,7 +2,9 @@
 
 import asyncio
 import math
+import time
 from collections.abc import Awaitable, Callable
+from email.utils import formatdate
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -74,15 +76,18 @@ async def _fail(request: web.Request, handler: Handler, fault: Fault) -> web.Str
             return await _answer(request, handler)
         case "truncate":
             return await _truncate(request, await _answer(request, handler))
+        case "wrong_date" | "endless_links":
+            return await _twist(request, handler, fault)
         case _:
             return _false_answer(fault)
 
 
 def _false_answer(fault: Fault) -> web.Response:
+    status = fault.status or 500
     match fault.kind:
         case "html_error":
-            page = _PAGE.format(f"Error {fault.status}")
-            return web.Response(status=fault.status, text=page, content_type="text/html")
+            page = _PAGE.format(f"Error {status}")
+            return web.Response(status=status, text=page, content_type="text/html")
         case "rate_limit":
             response = refuse(Refusal(429, "Too many requests"))
             if fault.retry_after is not None:
@@ -91,9 +96,22 @@ def _false_answer(fault: Fault) -> web.Response:
         case "malformed":
             return web.Response(text='{"events": [', content_type="application/json")
         case "stale_cursor":
-            return refuse(Refusal(422, "cursor: no longer valid"))
+            return refuse(Refusal(fault.status or 422, "cursor: no longer valid"))
         case _:
-            return refuse(Refusal(fault.status, "Armed failure"))
+            return refuse(Refusal(status, "Armed failure"))
+
+
+async def _twist(request: web.Request, handler: Handler, fault: Fault) -> web.StreamResponse:
+    """Give a true answer with a wrong header; an endless log is always on its first page."""
+    if fault.kind == "wrong_date":
+        response = await _answer(request, handler)
+        response.headers["Date"] = formatdate(time.time() + fault.seconds, usegmt=True)
+        return response
+    first = request.url.without_query_params("cursor")
+    response = await _answer(request.clone(rel_url=first.relative()), handler)
+    following = request.url.update_query(cursor=f"more-{fault.hits}")
+    response.headers["Link"] = f'<{following}>; rel="next"'
+    return response
 
 
 def _close(request: web.Request) -> web.Response:

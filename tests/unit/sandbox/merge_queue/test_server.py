@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
@@ -155,6 +156,40 @@ class TestFaults:
         status, body = await ask(http, "GET", str(following))
         assert (status, body) == (422, {"detail": "cursor: no longer valid"})
         assert (await ask(http, "GET", str(following)))[0] == 200
+
+    async def test_a_stale_cursor_is_refused_with_the_status_asked_for(
+        self,
+        sandbox: MergeQueueSandbox,
+        http: aiohttp.ClientSession,
+    ) -> None:
+        sandbox.faults.arm(Fault("stale_cursor", status=410))
+        assert (await ask(http, "GET", f"{sandbox.base_url}{REPO}/logs?cursor=x"))[0] == 410
+
+    async def test_a_wrong_date_comes_with_the_true_answer(
+        self,
+        sandbox: MergeQueueSandbox,
+        http: aiohttp.ClientSession,
+    ) -> None:
+        sandbox.faults.arm(Fault("wrong_date", seconds=86400))
+        async with http.get(f"{sandbox.base_url}{REPO}/logs") as response:
+            date = parsedate_to_datetime(response.headers["Date"])
+            assert response.status == 200
+        assert date - datetime.now(UTC) > timedelta(hours=23)
+
+    async def test_endless_links_lead_to_the_first_page_with_ever_new_cursors(
+        self,
+        sandbox: MergeQueueSandbox,
+        http: aiohttp.ClientSession,
+    ) -> None:
+        event_id = sandbox.emit("acme/site", SentEvent("action.refresh"))
+        sandbox.faults.arm(Fault("endless_links", times=None))
+        following, seen = f"{sandbox.base_url}{REPO}/logs", set[str]()
+        for _ in range(4):
+            async with http.get(following) as response:
+                assert [one["id"] for one in (await response.json())["events"]] == [event_id]
+                following = str(response.links["next"]["url"])
+                seen.add(following)
+        assert len(seen) == 4
 
     def test_an_unknown_fault_is_refused(self) -> None:
         with pytest.raises(ValueError, match="unknown fault 'meteor'"):
