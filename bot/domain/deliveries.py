@@ -57,11 +57,11 @@ class SubjectKind(StrEnum):
     audit record), one on a group of repositories (the act on the group, under the name of its
     first repository), the first post of a card (its card), the end of a pause (its pause record).
     To one person: that another's act replaced their pause (its audit record), that it was replaced
-    elsewhere (the pause record of what is in its place), or that a pause ended as they had asked to
-    hear, alone or as the last of a group's (its pause record). A reminder that a pause goes on has
-    an id of its own, which says of which pause. That event logs are not read, and that they are
-    again (the staleness, under the name of its first repository). An alert about a queue, and its
-    end.
+    elsewhere (the pause record of what is in its place), or that a pause ended which they had begun
+    or had asked to hear of, alone or as the last of a group's (its pause record). A reminder that a
+    pause goes on has an id of its own, which says of which pause. That event logs are not read, and
+    that they are again (the staleness, under the name of its first repository). An alert about a
+    queue, and its end.
     """
 
     EVENT = "event"

@@ -55,6 +55,9 @@ _DIGITS = 9
 
 NOON_HOURS = 12
 
+LONGEST_END = 7
+"""Words that say when a pause ends: "for 1 day 2 hours 30 minutes"."""
+
 
 class DurationProblem(StrEnum):
     """Why a pause cannot last so long."""
@@ -122,6 +125,28 @@ def read_whole(text: str) -> Lasting:
     if lasting is None or taken < len(words):
         raise InvalidDuration(DurationProblem.UNREADABLE, text)
     return lasting
+
+
+def read_doubtful(words: Sequence[str]) -> tuple[Lasting | None, int]:
+    """A lone number of minutes, or a duration at the end of a reason, and the words before it.
+
+    The person may have meant an end or a part of the reason; None when there is no such doubt.
+    """
+    if len(words) == 1 and words[0].isascii() and words[0].isdigit():
+        return _whole_or_none([f"{words[0]}m"]), 0
+    for start in range(max(1, len(words) - LONGEST_END), len(words)):
+        lasting = _whole_or_none(words[start:])
+        if lasting is not None:
+            return lasting, start
+    return None, 0
+
+
+def _whole_or_none(words: Sequence[str]) -> Lasting | None:
+    """What all the words say of an end; None also for an end that no pause can have."""
+    try:
+        return read_whole(" ".join(words))
+    except InvalidDuration:
+        return None
 
 
 def _read_lengths(words: Sequence[str]) -> tuple[Lasting | None, int]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.audit import Action, Actor, AuditRecord, Origin
-from bot.domain.durations import Lasting, read_lasting
+from bot.domain.durations import Lasting, read_doubtful, read_lasting, written
 from bot.domain.errors import InvalidDuration
 from bot.domain.pauses import SAME_ACT
 from bot.domain.queue import Pause
@@ -72,6 +72,15 @@ def read_asked(text: str) -> Asked:
     lasting, taken = read_lasting(text.split())
     rest = text.split(maxsplit=taken)[taken:]
     return Asked(rest[0].strip() if rest else "", lasting)
+
+
+def read_as_end(text: str) -> str | None:
+    """The text with a duration at the end of its reason put first; None when there is none."""
+    words = text.split()
+    if read_lasting(words)[1]:
+        return None
+    lasting, before = read_doubtful(words)
+    return None if lasting is None else " ".join([written(lasting), *words[:before]])
 
 
 def read_kept(text: str) -> Asked:

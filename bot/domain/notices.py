@@ -13,7 +13,7 @@ class Notice(StrEnum):
     `MENTION`: their name in a channel, where a pull request of theirs left the queue and needs
     them. The others are direct messages. `FAILURE`: the same, told them alone. `MERGE`: a pull
     request of theirs merged. `REMINDER`: a pause of theirs goes on. `REPLACED`: somebody else
-    replaced it.
+    replaced or resumed it.
     """
 
     MENTION = "mentions"

@@ -10,6 +10,7 @@ from bot.domain.durations import Lasting
 from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
+from bot.domain.pause_records import PauseRecord
 from bot.domain.snapshots import KnownPause
 
 REASON_LIMIT = 255
@@ -43,11 +44,15 @@ class Paused:
 
 @dataclass(frozen=True, slots=True)
 class AlreadyPaused:
-    """Nothing was changed: a pause is in force. `reason` and `lasting` are what was asked for."""
+    """Nothing was changed: a pause is in force. `reason` and `lasting` are what was asked for.
+
+    `is_same`: the pause in force is that of the same person, with that reason and that end.
+    """
 
     known: KnownPause
     reason: str
     lasting: Lasting | None
+    is_same: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,9 @@ class Unpaused:
 
 @dataclass(frozen=True, slots=True)
 class NotPaused:
-    """Nothing to lift."""
+    """Nothing to resume. `ended` is the pause that ended last, when it is known."""
+
+    ended: PauseRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +89,20 @@ class Extended:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherEnd:
+    """Nothing was changed: the pause had an end, or none, other than when the menu was drawn."""
+
+    known: KnownPause
+
+
+@dataclass(frozen=True, slots=True)
 class LiftsLater:
     """Nothing was changed: the pause has another end by now than the timer that asks."""
 
 
 PauseOutcome = Paused | AlreadyPaused
 UnpauseOutcome = Unpaused | NotPaused | OtherPause
-ExtendOutcome = Extended | NotPaused | OtherPause
+ExtendOutcome = Extended | NotPaused | OtherPause | OtherEnd
 
 
 def check_reason(reason: str) -> str:

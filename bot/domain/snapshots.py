@@ -58,6 +58,10 @@ class KnownPause:
         """Whether its reason is still this one: a service may keep the time of a pause changed."""
         return stored_reason is not None and self.pause.reason.strip() == stored_reason.strip()
 
+    def end_to_come(self, now: datetime) -> datetime | None:
+        """When it resumes by itself, unless that time has passed."""
+        return self.lifts_at if self.lifts_at is not None and self.lifts_at > now else None
+
     @property
     def reason(self) -> str:
         """The person's own words when we know them, else what the service holds."""

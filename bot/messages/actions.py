@@ -16,6 +16,9 @@ from bot.domain.repository import RepositoryName
 OPTION_TARGET_LIMIT = 140
 """Of the 150 characters of an option, the rest being for how much longer."""
 
+FROM_NOW = "in:"
+"""Begins an option that gives an end to a pause without one."""
+
 SHORTENED = "#"
 """Begins no repository's name."""
 
@@ -25,6 +28,10 @@ UNPAUSE = "mq:unpause"
 EXTEND = "mq:extend"
 SNOOZE = "mq:snooze"
 REPLACE = "mq:replace"
+PAUSE_FOR = "mq:pause_for"
+PAUSE_WITHOUT_END = "mq:pause_without_end"
+"""The two answers to whether a duration in a reason is the end of the pause."""
+
 DISMISS = "mq:dismiss"
 REFRESH = "mq:refresh"
 SHARE = "mq:share"
@@ -35,6 +42,7 @@ WATCH = "mq:watch"
 PAUSE_REPOSITORY = "mq:pause_repository"
 
 PAUSE_GROUP = "mq:pause_group"
+PAUSE_GROUP_FOR = "mq:pause_group_for"
 UNPAUSE_GROUP = "mq:unpause_group"
 AGAIN_PAUSE_GROUP = "mq:again_pause_group"
 AGAIN_UNPAUSE_GROUP = "mq:again_unpause_group"
@@ -160,9 +168,35 @@ def read_replacement(value: str, repositories: Repositories) -> Replacement:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PauseChoice:
+    """What an answer to that question carries. Without a reason a form asks for it."""
+
+    repository: RepositoryName
+    reason: str
+    lasting: Lasting | None = None
+
+
+def choice_value(choice: PauseChoice) -> str:
+    lasting = written(choice.lasting) if choice.lasting is not None else ""
+    return json.dumps([choice.repository, choice.reason, lasting], ensure_ascii=False)
+
+
+def read_choice(value: str, repositories: Repositories) -> PauseChoice:
+    """Read `choice_value` back; raises RepositoryNotAllowed."""
+    name, reason, lasting = json.loads(value)
+    return PauseChoice(repositories.allowed(name), reason, read_lasting(lasting.split())[0])
+
+
 def extend_value(by: timedelta, target: str) -> str:
     """What an option of *Extend…* carries: how much more, and the pause it was drawn for."""
     return f"{written(For(by))} {target}"
+
+
+def read_extend_value(value: str) -> tuple[str, str, bool]:
+    """How much, for which pause or group, and whether that had an end when the menu was drawn."""
+    length, _, target = value.partition(" ")
+    return length.removeprefix(FROM_NOW), target, not length.startswith(FROM_NOW)
 
 
 @dataclass(frozen=True, slots=True)

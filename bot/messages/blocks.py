@@ -138,6 +138,7 @@ def select(
     action_id: str,
     options: Sequence[Element],
     initial: Element | None = None,
+    confirm: Element | None = None,
 ) -> Element:
     """A menu of at most 100 options."""
     element: Element = {
@@ -148,6 +149,8 @@ def select(
     }
     if initial is not None:
         element["initial_option"] = initial
+    if confirm is not None:
+        element["confirm"] = confirm
     return element
 
 

@@ -19,7 +19,10 @@ _MEANINGS = {
         "A direct message while a pause of yours lasts; turned off, the channels are reminded "
         "instead"
     ),
-    Notice.REPLACED: "A direct message when somebody replaces a pause of yours, or its reason",
+    Notice.REPLACED: (
+        "A direct message when somebody else resumes or replaces a pause of yours, or changes its "
+        "reason"
+    ),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from bot.domain.audit import Action, AuditRecord, Origin
 from bot.domain.durations import Lasting, written
 from bot.domain.message import Block, Message, View
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact, KnownPause, Snapshot
@@ -18,6 +19,7 @@ from bot.messages.text import (
     local_time,
     plural,
     quote,
+    time_ago,
     utc_time,
 )
 
@@ -51,7 +53,7 @@ def _paused(record: AuditRecord) -> Message:
             blocks.actions(
                 [
                     resume_button(record.repository, since),
-                    timers.extend_menu(record.repository, since),
+                    timers.extend_menu(record.repository, since, record.lifts_at),
                 ]
             ),
         ),
@@ -91,43 +93,119 @@ def closed(record: AuditRecord) -> Message:
 
 def paused_reply(record: AuditRecord) -> Message:
     """To the actor alone, where the channel cannot be posted to or there is none."""
-    return blocks.sentence(f":double_vertical_bar: {escape(record.repository)} is paused.")
+    told = f":double_vertical_bar: {escape(record.repository)} is paused"
+    return Message(
+        text=f"{told}{timers.lifts_text(record.lifts_at)}.",
+        blocks=(
+            blocks.section(
+                f"{told}, {timers.lifts(record.lifts_at)}." if record.lifts_at else f"{told}."
+            ),
+        ),
+    )
 
 
 def replaced(record: AuditRecord) -> Message:
     """To the person whose pause was replaced by another's."""
-    return blocks.sentence(
+    said = (
         f":double_vertical_bar: {quote(record.actor.name, NAME_LIMIT)} replaced your pause of "
         f"{escape(record.repository)}. It now says: {quote(record.reason or '', REASON_LIMIT)} "
         f"(before: {quote(record.previous_reason or '', REASON_LIMIT)})"
     )
+    if record.lifts_at is None:
+        return blocks.sentence(said)
+    return Message(
+        text=f"{said}{timers.lifts_text(record.lifts_at)}",
+        blocks=(blocks.section(said), blocks.context(timers.lifts(record.lifts_at))),
+    )
 
 
-def not_paused(repository: RepositoryName) -> Message:
-    return blocks.sentence(f"{escape(repository)} is not paused. Nothing to do.")
+def not_paused(repository: RepositoryName, ended: PauseRecord | None = None) -> Message:
+    """`ended` is the last pause, when it is known who resumed the queue, or what did."""
+    if ended is None or ended.ended_at is None:
+        return blocks.sentence(f"{escape(repository)} is not paused. Nothing to do.")
+    how = "it resumed"
+    if ended.ended_by is not None and ended.ending is PauseEnding.TIMER:
+        how = f"it resumed by itself at the time {quote(ended.ended_by.name, NAME_LIMIT)} set,"
+    elif ended.ended_by is not None:
+        how = f"{quote(ended.ended_by.name, NAME_LIMIT)} resumed it"
+    told = f"{escape(repository)} is already running: {how}"
+    return Message(
+        text=f"{told} {utc_time(ended.ended_at)}.",
+        blocks=(blocks.section(f"{told} {time_ago(ended.ended_at)}."),),
+    )
 
 
 def already_paused(
-    repository: RepositoryName, known: KnownPause, wanted: str, lasting: Lasting | None = None
+    repository: RepositoryName,
+    known: KnownPause,
+    wanted: str,
+    lasting: Lasting | None = None,
+    *,
+    is_same: bool = False,
 ) -> Message:
-    """Who, since when and why; the person may put the new reason in its place."""
+    """Who, since when and why; the person may put the new reason in its place.
+
+    `is_same`: it is their own pause, with that reason and that end.
+    """
     sentence = f"{escape(repository)} is already paused{_by(known)}"
     reason = quote(known.reason, REASON_LIMIT)
     value = actions.replacement_value(
         actions.Replacement(repository, wanted, known.pause.paused_at, lasting)
     )
+    shown = (
+        blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
+        blocks.context(*_times(known)),
+    )
+    text = f"{sentence} since {utc_time(known.pause.paused_at)}{_ends(known)}: {reason}"
+    if is_same:
+        return Message(text=text, blocks=(*shown, blocks.context("That's your pause already.")))
     return Message(
-        text=f"{sentence} since {utc_time(known.pause.paused_at)}{_ends(known)}: {reason}",
+        text=text,
         blocks=(
-            blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
-            blocks.context(*_times(known)),
+            *shown,
             blocks.context(
                 f"your reason: {quote(wanted, REASON_LIMIT)}", _would_last(known, lasting)
             ),
             blocks.actions(
                 [
-                    blocks.button("Replace reason", action_id=actions.REPLACE, value=value),
+                    blocks.button(
+                        _replace_label(known, wanted, lasting),
+                        action_id=actions.REPLACE,
+                        value=value,
+                    ),
                     blocks.button("Leave it", action_id=actions.DISMISS, value=repository),
+                ]
+            ),
+        ),
+    )
+
+
+def is_it_an_end(
+    repository: RepositoryName, reason: str, reason_before: str, lasting: Lasting
+) -> Message:
+    """The question whether a duration typed as a reason, or at its end, is when the pause ends."""
+    end = timers.said(timers.spelled(lasting))
+    question = f"Pause {escape(repository)} {escape(end)}?"
+    timed = actions.choice_value(actions.PauseChoice(repository, reason_before, lasting))
+    whole = actions.choice_value(actions.PauseChoice(repository, reason))
+    why = f" with the reason “{quote(reason_before, REASON_LIMIT)}”" if reason_before else ""
+    return Message(
+        text=question,
+        blocks=(
+            blocks.section(f":double_vertical_bar: *{question}*"),
+            blocks.context(
+                f"Yes: it resumes by itself{why}",
+                f"No: it stays paused {timers.NO_END}, with the reason "
+                f"“{quote(reason, REASON_LIMIT)}”",
+            ),
+            blocks.actions(
+                [
+                    blocks.button(f"Yes, pause {end}", action_id=actions.PAUSE_FOR, value=timed),
+                    blocks.button(
+                        "No, pause without an end",
+                        action_id=actions.PAUSE_WITHOUT_END,
+                        value=whole,
+                    ),
                 ]
             ),
         ),
@@ -164,10 +242,19 @@ def _times(known: KnownPause) -> tuple[str, str]:
 
 
 def _would_last(known: KnownPause, lasting: Lasting | None) -> str:
-    """How long the pause would last that is wanted: the end of the one in force goes with it."""
+    """How long the pause would last that is wanted: one without an end keeps the one there is."""
     if lasting is not None:
         return timers.said(written(lasting))
-    return timers.NO_END if known.lifts_at is not None else ""
+    if known.is_overdue:
+        return timers.NO_END
+    return f"still {timers.lifts(known.lifts_at)}" if known.lifts_at is not None else ""
+
+
+def _replace_label(known: KnownPause, wanted: str, lasting: Lasting | None) -> str:
+    if lasting is None:
+        keeps_end = known.lifts_at is not None and not known.is_overdue
+        return "Replace reason, keep end" if keeps_end else "Replace reason"
+    return "Replace end" if known.reason == wanted else "Replace reason and end"
 
 
 def unchanged() -> Message:

@@ -51,21 +51,25 @@ def _in_force(view: PauseView) -> Message:
                 grown,
                 f"before: {was}" if was else "",
             ),
-            _buttons(record),
+            _buttons(record, view.lifts_at),
         ),
     )
 
 
-def _buttons(record: PauseRecord) -> Block:
+CARD_BLOCK = "pause-"
+"""Begins the name of the block with a card's buttons."""
+
+
+def _buttons(record: PauseRecord, lifts_at: datetime | None) -> Block:
     value = actions.unpause_value(record.repository, record.paused_at)
     return blocks.actions(
         [
             resume_button(record.repository, record.paused_at, record.queued_now),
             blocks.button("Tell me when it resumes", action_id=actions.WATCH, value=value),
-            timers.extend_menu(record.repository, record.paused_at),
+            timers.extend_menu(record.repository, record.paused_at, lifts_at),
         ],
         # The same through all edits: a press just before one is still a press of this button.
-        block_id=f"pause-{record.pause_id}",
+        block_id=f"{CARD_BLOCK}{record.pause_id}",
     )
 
 
@@ -161,6 +165,21 @@ def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
         how = ending(record)
         told = f":double_vertical_bar: The pause of {repository} was {how}, but it is paused again."
     return blocks.sentence(f"{told} You asked to be told.")
+
+
+def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Message:
+    """To the person who paused, when the queue was resumed, but not by them."""
+    repository = escape(record.repository)
+    lasted = f" after {duration(record.lasted)}" if record.lasted is not None else ""
+    told = f":arrow_forward: {repository} has resumed outside Slack{lasted}."
+    if record.ended_by is not None:
+        name = quote(record.ended_by.name, NAME_LIMIT)
+        told = f":arrow_forward: {name} resumed {repository}{lasted}."
+        if record.ended_by.user_id is None:
+            told = f":arrow_forward: {name} resumed {repository} outside Slack{lasted}."
+    again = " It has been paused again since." if is_paused_again else ""
+    reason = quote(record.reason, REASON_LIMIT)
+    return blocks.sentence(f"{told}{again} You had paused it: {reason}")
 
 
 def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:

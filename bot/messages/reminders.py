@@ -44,7 +44,7 @@ def reminder(
                 [
                     resume_button(record.repository, record.paused_at, record.queued_now),
                     blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
-                    timers.extend_menu(record.repository, record.paused_at),
+                    timers.extend_menu(record.repository, record.paused_at, lifts_at),
                 ]
             ),
         ),
@@ -87,7 +87,7 @@ def of_group(
                 [
                     group_acts.unpause_button(act),
                     blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
-                    group_acts.extend_menu(act.group),
+                    group_acts.extend_menu(act.group, has_end=bool(ends)),
                 ]
             ),
         ),

@@ -4,10 +4,11 @@ import json
 from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord
-from bot.domain.durations import UNTIL
+from bot.domain.durations import UNTIL, For, Lasting, written
 from bot.domain.message import Block, Message, View
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import KnownPause
 from bot.domain.timers import EXTENSIONS, LATE
 from bot.messages import actions, blocks
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, quote, utc_time
@@ -100,38 +101,84 @@ def _void(record: AuditRecord) -> Message:
     return Message(text=text, blocks=(blocks.section(f":alarm_clock: {text}"),))
 
 
-def extend_menu(repository: RepositoryName, paused_at: datetime) -> blocks.Element:
-    """*Extend…*: later by so much, or another time."""
+def extend_menu(
+    repository: RepositoryName, paused_at: datetime, lifts_at: datetime | None
+) -> blocks.Element:
+    """*Extend…*: later by so much, or another time; *Set an end…* where there is none."""
     target = actions.option_target(repository, paused_at)
+    return end_menu(target, actions.EXTEND, escape(repository) if lifts_at is None else None)
+
+
+def end_menu(target: str, action_id: str, endless: str | None) -> blocks.Element:
+    """`endless` is what has no end yet, escaped; None where there is one to be moved."""
+    if endless is None:
+        options = [
+            blocks.option(f"{duration(one)} more", actions.extend_value(one, target))
+            for one in EXTENSIONS
+        ]
+        options.append(blocks.option("Another time…", f"{OTHER} {target}"))
+        return blocks.select("Extend…", action_id=action_id, options=options)
     options = [
-        blocks.option(f"{duration(one)} more", actions.extend_value(one, target))
+        blocks.option(f"in {duration(one)}", actions.FROM_NOW + actions.extend_value(one, target))
         for one in EXTENSIONS
     ]
-    options.append(blocks.option("Another time…", f"{OTHER} {target}"))
-    return blocks.select("Extend…", action_id=actions.EXTEND, options=options)
+    options.append(blocks.option("Another time…", f"{actions.FROM_NOW}{OTHER} {target}"))
+    question = blocks.confirmation(
+        "Set an end?",
+        f"{endless} stays paused until somebody resumes it. With an end it resumes by itself.",
+        confirm="Set an end",
+        deny="Cancel",
+        style="primary",
+    )
+    return blocks.select("Set an end…", action_id=action_id, options=options, confirm=question)
 
 
-def extend_modal(repository: RepositoryName, target: str, channel_id: str | None) -> View:
+def other_end(repository: RepositoryName, known: KnownPause) -> Message:
+    """A menu was used that was drawn before the pause got an end, or lost it."""
+    name = escape(repository)
+    if known.lifts_at is None:
+        return blocks.sentence(
+            f"Nothing was changed: the pause of {name} has no end to extend. Use *Set an end…*."
+        )
+    text = f"Nothing was changed: the pause of {name} has an end already. It"
+    return Message(
+        text=f"{text} {_lifts(utc_time(known.lifts_at), is_overdue=known.is_overdue)}.",
+        blocks=(blocks.section(f"{text} {lifts(known.lifts_at, is_overdue=known.is_overdue)}."),),
+    )
+
+
+def extend_modal(
+    repository: RepositoryName, target: str, channel_id: str | None, *, had_end: bool = True
+) -> View:
     """Asks for the new end in the same words as the command."""
-    return extend_form(escape(repository), target, channel_id, actions.EXTEND_VIEW)
+    return extend_form(escape(repository), target, channel_id, actions.EXTEND_VIEW, had_end=had_end)
 
 
-def extend_form(what: str, target: str, channel_id: str | None, callback_id: str) -> View:
-    """Of `what`, escaped; `target` says to the bot which pause it is, or which group."""
+def extend_form(
+    what: str, target: str, channel_id: str | None, callback_id: str, *, had_end: bool = True
+) -> View:
+    """Of `what`, escaped; `target` says to the bot which pause it is, or which group.
+
+    `had_end`: there is an end to be moved.
+    """
+    title = "Extend a pause" if had_end else "Set an end"
+    label = "How much longer, or until when" if had_end else "How long from now, or until when"
     return View(
         {
             "type": "modal",
             "callback_id": callback_id,
-            "title": blocks.plain("Extend a pause", 24),
-            "submit": blocks.plain("Extend", 24),
+            "title": blocks.plain(title, 24),
+            "submit": blocks.plain("Extend" if had_end else "Set end", 24),
             "close": blocks.plain("Cancel", 24),
-            "private_metadata": json.dumps({"target": target, "channel": channel_id}),
+            "private_metadata": json.dumps(
+                {"target": target, "channel": channel_id, "had_end": had_end}
+            ),
             "blocks": [
                 dict(blocks.section(f"*{what}*")),
                 {
                     "type": "input",
                     "block_id": actions.LASTING_BLOCK,
-                    "label": blocks.plain("How much longer, or until when", 2000),
+                    "label": blocks.plain(label, 2000),
                     "hint": blocks.plain("45m, 2h, 1h30m, until 15:00", 2000),
                     "element": {
                         "type": "plain_text_input",
@@ -168,6 +215,11 @@ def lasting_input(typed: str | None = None) -> Block:
 def said(typed: str) -> str:
     """A duration as it was typed, in words that say how long."""
     return typed if typed.startswith(UNTIL) else f"for {typed}"
+
+
+def spelled(lasting: Lasting) -> str:
+    """A duration as people write it: "45 min", "until 15:00"."""
+    return duration(lasting.length) if isinstance(lasting, For) else written(lasting)
 
 
 def extended_reply(record: AuditRecord) -> Message:

@@ -107,6 +107,7 @@ class Answering:
             manage_subscriptions=use.manage_subscriptions,
             channel_default=use.channel_default,
             manage_boards=use.manage_boards,
+            unpause_queue=self.pausing.unpause_queue,
             repositories=self.repositories,
             groups=groups,
             general=dict(ChainMap(*(dict(one.general()) for one in general))),

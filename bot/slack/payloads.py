@@ -188,9 +188,13 @@ class Form(Payload):
 
 
 class ExtendForm(Form):
-    """Of the form for another end of a pause; `target` is a group or the pause of a queue."""
+    """Of the form for another end of a pause; `target` is a group or the pause of a queue.
+
+    `had_end`: there was an end to be moved when it was opened.
+    """
 
     target: str
+    had_end: bool | None = None
 
 
 class PauseForm(Form):

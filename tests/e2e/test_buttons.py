@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, BOB, CAROL, GENERAL, MERGE_QUEUE, BotTester
 
 pytestmark = pytest.mark.e2e
 
@@ -21,6 +21,7 @@ async def test_resume_asks_first_then_lifts_the_pause_and_closes_its_post(bot: B
     assert "paused by alice · lifted by bob after" in closed
     assert closed.labels == []
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("bob resumed acme/site")
     assert bot.pause_reason() is None
 
 
@@ -57,11 +58,39 @@ async def test_a_double_click_unpauses_once_and_tells_both_what_is_true(bot: Bot
     post = await bot.wait_for_post("Queue paused")
     await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue"))
     await bot.wait_for_post("Queue unpaused")
-    answer = await bot.wait_for_reply()
-    assert answer.words == "acme/site is not paused. Nothing to do."
+    answer = await bot.wait_for_reply("acme/site is already running: alice resumed it")
+    assert answer.labels == []
     assert len(bot.posts()) == 2
     unpauses = [event for event in bot.events() if event.type == "queue.pause.delete"]
     assert len(unpauses) == 1
+
+
+async def test_of_two_people_who_resume_at_once_one_does_and_the_other_hears_who(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause CI runners are down", by=CAROL)
+    post = await bot.wait_for_post("Queue paused")
+    await asyncio.gather(bot.click(post, "Resume queue"), bot.click(post, "Resume queue", by=BOB))
+    ended = await bot.wait_for_post("Queue unpaused")
+    first, second, name = (ALICE, BOB, "alice") if "by alice" in ended else (BOB, ALICE, "bob")
+    await bot.wait_for_reply(f"acme/site is already running: {name} resumed it", by=second)
+    await bot.has_posted()
+    closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
+    assert f"paused by carol · lifted by {name} after" in closed
+    await bot.wait_for_direct_message(f"{name} resumed acme/site", by=CAROL)
+    assert bot.replies(by=first) == []
+
+
+async def test_a_press_on_a_card_not_redrawn_yet_leaves_its_record_alone(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    post = await bot.wait_for_post("Queue paused")
+    await bot.click(post, "Resume queue", by=BOB)
+    closed = await bot.wait_for_change(post, "*Was paused* acme/site: CI runners are down")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("bob resumed acme/site")
+    await bot.click(post, "Resume queue")
+    await bot.wait_for_reply("acme/site is already running: bob resumed it")
+    assert bot.now(post) == closed
 
 
 async def test_a_double_click_on_replace_changes_the_reason_once(bot: BotTester) -> None:

@@ -179,6 +179,7 @@ async def test_killed_while_a_queue_is_paused_it_closes_the_card_of_what_was_lif
     assert bot.merge_queue.unpause("acme/site", by="carol")
     await bot.start_bot()
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     record = await bot.wait_for_change(card, "lifted by carol after")
     assert "*Was paused* acme/site: CI runners are down" in record
     assert len(bot.posts()) == 2

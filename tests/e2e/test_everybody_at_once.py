@@ -110,6 +110,8 @@ def replay(records: Sequence[AuditRecord]) -> tuple[InForce | None, Mapping[int,
 def true_answer(one: AuditRecord, state: InForce | None) -> str:
     """What somebody must have been told who changed nothing."""
     assert one.result is ActResult.UNCHANGED, one
+    if state is None and one.action is Action.UNPAUSE:
+        return "acme/site is already running: "
     if state is None:
         return "acme/site is not paused. Nothing to do."
     paused = f"paused by {state.who}"
@@ -173,6 +175,7 @@ async def test_twenty_people_press_everything_at_once(start_bot: StartBot) -> No
     for one in ends:
         if one.result is ActResult.DONE:
             assert any(f"by {one.actor.name}" in each for each in told), one
+    bot.direct_messages(by=ALICE)
 
 
 async def everybody_is_answered_truly(
@@ -290,3 +293,4 @@ async def watchers_are_told_once(
         told = [one for one in bot.direct_messages(by=who) if "goes on" in one]
         assert len(told) == int(who in promised)
     bot.replies(by=ALICE)
+    bot.direct_messages(by=ALICE)

@@ -17,7 +17,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.e2e
 
 NAMES = ("acme/site", "acme/api", "acme/docs")
-CONTROLS = ["Unpause @release", "Tell me when it resumes", "Extend…"]
+CONTROLS = ["Unpause @release", "Tell me when it resumes", "Set an end…"]
 TWO = {"MQBOT_GROUPS": "release=acme/site,acme/api;papers=acme/docs"}
 
 
@@ -104,6 +104,7 @@ async def test_unpausing_restores_what_was_paused_and_says_what_is_left_alone(
     answer = await three.wait_for_reply("@release: 1 of 2 queues unpaused", by=BOB)
     assert answer.labels == []
     assert reasons(three) == [None, "Night", None]
+    await three.wait_for_direct_message("bob resumed acme/site")
     # The replies of the first act.
     assert len(three.replies()) == 1
 
@@ -116,6 +117,9 @@ async def test_the_posts_button_restores_and_asked_again_the_answer_is_true(
     await three.click(post, "Unpause @release", by=BOB)
     await three.wait_for_post("2 of 2 queues unpaused")
     await three.wait_for_reply("2 of 2 queues unpaused", by=BOB)
+    told = await three.wait_for_direct_message("All that was paused for @release goes on")
+    assert "lifted by bob" in told
+    assert "You had paused it: freeze" in told
     over = await three.wait_for_change(post, "None of them is paused any more")
     assert over.labels == []
 
@@ -231,6 +235,7 @@ async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(three:
     three.merge_queue.unpause("acme/site", by="carol")
 
     await three.wait_for_post("Queue unpaused* acme/site")
+    await three.wait_for_direct_message("carol resumed acme/site outside Slack")
     edited = await three.wait_for_change(post, "Still paused: acme/api")
     assert edited.labels == CONTROLS
 
@@ -240,6 +245,7 @@ async def test_the_post_about_a_group_stays_true_whoever_lifts_its_pauses(three:
     assert closed.labels == []
     await three.wait_for_post("@release: 1 of 2 queues unpaused")
     await three.wait_for_reply("@release: 1 of 2 queues unpaused", by=BOB)
+    await three.wait_for_direct_message("All that was paused for @release goes on")
     assert len(three.posts()) == 3
 
 
@@ -261,13 +267,14 @@ async def test_a_group_is_reminded_of_once_and_not_queue_by_queue(three: BotTest
     await three.wait_for_post("@release: 2 of 2 queues paused")
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
-    assert mine.labels == ["Unpause @release", "Snooze", "Extend…"]
+    assert mine.labels == ["Unpause @release", "Snooze", "Set an end…"]
     await three.pass_time(3601)
     told = await three.wait_for_post("Still paused")
     assert "acme/site, acme/api" in told
     await three.click(told, "Unpause @release", by=BOB)
     await three.wait_for_post("@release: 2 of 2 queues unpaused")
     await three.wait_for_reply("2 of 2 queues unpaused", by=BOB)
+    await three.wait_for_direct_message("All that was paused for @release goes on")
     assert sum("till paused" in one for one in three.posts()) == 1
 
 
@@ -282,6 +289,7 @@ async def test_a_reminder_of_a_group_is_snoozed_though_its_first_queue_goes_on(
     await three.wait_for_reply("No reminder of @release before", channel=mine.channel)
     await three.type("/mq unpause acme/site", by=BOB)
     await three.wait_for_post("Queue unpaused")
+    await three.wait_for_direct_message("bob resumed acme/site")
     await three.wait_for_change(card, "Still paused: acme/api")
     await three.click(mine, "Snooze", by=ALICE)
     await three.wait_for_reply("No reminder of acme/api before", channel=mine.channel)
@@ -325,6 +333,7 @@ async def test_the_audit_is_shown_page_by_page(bot: BotTester) -> None:
         await bot.wait_for_post("Queue paused")
         await bot.type("/mq unpause", by=BOB)
         await bot.wait_for_post("Queue unpaused")
+        await bot.wait_for_direct_message("bob resumed acme/site")
 
     shown = await bot.ask("/mq audit acme/site since:1h", by=BOB)
 
@@ -393,6 +402,7 @@ async def test_a_group_that_a_restart_cut_short_is_told_and_restored_exactly(
     answer = await three.wait_for_reply("@release: 1 of 2 queues unpaused", by=BOB)
     assert "acme/api" in answer
     assert reasons(three) == [None, "Night", None]
+    await three.wait_for_direct_message("bob resumed acme/site")
 
 
 async def test_forty_five_queues_fit_into_what_slack_takes(start_bot: StartBot) -> None:
@@ -430,6 +440,7 @@ async def test_a_channel_that_the_bot_is_not_in_is_told_all_the_same(three: BotT
 
     await three.wait_for_post("@release: 2 of 2 queues unpaused", INCIDENTS, by=BOB)
     await three.wait_for_reply("2 of 2 queues unpaused", by=BOB, channel=INCIDENTS)
+    await three.wait_for_direct_message("All that was paused for @release goes on")
     assert len(three.posts(INCIDENTS)) == 2
 
 

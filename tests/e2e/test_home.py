@@ -52,6 +52,7 @@ async def test_resuming_from_the_home_tab_shows_the_queue_running_again(
     post = await bot.wait_for_post("Queue unpaused")
     assert "by alice" in post
     await bot.wait_for_direct_message("Queue unpaused")
+    await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     assert bot.pause_reason() is None
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import (
+    ALICE,
     BOB,
     GENERAL,
     INCIDENTS,
@@ -25,7 +26,7 @@ async def test_a_pause_with_a_reason_is_told_to_the_channel(bot: BotTester) -> N
     assert post.words.startswith(
         ":double_vertical_bar: *Queue paused* acme/site: CI runners are down\nby alice · since"
     )
-    assert post.labels == ["Resume queue", "Tell me when it resumes", "Extend…"]
+    assert post.labels == ["Resume queue", "Tell me when it resumes", "Set an end…"]
     assert "by alice" in post.line
     assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
     assert bot.replies() == []
@@ -39,6 +40,7 @@ async def test_unpausing_says_who_and_after_how_long(bot: BotTester) -> None:
     assert "by bob · after " in post
     assert "it was paused for: CI runners are down" in post
     assert bot.pause_reason() is None
+    await bot.wait_for_direct_message("bob resumed acme/site")
 
 
 async def test_resume_is_another_word_for_unpause(bot: BotTester) -> None:
@@ -123,9 +125,8 @@ async def test_two_people_who_unpause_at_once_get_two_true_answers(bot: BotTeste
     bot.merge_queue.pause("acme/site", "Night", by="carol")
     await asyncio.gather(bot.type("/mq unpause"), bot.type("/mq unpause", by=BOB))
     post = await bot.wait_for_post("Queue unpaused")
-    loser = BOB if "by alice" in post else "U0ALICE"
-    answer = await bot.wait_for_reply(by=loser)
-    assert answer.words == "acme/site is not paused. Nothing to do."
+    winner, loser = ("alice", BOB) if "by alice" in post else ("bob", ALICE)
+    await bot.wait_for_reply(f"acme/site is already running: {winner} resumed it", by=loser)
     assert len(bot.posts()) == 1
 
 
@@ -258,3 +259,101 @@ async def test_a_replacement_in_a_private_channel_without_the_bot_is_told_there(
     await bot.click(question, "Replace reason")
     await bot.wait_for_change(question, "acme/site is paused.")
     await bot.wait_for_post("Pause reason changed", INCIDENTS, by=BOB)
+
+
+async def test_the_person_who_paused_gets_a_message_when_somebody_else_resumes(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unpause", by=BOB)
+    await bot.wait_for_post("Queue unpaused")
+    told = await bot.wait_for_direct_message("bob resumed acme/site after")
+    assert "You had paused it: CI runners are down" in told
+
+
+async def test_a_person_who_resumes_their_own_pause_gets_no_message(bot: BotTester) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.has_posted()
+    assert bot.direct_messages(by=ALICE) == []
+
+
+async def test_a_resume_on_the_dashboard_reaches_the_person_who_paused(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    bot.merge_queue.unpause("acme/site", by="dave")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("dave resumed acme/site outside Slack after")
+
+
+async def test_unpausing_without_a_name_takes_the_only_queue_that_is_paused(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        repositories=dict.fromkeys(("acme/site", "acme/api", "acme/docs"), "quiet"), channels=""
+    )
+    await bot.type("/mq pause acme/api Deploying 4.2")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("*Queue unpaused* acme/api")
+    assert "Which repository?" in await bot.ask("/mq unpause")
+
+
+async def test_unpausing_without_a_name_takes_what_was_paused_on_the_dashboard(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    bot.merge_queue.pause("acme/api", "Night", by="carol")
+    await bot.another_look("acme/api")
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("*Queue unpaused* acme/api")
+
+
+async def test_a_lone_number_is_asked_about(bot: BotTester) -> None:
+    question = await bot.ask("/mq pause 45")
+    assert "Pause acme/site for 45 min?" in question
+    assert bot.pause_reason() is None
+    await bot.click(question, "Yes, pause for 45 min")
+    await bot.wait_until_gone(question)
+    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.modal("is paused, lifts itself")
+    await bot.wait_for_post("lifts itself")
+    assert bot.pause_reason() == "CI runners are down (by alice via Slack)"
+
+
+async def test_a_lone_number_may_be_the_reason(bot: BotTester) -> None:
+    question = await bot.ask("/mq pause 45")
+    await bot.click(question, "No, pause without an end")
+    card = await bot.wait_for_post("*Queue paused* acme/site: 45")
+    assert "lifts itself" not in card
+    await bot.wait_for_change(question, "acme/site is paused.")
+
+
+async def test_a_duration_at_the_end_of_a_reason_is_asked_about(bot: BotTester) -> None:
+    question = await bot.ask("/mq pause CI down 45m")
+    assert "Pause acme/site for 45 min?" in question
+    assert "“CI down 45m”" in question
+    await bot.click(question, "Yes, pause for 45 min")
+    card = await bot.wait_for_post("*Queue paused* acme/site: CI down\n")
+    await bot.wait_for_change(card, "lifts itself")
+    await bot.wait_for_change(question, "acme/site is paused, lifts itself")
+    assert bot.pause_reason() == "CI down (by alice via Slack)"
+
+
+async def test_a_duration_at_the_end_may_belong_to_the_reason(bot: BotTester) -> None:
+    question = await bot.ask("/mq pause checks take until 15:00")
+    await bot.click(question, "No, pause without an end")
+    card = await bot.wait_for_post("*Queue paused* acme/site: checks take until 15:00")
+    assert "lifts itself" not in card
+    await bot.wait_for_change(question, "acme/site is paused.")
+
+
+async def test_a_reason_that_begins_with_a_number_is_a_reason(bot: BotTester) -> None:
+    await bot.type("/mq pause 45 tests fail")
+    await bot.wait_for_post("*Queue paused* acme/site: 45 tests fail")

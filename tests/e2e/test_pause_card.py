@@ -22,7 +22,7 @@ async def test_a_pause_on_the_dashboard_has_a_card_until_it_is_lifted_there(
     card = await bot.wait_for_post("Queue paused")
     card = await bot.wait_for_change(card, "by carol · since")
     card = await bot.wait_for_change(card, "0 pull requests queued")
-    assert card.labels == ["Resume queue", "Tell me when it resumes", "Extend…"]
+    assert card.labels == ["Resume queue", "Tell me when it resumes", "Set an end…"]
 
     bot.enqueue()
     card = await bot.wait_for_change(card, "1 pull request queued, 0 when paused")
@@ -54,6 +54,7 @@ async def test_a_pause_typed_in_one_channel_closes_in_all_that_show_it(
         record = await bot.wait_for_change(card, "*Was paused* acme/site: CI runners are down")
         assert "paused by alice · lifted by bob after" in record
         await bot.wait_for_post("Queue unpaused", channel)
+    await bot.wait_for_direct_message("bob resumed acme/site")
 
 
 async def test_a_deleted_card_is_posted_again_when_there_is_something_to_say(
@@ -83,6 +84,7 @@ async def test_a_card_that_slack_lets_nobody_edit_any_more_is_posted_as_its_reco
     bot.break_slack("refuse", "chat.update", code="edit_window_closed")
     await bot.type("/mq unpause", by=BOB)
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("bob resumed acme/site")
     record = await bot.wait_for_post("*Was paused* acme/site: CI runners are down")
     assert "lifted by bob after" in record
     stale = bot.now(card)
@@ -118,6 +120,7 @@ async def test_who_asked_is_told_once_in_a_direct_message_whoever_lifts_it(
     told = await bot.wait_for_direct_message("acme/site goes on: lifted", by=BOB)
     await bot.wait_for_post("Queue unpaused")
     await bot.wait_for_change(card, "lifted by carol after")
+    await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     assert len(bot.posts(told.channel, by=BOB)) == 1
 
 

@@ -15,7 +15,7 @@ async def test_the_pauser_is_reminded_first_and_then_the_channel(bot: BotTester)
     await bot.wait_for_post("Queue paused")
     await bot.pass_time(HALF_HOUR)
     mine = await bot.wait_for_direct_message("still paused", by=ALICE)
-    assert mine.labels == ["Resume queue", "Snooze", "Extend…"]
+    assert mine.labels == ["Resume queue", "Snooze", "Set an end…"]
     # Whoever reads it later reads when, and not how long ago that was once.
     assert "paused by alice since " in mine
     assert " ago" not in mine
@@ -60,6 +60,7 @@ async def test_nobody_is_reminded_of_a_pause_that_was_lifted_on_the_dashboard(
     await bot.wait_for_post("Queue paused")
     bot.merge_queue.unpause("acme/site", by="carol")
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     await bot.pass_time(HALF_HOUR)
     await bot.ask("/mq status")
     assert bot.posts()[-1].line.startswith("Queue unpaused")

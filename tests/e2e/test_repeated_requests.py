@@ -23,6 +23,7 @@ async def test_a_button_is_pressed_once_though_the_click_comes_twice(bot: BotTes
     await bot.logged("request_repeated")
     await bot.wait_for_post(channel=RELEASES)
     await until(lambda: bot.pause_reason() is None, "the queue to run again")
+    await bot.wait_for_direct_message("bob resumed acme/site")
     deletions = [one for one in bot.merge_queue.requests if one.method == "DELETE"]
     assert len(deletions) == 1
     bot.posts()

@@ -86,6 +86,7 @@ async def test_a_timer_of_a_group_leaves_the_pause_of_somebody_else_alone(three:
     await three.wait_for_post("@release: 2 of 2 queues paused")
     three.merge_queue.unpause("acme/api", by="carol")
     await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_direct_message("carol resumed acme/api outside Slack")
     three.pause_elsewhere("Night", repository="acme/api", seconds_from_now=5)
 
     await three.pass_time(31 * 60)
@@ -172,9 +173,10 @@ async def test_a_group_without_an_end_is_given_one_from_its_reminder(three: BotT
     await three.pass_time(1801)
     mine = await three.wait_for_direct_message("2 queues of @release still paused", by=ALICE)
 
-    await three.choose(mine, "Another time…", menu="Extend…")
+    assert "resumes by itself" in str(mine.element("Set an end…").question)
+    await three.choose(mine, "Another time…", menu="Set an end…")
 
-    form = await three.modal("How much longer")
+    form = await three.modal("How long from now")
     assert "*@release*" in form
     answer = await three.submit(form, lasting="soon")
     assert "write it like 45m" in answer["errors"]["lasting"]
@@ -219,6 +221,7 @@ async def test_only_what_is_paused_for_the_group_still_is_extended(three: BotTes
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.merge_queue.unpause("acme/api", by="carol")
     await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_direct_message("carol resumed acme/api outside Slack")
     card = await three.wait_for_change(post, "Still paused: acme/site")
 
     await three.choose(card, "15 min more", menu="Extend…", by=BOB)
@@ -240,9 +243,11 @@ async def test_extending_what_is_over_changes_nothing_and_says_so(three: BotTest
     await three.pass_time(70)
     await three.wait_for_post("Queue unpaused* acme/site")
     await three.wait_for_post("Queue unpaused* acme/api")
+    await three.wait_for_direct_message("outside Slack")
+    await three.wait_for_direct_message("outside Slack")
     await three.wait_for_change(post, "None of them is paused any more")
 
-    await three.choose(mine, "15 min more", menu="Extend…")
+    await three.choose(mine, "in 15 min", menu="Set an end…")
 
     await three.wait_for_reply("Nothing is paused for @release any more", channel=mine.channel)
     # What was left for a moment had been reminded of with the rest.
@@ -260,6 +265,7 @@ async def test_who_asked_hears_once_when_all_of_a_group_goes_on(three: BotTester
 
     three.merge_queue.unpause("acme/site", by="carol")
     await three.wait_for_post("Queue unpaused* acme/site")
+    await three.wait_for_direct_message("carol resumed acme/site outside Slack")
     assert three.direct_messages(by=BOB) == []
     await three.type("/mq unpause @release")
 
@@ -288,7 +294,7 @@ async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
     await paused(three, "freeze")
     post = await three.wait_for_post("@release: 2 of 2 queues paused")
     three.break_service("error", path="/acme/api/merge-queue/pause", method="GET", status=409)
-    await three.choose(post, "15 min more", menu="Extend…")
+    await three.choose(post, "in 15 min", menu="Set an end…")
     told = await three.wait_for_post("the pauses of 1 of 2 queues extended")
     await three.wait_for_reply("the pauses of 1 of 2 queues extended")
     three.mend_service()
@@ -303,3 +309,27 @@ async def test_an_end_that_passed_before_the_rest_was_tried_again_lifts_nothing(
     assert reasons(three) == [None, FREEZE, None]
     await three.pass_time(16 * 60)
     await three.wait_for_post("Queue unpaused* acme/api")
+
+
+async def test_a_duration_at_the_end_of_a_groups_reason_is_asked_about(three: BotTester) -> None:
+    question = await three.ask("/mq pause @release freeze 30m")
+    assert "Did you mean to pause for 30 min?" in question
+    assert question.labels == [
+        "Pause 2 queues for 30 min",
+        "Pause 2 queues without an end",
+        "Leave it",
+    ]
+    await three.click(question, "Pause 2 queues for 30 min")
+    post = await three.wait_for_post("@release: 2 of 2 queues paused")
+    assert "they lift themselves" in post
+    await three.wait_for_change(question, "2 of 2 queues paused")
+    assert reasons(three) == [FREEZE, FREEZE, None]
+
+
+async def test_a_lone_number_for_a_group_is_asked_about(three: BotTester) -> None:
+    question = await three.ask("/mq pause @release 30")
+    await three.click(question, "Pause 2 queues for 30 min")
+    await three.wait_until_gone(question)
+    await three.submit(await three.modal("2 queues of @release"), reason="freeze")
+    assert "they lift themselves" in await three.wait_for_post("@release: 2 of 2 queues paused")
+    await three.modal("2 of 2 queues paused")

@@ -59,6 +59,7 @@ async def test_a_timer_ends_with_its_pause_though_another_pause_is_in_force_by_t
     await bot.wait_for_post("Queue unpaused* acme/api")
     assert bot.pause_reason() == "Database migration"
     assert not [one.line for one in bot.posts() if "did nothing" in one]
+    await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
     assert "alice tried" not in await bot.ask("/mq audit acme/site")
 
 
@@ -70,6 +71,7 @@ async def test_a_timer_whose_pause_is_over_is_over(start_bot: StartBot) -> None:
     await bot.wait_for_post("Queue paused* acme/api")
     await bot.type("/mq unpause acme/site", by=BOB)
     await bot.wait_for_post("Queue unpaused* acme/site")
+    await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.pass_time(16 * 60)
     await bot.wait_for_post("Queue unpaused* acme/api")
     assert "by the timer" not in (await bot.ask("/mq audit acme/site")).words
@@ -127,15 +129,74 @@ async def test_whoever_looks_at_a_timed_pause_is_told_its_end(bot: BotTester) ->
     assert "lifts itself" in await bot.ask("/mq status all", by=BOB)
 
 
-async def test_whoever_would_replace_a_timed_pause_is_told_that_its_end_goes_too(
+async def test_the_question_before_a_timed_pause_is_replaced_says_which_end_it_will_have(
     bot: BotTester,
 ) -> None:
     await bot.type("/mq pause 45m CI runners are down")
     await bot.wait_for_post("Queue paused")
     told = await bot.ask("/mq pause deploying", by=BOB)
-    assert "lifts itself" in told
-    assert "your reason: deploying · until somebody resumes it" in told
-    assert "your reason: deploying · for 2h" in await bot.ask("/mq pause 2h deploying", by=BOB)
+    assert "your reason: deploying · still lifts itself" in told
+    assert told.labels == ["Replace reason, keep end", "Leave it"]
+    told = await bot.ask("/mq pause 2h deploying", by=BOB)
+    assert "your reason: deploying · for 2h" in told
+    assert told.labels == ["Replace reason and end", "Leave it"]
+
+
+async def test_replacing_the_reason_keeps_the_end_and_says_so_to_everybody(bot: BotTester) -> None:
+    await bot.type("/mq pause 45m CI runners are down")
+    first = await bot.wait_for_post("Queue paused")
+    question = await bot.ask("/mq pause deploying", by=BOB)
+    await bot.click(question, "Replace reason, keep end", by=BOB)
+    card = await bot.wait_for_post("*Queue paused* acme/site: deploying")
+    await bot.wait_for_change(card, "lifts itself")
+    await bot.wait_for_change(first, "*Pause replaced*")
+    assert "lifts itself" in await bot.wait_for_direct_message("bob replaced your pause")
+    await bot.wait_for_change(question, "acme/site is paused, lifts itself", by=BOB)
+    await bot.pass_time(46 * 60)
+    await bot.wait_for_post("Queue unpaused")
+    assert bot.pause_reason() is None
+
+
+async def test_the_same_reason_with_another_duration_gives_the_pause_another_end(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause 15m deploying 4.2")
+    await bot.wait_for_post("Queue paused")
+    question = await bot.ask("/mq pause 2h deploying 4.2")
+    await bot.click(question, "Replace end")
+    await bot.wait_for_change(question, "acme/site is paused, lifts itself")
+    await bot.wait_for_post("Queue paused")
+    await bot.pass_time(16 * 60)
+    await bot.ask("/mq status")
+    assert bot.pause_reason() is not None
+    await bot.pass_time(2 * 3600)
+    await bot.wait_for_post("Queue unpaused")
+
+
+async def test_the_same_reason_again_is_no_question(bot: BotTester) -> None:
+    await bot.type("/mq pause deploying 4.2")
+    await bot.wait_for_post("Queue paused")
+    answer = await bot.ask("/mq pause deploying 4.2")
+    assert "That's your pause already." in answer
+    assert answer.labels == []
+
+
+async def test_a_menu_drawn_before_the_pause_had_an_end_changes_nothing(bot: BotTester) -> None:
+    await bot.type("/mq pause deploying 4.2")
+    post = await bot.wait_for_post("Queue paused")
+    question = "acme/site stays paused until somebody resumes it. With an end it resumes by itself."
+    assert post.element("Set an end…").question == question
+    await bot.choose(post, "in 1 h", menu="Set an end…", by=BOB)
+    await bot.wait_for_post("now lifts itself")
+    await bot.wait_for_change(post, "lifts itself")
+    await bot.choose(post, "in 15 min", menu="Set an end…")
+    told = await bot.wait_for_reply("Nothing was changed: the pause of acme/site has an end")
+    assert "It lifts itself" in told
+    await bot.pass_time(20 * 60)
+    await bot.ask("/mq status")
+    assert bot.pause_reason() is not None
+    await bot.pass_time(41 * 60)
+    await bot.wait_for_post("Queue unpaused")
 
 
 async def test_extending_moves_the_end_and_tells_the_channel(bot: BotTester) -> None:
@@ -154,8 +215,8 @@ async def test_extending_moves_the_end_and_tells_the_channel(bot: BotTester) -> 
 async def test_a_pause_without_an_end_is_given_one_in_the_form(bot: BotTester) -> None:
     await bot.type("/mq pause deploying 4.2")
     post = await bot.wait_for_post("Queue paused")
-    await bot.choose(post, "Another time…", menu="Extend…")
-    form = await bot.modal("How much longer")
+    await bot.choose(post, "Another time…", menu="Set an end…")
+    form = await bot.modal("How long from now")
     answer = await bot.submit(form, lasting="soon")
     assert "write it like 45m" in answer["errors"]["lasting"]
     await bot.submit(form, lasting="30m")
@@ -171,9 +232,10 @@ async def test_extending_a_pause_that_is_over_changes_nothing_and_says_what_is_t
     await bot.type("/mq pause deploying 4.2")
     post = await bot.wait_for_post("Queue paused")
     bot.merge_queue.unpause("acme/site", by="carol")
-    await bot.choose(post, "15 min more", menu="Extend…", by=BOB)
+    await bot.choose(post, "in 15 min", menu="Set an end…", by=BOB)
     assert "not paused. Nothing to do." in await bot.wait_for_reply(by=BOB)
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("carol resumed acme/site outside Slack")
 
 
 async def test_a_duration_typed_without_a_reason_is_chosen_in_the_form(bot: BotTester) -> None:

@@ -132,6 +132,7 @@ async def test_all_members_read_and_only_the_listed_pause(start_bot: StartBot) -
     assert bot.pause_reason() == "CI runners are down (by carol via Slack)"
     await bot.click(post, "Resume queue", by=BOB)
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("bob resumed acme/site", by=CAROL)
     denied = "not_listed"
     assert await refusals(bot) == [
         (ALICE, Action.PAUSE, f"pause: {denied}"),
@@ -272,11 +273,13 @@ async def test_people_of_the_enterprise_grid_are_members(bot: BotTester) -> None
     post = await paused_post(bot, by=ALICE)
     await bot.click(post, "Resume queue", by=BOB)
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("bob resumed acme/site")
     sue = bot.slack.arrangement.add_user("sue", "member", "T0SISTER", enterprise_id=ORGANISATION)
     bot.slack.arrangement.set_member(MERGE_QUEUE, sue["user"], is_member=True)
     post = await paused_post(bot, by=ALICE)
     await bot.click(post, "Resume queue", by=sue["user"])
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("sue resumed acme/site")
     eve = bot.slack.arrangement.add_user("eve", "external", OTHER_TEAM, enterprise_id="E0OTHER")
     bot.slack.arrangement.set_member(MERGE_QUEUE, eve["user"], is_member=True)
     post = await paused_post(bot, by=ALICE)
@@ -296,6 +299,7 @@ async def test_a_shared_channel_gets_posts_without_buttons(bot: BotTester, sign:
     assert (await bot.wait_for_post("*acme/site* is paused")).labels == []
     await bot.click(status, "Resume queue")
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("alice resumed acme/site", by=BOB)
     await bot.wait_for_change(status, "is running")
 
 
@@ -316,6 +320,7 @@ async def test_every_decision_on_an_act_is_on_record(bot: BotTester) -> None:
     await bot.wait_for_reply(by=guest)
     await bot.click(post, "Resume queue", by=BOB)
     await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_direct_message("bob resumed acme/site")
     await bot.ask("/mq unpause")
     assert [(one.actor.name, one.action, one.result) for one in await acts(bot)] == [
         ("alice", Action.PAUSE, ActResult.STARTED),
@@ -335,7 +340,7 @@ async def test_a_decision_is_on_record_whichever_way_it_was_asked_for(start_bot:
     post = await bot.wait_for_post("Queue paused")
     await bot.shortcut()
     await bot.wait_for_direct_message("Only bob may pause a queue.")
-    await bot.choose(post, "Another time…", menu="Extend…")
+    await bot.choose(post, "Another time…", menu="Set an end…")
     await bot.wait_for_reply()
     await bot.pass_time(1801)
     mine = await bot.wait_for_direct_message("still paused", by=BOB)

@@ -239,7 +239,10 @@ class BotTester:
         return await self.wait_for_reply(by=by, channel=channel)
 
     async def click(self, shown: Blocks, label: str, *, by: str = ALICE) -> None:
-        """Press a button, confirming what Slack may ask."""
+        """Press a button, confirming what Slack may ask.
+
+        `shown` is what the person's client shows, which may have been edited since.
+        """
         element = shown.element(label)
         answer = await self._act(shown, element.block_id, element.body, by)
         assert answer["acknowledged"], answer
@@ -283,6 +286,7 @@ class BotTester:
             container=_container(shown),
             block_id=block_id,
             action_id=element["action_id"],
+            not_redrawn=True,
             **given,
         )
 

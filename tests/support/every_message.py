@@ -257,6 +257,9 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
             LONG_NAME, replace(known, lifts_at=NOON), text[:255], Until(time(15))
         ),
         "other pause": pause.other_pause(LONG_NAME, replace(known, lifts_at=NOON)),
+        "other end": timers.other_end(LONG_NAME, replace(known, lifts_at=NOON)),
+        "no end": timers.other_end(LONG_NAME, known),
+        "is it an end": pause.is_it_an_end(LONG_NAME, text[:255], text[:250], Until(time(15))),
         "unchanged": pause.unchanged(),
         "over": pause.over(LONG_NAME),
         "reason modal": pause.reason_modal(
@@ -330,6 +333,8 @@ def _pause_cards(text: str) -> Rendered:
         found[f"pause card {ending}"] = pause_card.card(PauseView(over))
         found[f"pause end {ending}"] = pause_card.ended(over)
         found[f"resumed {ending}"] = pause_card.resumed(over)
+        found[f"resumed for you {ending}"] = pause_card.resumed_for_you(over, is_paused_again=True)
+        found[f"already running {ending}"] = pause.not_paused(LONG_NAME, over)
         found[f"paused again {ending}"] = pause_card.resumed(over, is_paused_again=True)
     return found
 

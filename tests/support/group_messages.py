@@ -116,6 +116,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group resumed": group_acts.resumed(
             paused,
             PauseRecord(MANY[0], NOON, text, text, ended_by=Who(text), ended_at=NOON),
+            is_yours=True,
         ),
         "group will tell": group_acts.will_tell("release", is_new=False),
         "group nothing held": group_acts.nothing_held("release"),

@@ -1,6 +1,7 @@
 """The words behind a verb."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from bot.domain.commands.verbs import Verb
@@ -20,21 +21,39 @@ class Arguments:
     repositories: Repositories
     groups: Groups
 
-    def repository(self, after: int = 0) -> tuple[RepositoryName | None, list[str]]:
-        """The repository, if the first word is one, and the other words; `after` are passed over.
+    def repository(self) -> tuple[RepositoryName | None, list[str]]:
+        """The repository, if the first word is one, and the other words.
 
         A word of the form owner/name that is not configured is refused, never taken for part of
         a reason: the wrong queue would be paused.
         """
-        words = self.words[after:]
-        if not words:
+        if not self.words:
             return None, []
-        found = self.repositories.find(words[0])
+        found = self.repositories.find(self.words[0])
         if found is not None:
-            return found, words[1:]
-        if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", words[0], re.ASCII):
-            raise RepositoryNotAllowed(words[0], self.repositories.names)
+            return found, self.words[1:]
+        self._refuse_unknown(self.words[0])
+        return None, self.words
+
+    def repository_among(
+        self, words: list[str], topics: Collection[str] = ()
+    ) -> tuple[RepositoryName | None, list[str]]:
+        """The first of `words` that names a repository, wherever it stands, and the other words.
+
+        For commands without free text. A word of `topics` names a repository only if it comes
+        first; where there are topics, another word with a slash may be a time zone.
+        """
+        for place, word in enumerate(words):
+            found = self.repositories.find(word)
+            if found is not None and not (place and word.lower() in topics):
+                return found, [*words[:place], *words[place + 1 :]]
+        for word in words[:1] if topics else words:
+            self._refuse_unknown(word)
         return None, words
+
+    def _refuse_unknown(self, word: str) -> None:
+        if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", word, re.ASCII):
+            raise RepositoryNotAllowed(word, self.repositories.names)
 
     def group(self) -> tuple[Group | None, list[str]]:
         """The group of repositories, if the first word is one, and the other words.

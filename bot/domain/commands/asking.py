@@ -30,7 +30,7 @@ STATS_SINCE = timedelta(days=7)
 
 
 def read_status(arguments: Arguments) -> Command:
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words)
     return StatusCommand(repository, Options(arguments, words, {"branch"}).branch())
 
 
@@ -74,7 +74,7 @@ def _number(arguments: Arguments, word: str) -> tuple[RepositoryName | None, int
 
 
 def read_log(arguments: Arguments) -> Command:
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words)
     names = {"pr", "branch", "type", "since", "until", "limit"}
     options = Options(arguments, words, names)
     since, until = options.lookback("since"), options.lookback("until")
@@ -92,19 +92,19 @@ def read_log(arguments: Arguments) -> Command:
 
 
 def read_rules(arguments: Arguments) -> Command:
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words)
     Options(arguments, words, ())
     return RulesCommand(repository)
 
 
 def read_branches(arguments: Arguments) -> Command:
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words)
     since = Options(arguments, words, {"since"}).lookback("since")
     return BranchesCommand(repository, since or BRANCHES_SINCE)
 
 
 def read_stats(arguments: Arguments) -> Command:
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words)
     options = Options(arguments, words, {"branch", "since"})
     since = options.lookback("since") or STATS_SINCE
     return StatsCommand(repository, since, options.branch())

@@ -42,7 +42,7 @@ def read_group_status(arguments: Arguments) -> Command | None:
 
 def read_audit(arguments: Arguments) -> Command:
     """Without a repository it is about all of them."""
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words)
     lookback = AUDIT_LOOKBACK
     for word in words:
         name, colon, value = word.partition(":")

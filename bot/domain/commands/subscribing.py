@@ -14,14 +14,16 @@ from bot.domain.commands.values import (
     UnsubscribeGroupCommand,
 )
 from bot.domain.groups import Group
-from bot.domain.wishes import InvalidWish, Wish, read_wish
+from bot.domain.subscriptions import Topic
+from bot.domain.wishes import ALL_TOPICS, InvalidWish, Wish, read_wish
 
+TOPICS = frozenset({ALL_TOPICS, *Topic})
 TEST = "test"
 OFF = "off"
 
 
 def read_subscribe(arguments: Arguments) -> Command:
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words, TOPICS)
     return SubscribeCommand(repository, _wish(arguments, words))
 
 
@@ -32,7 +34,7 @@ def read_subscribe_group(arguments: Arguments) -> Command | None:
 
 
 def read_unsubscribe(arguments: Arguments) -> Command:
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words, TOPICS)
     return UnsubscribeCommand(repository, _wish_to_end(arguments, words))
 
 
@@ -46,16 +48,20 @@ def read_unsubscribe_group(arguments: Arguments) -> Command | None:
 
 def _marked_group(arguments: Arguments) -> tuple[Group | None, list[str]]:
     """Without its `@` a group could be a topic: `all` is every topic here."""
-    is_marked = bool(arguments.words) and arguments.words[0].startswith("@")
-    return arguments.group() if is_marked else (None, arguments.words)
+    for place, word in enumerate(arguments.words):
+        if word.startswith("@"):
+            others = [*arguments.words[:place], *arguments.words[place + 1 :]]
+            return arguments.groups.find(word), others
+    return None, arguments.words
 
 
 def read_subscriptions(arguments: Arguments) -> Command:
     if not arguments.words:
         return SubscriptionsCommand()
-    if arguments.words[0].lower() != TEST:
+    words = [word for word in arguments.words if word.lower() != TEST]
+    repository, words = arguments.repository_among(words)
+    if len(words) == len(arguments.words) - (repository is not None):
         raise arguments.problem(f"I do not understand “{arguments.words[0]}” here.")
-    repository, words = arguments.repository(after=1)
     return SampleCommand(repository, Options(arguments, words, {"branch"}).branch())
 
 
@@ -63,7 +69,7 @@ def read_default(arguments: Arguments) -> Command:
     """Nothing typed asks which it is."""
     if [word.lower() for word in arguments.words] == [OFF]:
         return DefaultCommand(None, is_off=True)
-    repository, words = arguments.repository()
+    repository, words = arguments.repository_among(arguments.words)
     if words:
         raise arguments.problem(f"I do not understand “{words[0]}” here.")
     return DefaultCommand(repository)
@@ -71,12 +77,12 @@ def read_default(arguments: Arguments) -> Command:
 
 def read_board(arguments: Arguments) -> Command:
     """The repository and `off` in either order."""
-    off_first = bool(arguments.words) and arguments.words[0].lower() == OFF
-    repository, words = arguments.repository(after=1 if off_first else 0)
-    off_last = not off_first and [word.lower() for word in words] == [OFF]
-    if words and not off_last:
+    is_off = OFF in [word.lower() for word in arguments.words[:2]]
+    words = [word for word in arguments.words if word.lower() != OFF]
+    repository, words = arguments.repository_among(words)
+    if words:
         raise arguments.problem(f"I do not understand “{words[0]}” here.")
-    return BoardCommand(repository, is_off=off_first or off_last)
+    return BoardCommand(repository, is_off=is_off)
 
 
 def _wish_to_end(arguments: Arguments, words: list[str]) -> Wish:

@@ -76,11 +76,17 @@ class StatsCommand:
 
 @dataclass(frozen=True, slots=True)
 class PauseCommand:
-    """`reason` is None when none was typed: a modal asks for it. `lasting`: it lifts itself."""
+    """`reason` is None when none was typed: a modal asks for it. `lasting`: it lifts itself.
+
+    `doubtful` is a duration that may also be meant as a part of the reason; the person is asked.
+    `reason_before` is the reason without it, None when nothing is left.
+    """
 
     repository: RepositoryName | None = None
     reason: str | None = None
     lasting: Lasting | None = None
+    doubtful: Lasting | None = None
+    reason_before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

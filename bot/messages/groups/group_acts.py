@@ -12,12 +12,10 @@ from bot.domain.message import Block, Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.domain.timers import EXTENSIONS
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
-    duration,
     escape,
     local_time,
     plural,
@@ -89,7 +87,7 @@ def card(
     controls = [
         unpause_button(paused),
         blocks.button("Tell me when it resumes", action_id=actions.WATCH_GROUP, value=target),
-        extend_menu(paused.group),
+        extend_menu(paused.group, has_end=bool(ends)),
         *_again_button(paused),
     ]
     return _told(paused, controls, state, Ends(tuple(ends), len(left), overdue))
@@ -127,14 +125,10 @@ class Ends:
 NO_ENDS = Ends()
 
 
-def extend_menu(group: str) -> blocks.Element:
-    """*Extend…*: all of them later by so much, or at another time."""
-    options = [
-        blocks.option(f"{duration(one)} more", actions.extend_value(one, group))
-        for one in EXTENSIONS
-    ]
-    options.append(blocks.option("Another time…", f"{timers.OTHER} {group}"))
-    return blocks.select("Extend…", action_id=actions.EXTEND_GROUP, options=options)
+def extend_menu(group: str, *, has_end: bool) -> blocks.Element:
+    """*Extend…*: all of them later by so much; *Set an end…* where none of them has one."""
+    endless = None if has_end else f"What is paused for {name_of(group)}"
+    return timers.end_menu(group, actions.EXTEND_GROUP, endless)
 
 
 def nothing_held(group: str) -> Message:
@@ -150,11 +144,16 @@ def will_tell(group: str, *, is_new: bool) -> Message:
     )
 
 
-def resumed(paused: GroupAct, last: PauseRecord) -> Message:
-    """To a person who had asked for it; `last` is the pause that ended after all others."""
+def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> Message:
+    """To a person who had asked for it; `last` is the pause that ended after all others.
+
+    `is_yours`: to the person who paused the group, when somebody else resumed it.
+    """
+    why = f"You had paused it: {quote(last.reason, REASON_LIMIT)}"
     return blocks.sentence(
         f":arrow_forward: All that was paused for {name_of(paused.group)} goes on; the last was "
-        f"{escape(last.repository)}, {pause_card.ending(last)}. You asked to be told."
+        f"{escape(last.repository)}, {pause_card.ending(last)}. "
+        + (why if is_yours else "You asked to be told.")
     )
 
 

@@ -48,10 +48,14 @@ def form(
     )
 
 
-def extend_form(group: Group, channel_id: str | None) -> View:
+def extend_form(group: Group, channel_id: str | None, *, had_end: bool = True) -> View:
     """Asks for the new end of all that is paused for the group."""
     return timers.extend_form(
-        group_acts.name_of(group.name), group.name, channel_id, actions.EXTEND_GROUP_VIEW
+        group_acts.name_of(group.name),
+        group.name,
+        channel_id,
+        actions.EXTEND_GROUP_VIEW,
+        had_end=had_end,
     )
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.group_acts import read_kept
+from bot.domain.group_acts import read_as_end, read_asked, read_kept
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks
+from bot.messages import actions, blocks, timers
 from bot.messages.groups.group_acts import listed, names, queues
 from bot.messages.pause import will_stop
 from bot.messages.text import NAME_LIMIT, escape, local_time, plural, quote
@@ -24,6 +24,7 @@ def confirm(
     """The question before a group is paused: what would stop, and what stays as it is.
 
     `asked` is kept by the button to be read again; `lifts_at` is when it lifts itself, if it does.
+    A duration at the end of the reason gives another button, which takes it for the end.
     """
     count = queues(len(group.repositories))
     question = f"Pause {_all_of(group)}?"
@@ -32,6 +33,22 @@ def confirm(
     facts = [lifting, *impact(read)]
     value = actions.group_value(actions.GroupTarget(group.name, asked))
     label = f"Pause {count}"
+    timed = read_as_end(asked)
+    buttons = [blocks.button(label, action_id=actions.PAUSE_GROUP, value=value, style="danger")]
+    if timed is not None:
+        lasting = read_asked(timed).lasting
+        end = timers.said(timers.spelled(lasting)) if lasting is not None else ""
+        facts.insert(0, f"Did you mean to pause {end}? Without an end they stay paused.")
+        as_end = actions.group_value(actions.GroupTarget(group.name, timed))
+        buttons = [
+            blocks.button(f"{label} {end}", action_id=actions.PAUSE_GROUP_FOR, value=as_end),
+            blocks.button(
+                f"{label} without an end",
+                action_id=actions.PAUSE_GROUP,
+                value=value,
+                style="danger",
+            ),
+        ]
     return Message(
         text=f"{question} {reason}. {' '.join(fact for fact in facts if fact)}",
         blocks=(
@@ -40,9 +57,7 @@ def confirm(
             blocks.context(names(group.repositories)),
             blocks.actions(
                 [
-                    blocks.button(
-                        label, action_id=actions.PAUSE_GROUP, value=value, style="danger"
-                    ),
+                    *buttons,
                     blocks.button("Leave it", action_id=actions.DISMISS, value=group.name),
                 ]
             ),

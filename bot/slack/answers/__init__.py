@@ -26,6 +26,7 @@ from bot.messages import choice
 from bot.slack.answers.answer import GeneralAnswer, RepositoryAnswer
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.preferences.channel_default import ChannelDefault
 from bot.usecases.preferences.manage_boards import ManageBoards
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
@@ -49,6 +50,7 @@ class Answers:
     manage_subscriptions: ManageSubscriptions
     channel_default: ChannelDefault
     manage_boards: ManageBoards
+    unpause_queue: UnpauseQueue
     repositories: Repositories
     groups: Groups
     general: Mapping[type[GeneralCommand], GeneralAnswer]
@@ -91,7 +93,10 @@ class Answers:
     async def _repository(
         self, command: RepositoryCommand, conversation: Conversation
     ) -> RepositoryName | None:
-        """The one typed, the only one there is, that whose board ends, or the channel's own."""
+        """The one typed, the only one there is, that whose board ends, or the channel's own.
+
+        To resume, also the only one that is paused.
+        """
         if command.repository is not None:
             return command.repository
         if len(self.repositories.names) == 1:
@@ -109,6 +114,8 @@ class Answers:
             return default
         heard = await self.manage_subscriptions.subscriptions(conversation.channel_id)
         names = {one.repository for one in heard}.intersection(self.repositories.names)
+        if len(names) != 1 and isinstance(command, UnpauseCommand):
+            names = await self.unpause_queue.paused(self.repositories.names)
         return names.pop() if len(names) == 1 else None
 
     async def _ask(self, typed: str, conversation: Conversation) -> None:

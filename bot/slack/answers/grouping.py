@@ -56,13 +56,13 @@ class GroupAnswers:
         await self.pause_group.permit(request)
         wanted = read_asked(asked)
         if not wanted.reason:
-            await self._ask_why(group, wanted.lasting, conversation)
+            await self.ask_why(group, wanted.lasting, conversation)
             return
         lifts_at = await self.pause_group.lifts_at(request)
         read = await self.show_group.run(group)
         await conversation.tell_actor(group_question.confirm(group, asked, read, lifts_at))
 
-    async def _ask_why(
+    async def ask_why(
         self, group: Group, lasting: Lasting | None, conversation: Conversation
     ) -> None:
         """Slack takes a trigger for three seconds: the queues are read once the form is open."""

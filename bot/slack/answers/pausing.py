@@ -5,9 +5,18 @@ from dataclasses import dataclass
 
 from bot.domain.commands import PauseCommand, RepositoryCommand, UnpauseCommand
 from bot.domain.durations import written
-from bot.domain.pauses import AlreadyPaused, Extended, NotPaused, OtherPause, Paused, Unpaused
+from bot.domain.pauses import (
+    AlreadyPaused,
+    Extended,
+    NotPaused,
+    OtherEnd,
+    OtherPause,
+    Paused,
+    Unpaused,
+    check_reason,
+)
 from bot.domain.repository import RepositoryName
-from bot.messages import pause, timers
+from bot.messages import pause, pause_card, timers
 from bot.messages.text import clean
 from bot.slack.answers.answer import RepositoryAnswer
 from bot.slack.answers.modals import PauseModal
@@ -40,6 +49,13 @@ class PauseAnswers:
             typed = written(command.lasting) if command.lasting is not None else None
             await self.modal.open(repository, conversation, typed)
             return
+        if command.doubtful is not None:
+            await self.modal.permit(repository, conversation)
+            reason = check_reason(clean(command.reason, REASON_KEPT))
+            before = clean(command.reason_before or "", REASON_KEPT)
+            question = pause.is_it_an_end(repository, reason, before, command.doubtful)
+            await conversation.tell_actor(question)
+            return
         outcome = await self.pause_queue.run(
             PauseRequest(
                 repository,
@@ -54,9 +70,9 @@ class PauseAnswers:
             case Paused(told=told):
                 if not told.posted_here:
                     await conversation.tell_channel(pause.act(told.act))
-            case AlreadyPaused(known=known, reason=wanted, lasting=lasting):
+            case AlreadyPaused(known, wanted, lasting, is_same):
                 await conversation.tell_actor(
-                    pause.already_paused(repository, known, wanted, lasting)
+                    pause.already_paused(repository, known, wanted, lasting, is_same=is_same)
                 )
 
     async def _unpause_typed(
@@ -67,7 +83,10 @@ class PauseAnswers:
         )
         await self.unpause(request, conversation)
 
-    async def unpause(self, request: UnpauseRequest, conversation: Conversation) -> None:
+    async def unpause(
+        self, request: UnpauseRequest, conversation: Conversation, *, on_card: bool = False
+    ) -> None:
+        """`on_card`: a button of a pause's card was pressed, which is kept up to date elsewhere."""
         outcome = await self.unpause_queue.run(request)
         match outcome:
             case Unpaused(told=told):
@@ -76,10 +95,13 @@ class PauseAnswers:
                     if conversation.in_channel_message:
                         await conversation.put_in_place(pause.closed(told.act))
                     await conversation.tell_channel(pause.act(told.act))
-            case NotPaused():
-                if conversation.in_channel_message:
-                    await conversation.put_in_place(pause.over(request.repository))
-                await conversation.tell_actor(pause.not_paused(request.repository))
+            case NotPaused(ended=ended):
+                if conversation.in_channel_message and not on_card:
+                    shown = pause.over(request.repository)
+                    if ended is not None and ended.is_of(request.expected):
+                        shown = pause_card.card(pause_card.PauseView(ended))
+                    await conversation.put_in_place(shown)
+                await conversation.tell_actor(pause.not_paused(request.repository, ended))
             case OtherPause(known=known):
                 await conversation.tell_actor(pause.other_pause(request.repository, known))
 
@@ -95,3 +117,5 @@ class PauseAnswers:
                 await conversation.tell_actor(pause.not_paused(request.repository))
             case OtherPause(known=known):
                 await conversation.tell_actor(pause.other_pause(request.repository, known))
+            case OtherEnd(known=known):
+                await conversation.tell_actor(timers.other_end(request.repository, known))

@@ -7,7 +7,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.audit import Origin
-from bot.domain.durations import Lasting, read_lasting, read_whole
+from bot.domain.durations import For, Lasting, read_lasting, read_whole
 from bot.domain.errors import InvalidDuration, InvalidReason, RepositoryNotAllowed
 from bot.domain.message import Message
 from bot.domain.pauses import AlreadyPaused, Paused, check_reason
@@ -96,6 +96,8 @@ class ViewListeners:
             conversation.origin,
             conversation.channel_id,
             expected=target.paused_at,
+            # A time of day is what it says, whatever end there was.
+            had_end=form.had_end if isinstance(lasting, For) else None,
         )
         work = self.once.act(body, self.answers.extend(request, conversation))
         guarded = self.boundary.guard(work, conversation, repository=target.repository)
@@ -125,5 +127,5 @@ def _result(repository: RepositoryName, outcome: Paused | AlreadyPaused) -> Mess
     match outcome:
         case Paused(told=told):
             return pause.paused_reply(told.act)
-        case AlreadyPaused(known=known, reason=reason, lasting=lasting):
-            return pause.already_paused(repository, known, reason, lasting)
+        case AlreadyPaused(known, reason, lasting, is_same):
+            return pause.already_paused(repository, known, reason, lasting, is_same=is_same)

@@ -14,7 +14,7 @@ from bot.domain.group_acts import (
 )
 from bot.domain.groups import Group
 from bot.domain.pause_records import PauseRecord
-from bot.domain.pauses import Extended, NotPaused, OtherPause
+from bot.domain.pauses import Extended, NotPaused, OtherEnd, OtherPause
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import extended
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
@@ -83,7 +83,7 @@ class ExtendGroup:
                 return RepositoryResult(pause.repository, GroupOutcome.CHANGED)
             case NotPaused():
                 return RepositoryResult(pause.repository, GroupOutcome.NOT_PAUSED)
-            case OtherPause(known=known):
+            case OtherPause(known=known) | OtherEnd(known=known):
                 return RepositoryResult(pause.repository, GroupOutcome.REPLACED, known.by)
 
     async def _left(self, group: Group) -> dict[RepositoryName, PauseRecord]:

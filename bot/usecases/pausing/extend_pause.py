@@ -8,7 +8,7 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import For, Lasting, lifts_at
 from bot.domain.errors import about
 from bot.domain.group_acts import GroupAct, as_part
-from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherPause, Told
+from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherEnd, OtherPause, Told
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer, extended
@@ -29,6 +29,7 @@ ANY_LENGTH = For(timedelta(hours=1))
 class ExtendRequest:
     """What is asked: a length on top of the end there is, or a time of day instead of it.
 
+    `had_end` is whether the pause had an end when the menu was drawn, if one was.
     `part_of` is the act on a group that this is a part of; its pauses end when it says.
     """
 
@@ -38,6 +39,7 @@ class ExtendRequest:
     origin: Origin
     channel_id: str | None = None
     expected: datetime | None = None
+    had_end: bool | None = None
     part_of: GroupAct | None = None
 
 
@@ -75,6 +77,9 @@ class ExtendPause:
         if request.expected is not None and not known.is_of(request.expected):
             await self.acts.leave(self._act(request, known), "another pause is in force")
             return OtherPause(known)
+        if request.had_end not in {None, known.lifts_at is not None}:
+            await self.acts.leave(self._act(request, known), "its end has changed")
+            return OtherEnd(known)
         return await self._extend(request, known)
 
     async def _extend(self, request: ExtendRequest, known: KnownPause) -> Extended:
@@ -89,7 +94,7 @@ class ExtendPause:
             pause = await find_pause(transaction, request.repository, known.pause.paused_at)
             before = await transaction.timers.locked(request.repository, known.pause.paused_at)
             if end is None and isinstance(request.lasting, For):
-                end = extended(before.lifts_at if before else None, now, request.lasting.length)
+                end = extended(known.lifts_at, now, request.lasting.length)
             act = self._act(request, known, end)
             record_id = await transaction.audit.add(act)
             await transaction.timers.save(_timer(act, known, before))

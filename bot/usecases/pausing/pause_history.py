@@ -163,8 +163,13 @@ async def tell_end(
     now: datetime,
     *,
     told_otherwise: Collection[str] = (),
+    part_of_group: bool = False,
 ) -> None:
-    """The line that says it is over, once for each channel and wherever a card shows the pause."""
+    """The line that says it is over, once for each channel and wherever a card shows the pause.
+
+    The person who paused is notified as well when another person resumed it. `part_of_group`:
+    the end is a part of an act on a group.
+    """
     shown = [
         *await _shown_in(transaction, record),
         *await group_channels(transaction, record),
@@ -172,7 +177,26 @@ async def tell_end(
     told = {*channels, *shown}.difference(told_otherwise)
     await _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, told, now)
     if not record.end_told:
+        await _notify_pauser(transaction, record, now, part_of_group=part_of_group)
         await transaction.pauses.save(replace(record, end_told=True))
+
+
+async def _notify_pauser(
+    transaction: Transaction, record: PauseRecord, now: datetime, *, part_of_group: bool
+) -> None:
+    """A group that is resumed as a whole gives one message, with the last of its pauses."""
+    pauser = record.by.user_id if record.by is not None else None
+    if record.ending is PauseEnding.TIMER:
+        return
+    if pauser is None or await _are_one(transaction, pauser, record.ended_by):
+        return
+    act = await group_act_of(transaction, record) if part_of_group else None
+    if act is not None and await still_paused(transaction, act):
+        return
+    is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1
+    kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
+    people = await who_want(transaction, Notice.REPLACED, [pauser])
+    await _add(transaction, kind, record, record.pause_id, people, now)
 
 
 async def tell_replaced(

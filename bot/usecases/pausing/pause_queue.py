@@ -1,7 +1,7 @@
 """Pause a queue on a person's word."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.durations import Lasting, lifts_at
@@ -14,6 +14,9 @@ from bot.domain.snapshots import KnownPause
 from bot.ports import MergeQueue
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.known_pause import know_pause
+
+SAME_END = timedelta(minutes=1)
+"""Ends that are no further apart are the same: of two presses on one button."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,15 @@ class PauseQueue:
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:
             return await self._pause(act, None)
-        if not known.is_of(request.replacing) or _says_so_already(known, act):
+        is_same = _says_so_already(known, act)
+        if not known.is_of(request.replacing) or is_same:
             await self.acts.leave(act, "already paused")
-            return AlreadyPaused(known, act.reason or "", request.lasting)
+            return AlreadyPaused(known, act.reason or "", request.lasting, is_same=is_same)
         before = replace(
-            act, previous_reason=known.reason, previous_paused_at=known.pause.paused_at
+            act,
+            previous_reason=known.reason,
+            previous_paused_at=known.pause.paused_at,
+            lifts_at=act.lifts_at or known.end_to_come(act.at),
         )
         return await self._pause(before, known)
 
@@ -108,6 +115,11 @@ class PauseQueue:
 
 
 def _says_so_already(known: KnownPause, act: AuditRecord) -> bool:
-    """A second click on *Replace reason*, or one after the same person paused with that reason."""
-    is_same_person = known.actor is not None and known.actor.user_id == act.actor.user_id
-    return is_same_person and known.reason == act.reason
+    """Whether the same person paused with that reason, and with that end if they gave one."""
+    if known.actor is None or known.actor.user_id != act.actor.user_id:
+        return False
+    if known.reason != act.reason:
+        return False
+    if act.lifts_at is None:
+        return True
+    return known.lifts_at is not None and abs(known.lifts_at - act.lifts_at) < SAME_END

@@ -8,7 +8,7 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, lifted_by_act
 from bot.ports import Transaction
 from bot.usecases.pausing.group_pauses import group_act_of
-from bot.usecases.pausing.pause_cards import LOOKED_BACK
+from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
 from bot.usecases.pausing.pause_history import (
     end_pause,
     hearing_pauses,
@@ -70,6 +70,9 @@ async def _paused(
     )
     seen = await see_pause(transaction, act.repository, sighting, hearing, now)
     await tell_replaced(transaction, seen, act.record_id, now)
+    if act.previous_paused_at is not None:
+        # The card of a pause whose time the service keeps shows another end.
+        await touch_pause(transaction, seen.record, now)
     if seen.has_new_reason:
         # An edit of a card notifies nobody.
         subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
@@ -94,7 +97,14 @@ async def _unpaused(
         ending=ending,
         lifts_at=act.lifts_at,
     )
-    await tell_end(transaction, ended, hearing, now, told_otherwise=together)
+    await tell_end(
+        transaction,
+        ended,
+        hearing,
+        now,
+        told_otherwise=together,
+        part_of_group=bool(act.group_act_id),
+    )
 
 
 async def _lifted(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:

@@ -1,11 +1,13 @@
 """Unpause a queue on a person's word."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, about
 from bot.domain.group_acts import GroupAct, as_part
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import heard
@@ -15,6 +17,9 @@ from bot.ports import MergeQueue
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.known_pause import know_pause
 from bot.usecases.pausing.pause_timers import reason_when_set
+
+RECALLED = timedelta(days=1)
+"""How long a person who resumes a running queue is told who resumed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,11 @@ class UnpauseQueue:
             async with self.acts.turn(self._act(request, None)):
                 return await self._in_turn(request)
 
+    async def paused(self, repositories: Collection[RepositoryName]) -> set[RepositoryName]:
+        """Those that are paused, as far as the bot has heard."""
+        async with self.acts.store.begin() as transaction:
+            return {one.repository for one in await transaction.pauses.open(repositories)}
+
     async def on_time(self, request: UnpauseRequest, timer: Timer) -> UnpauseOutcome | LiftsLater:
         """As `run`, for a timer, whose end somebody may change while it waits for its turn.
 
@@ -70,7 +80,7 @@ class UnpauseQueue:
             # The service says 404 for "not paused" and "no such repository"; the status tells.
             await self.merge_queue.status(request.repository)
             await self.acts.leave(self._act(request, None), "not paused")
-            return NotPaused()
+            return NotPaused(await self._ended_last(request.repository))
         if not _is_meant(known, request.expected, saying):
             record_id = await self.acts.leave(
                 self._act(request, known), "another pause is in force"
@@ -89,8 +99,17 @@ class UnpauseQueue:
         answered = replace(started, answer=heard(answers))
         if not lifted:
             await self.acts.end(answered, ActResult.UNCHANGED)
-            return NotPaused()
+            return NotPaused(await self._ended_last(act.repository))
         return Unpaused(await self.acts.succeed(answered), known)
+
+    async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
+        """None while a pause is open on record: nobody knows yet who ended that one."""
+        async with self.acts.store.begin() as transaction:
+            known = await transaction.pauses.of(repository, self.acts.clock.now() - RECALLED)
+        if any(one.is_open for one in known):
+            return None
+        ended = (one for one in known if one.ending is not PauseEnding.REPLACED)
+        return max(ended, key=lambda one: one.ended_at or one.paused_at, default=None)
 
     def _act(self, request: UnpauseRequest, known: KnownPause | None) -> AuditRecord:
         record = AuditRecord(

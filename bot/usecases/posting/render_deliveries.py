@@ -10,7 +10,7 @@ from bot.domain.channels import is_person
 from bot.domain.deliveries import Delivery, SubjectKind
 from bot.domain.errors import BotError
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.reminders import is_newest, pause_of
 from bot.messages import alerts, pause, pause_card, reminders, staleness, unrendered
 from bot.messages.groups import group_acts
@@ -174,12 +174,17 @@ async def _pause_messages(
             continue
         if one.subject.kind is SubjectKind.RESUMED:
             again = await transaction.pauses.open([record.repository])
-            messages[one.delivery_id] = pause_card.resumed(record, is_paused_again=bool(again))
+            say = pause_card.resumed
+            if _is_pausers(one, record):
+                say = pause_card.resumed_for_you
+            messages[one.delivery_id] = say(record, is_paused_again=bool(again))
             continue
         if one.subject.kind is SubjectKind.GROUP_RESUMED:
             act = await group_act_of(transaction, record)
             messages[one.delivery_id] = (
-                pause_card.resumed(record) if act is None else group_acts.resumed(act, record)
+                pause_card.resumed(record)
+                if act is None
+                else group_acts.resumed(act, record, is_yours=_is_pausers(one, record))
             )
             continue
         timed = record.ending is PauseEnding.TIMER
@@ -187,6 +192,14 @@ async def _pause_messages(
         lifts_at = timer.lifts_at if timer is not None else None
         messages[one.delivery_id] = pause_card.ended(record, lifts_at)
     return messages
+
+
+def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
+    """Whether it goes to the person who paused, and somebody else resumed the queue."""
+    person = delivery.channel_id
+    has_resumed = record.ended_by is not None and record.ended_by.user_id == person
+    is_theirs = record.by is not None and record.by.user_id == person
+    return is_theirs and not has_resumed and record.ending is not PauseEnding.TIMER
 
 
 _OF_STALENESS = {

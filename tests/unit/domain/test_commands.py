@@ -1,5 +1,7 @@
 """What people type, and what is made of it."""
 
+from datetime import time, timedelta
+
 import pytest
 
 from bot.domain.commands import (
@@ -18,6 +20,7 @@ from bot.domain.commands import (
     UnsubscribeCommand,
     parse_command,
 )
+from bot.domain.durations import For, Until
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repositories import Repositories
@@ -96,6 +99,78 @@ def test_a_reason_keeps_the_persons_own_spaces() -> None:
     command = parse_command("  pause   acme/site   CI   is  down \n tonight  ", TWO)
 
     assert command == PauseCommand(SITE, "CI   is  down \n tonight")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("stats branch:x acme/api", "stats acme/api branch:x"),
+        ("stats branch:x since:2d api", "stats acme/api branch:x since:2d"),
+        ("status branch:main acme/api", "status acme/api branch:main"),
+        ("log since:2h acme/api pr:41", "log acme/api pr:41 since:2h"),
+        ("branches since:2d acme/api", "branches acme/api since:2d"),
+        ("audit since:2d acme/api", "audit acme/api since:2d"),
+        ("why 41 acme/api", "why acme/api 41"),
+        ("subscriptions acme/api test", "subscriptions test acme/api"),
+        ("subscriptions branch:x test api", "subscriptions test acme/api branch:x"),
+        ("subscribe merge acme/api branch:x", "subscribe acme/api merge branch:x"),
+        (
+            "subscribe digest:09:00 Europe/Paris acme/api",
+            "subscribe acme/api digest:09:00 Europe/Paris",
+        ),
+        ("unsubscribe merge api", "unsubscribe acme/api merge"),
+        ("subscribe failure @all", "subscribe @all failure"),
+        ("board off acme/api", "board acme/api off"),
+        ("pause 45m acme/api slow", "pause acme/api 45m slow"),
+    ],
+)
+def test_options_and_names_come_in_any_order(one: str, other: str) -> None:
+    assert parse_command(one, TWO) == parse_command(other, TWO)
+
+
+@pytest.mark.parametrize("typed", ["stats branch:x acme/other", "subscriptions test a/b"])
+def test_a_repository_that_is_not_configured_is_refused_wherever_it_stands(typed: str) -> None:
+    with pytest.raises(RepositoryNotAllowed):
+        parse_command(typed, TWO)
+
+
+def test_a_topic_behind_the_repository_is_a_topic_though_a_repository_is_called_so() -> None:
+    merge = RepositoryName("acme/merge")
+    known = Repositories((SITE, merge))
+    wish = Wish(frozenset({"merge"}))
+    assert parse_command("subscribe failure merge acme/site", known) == SubscribeCommand(
+        SITE, Wish(frozenset({"failure", "merge"}))
+    )
+    assert parse_command("subscribe acme/site merge", known) == SubscribeCommand(SITE, wish)
+    assert parse_command("subscribe merge", known) == SubscribeCommand(merge)
+
+
+@pytest.mark.parametrize(
+    ("typed", "doubtful", "before"),
+    [
+        ("45", For(timedelta(minutes=45)), None),
+        ("CI down 45m", For(timedelta(minutes=45)), "CI down"),
+        ("CI down for 2 hours", For(timedelta(hours=2)), "CI down"),
+        ("CI  down until 15:00", Until(time(15)), "CI down"),
+        ("45 tests fail", None, None),
+        ("release 45", None, None),
+        ("0", None, None),
+        ("99999999", None, None),
+        ("down since 2 hours ago", None, None),
+        ("step 5m of 10", None, None),
+    ],
+)
+def test_a_reason_that_may_be_an_end_is_in_doubt(
+    typed: str, doubtful: For | Until | None, before: str | None
+) -> None:
+    for name, repository in (("", None), ("acme/site ", SITE)):
+        command = parse_command(f"pause {name}{typed}", TWO)
+        assert command == PauseCommand(repository, typed, None, doubtful, before)
+
+
+def test_a_duration_in_front_leaves_no_doubt() -> None:
+    lasting = For(timedelta(minutes=45))
+    assert parse_command("pause 45m takes 2h", TWO) == PauseCommand(None, "takes 2h", lasting)
 
 
 @pytest.mark.parametrize("reason", ["the CI/CD runners are down", "(CI/CD) is down", "and/or/not"])

@@ -117,18 +117,20 @@ def test_a_resume_button_comes_back_with_the_pause_it_was_drawn_for() -> None:
     assert actions.read_pause_target(API, KNOWN).paused_at is None
 
 
-@given(st.integers(1, 40), st.integers(1, 100))
+@given(owner=st.integers(1, 40), name=st.integers(1, 100), has_end=st.booleans())
 def test_a_menu_comes_back_with_its_pause_however_long_the_repositorys_name(
-    owner: int, name: int
+    owner: int, name: int, *, has_end: bool
 ) -> None:
     repository = RepositoryName.parse(f"{'o' * owner}/{'n' * name}")
     paused_at = NOON + timedelta(microseconds=123456)
-    options = timers.extend_menu(repository, paused_at)["options"]
+    lifts_at = paused_at if has_end else None
+    options = timers.extend_menu(repository, paused_at, lifts_at)["options"]
     assert isinstance(options, list)
     for option in options:
         assert isinstance(option, dict)
-        _, _, value = str(option["value"]).partition(" ")
+        _, value, had_end = actions.read_extend_value(str(option["value"]))
 
+        assert had_end is has_end
         target = actions.read_pause_target(value, Repositories((API, repository)))
 
         assert target == actions.PauseTarget(repository, paused_at)

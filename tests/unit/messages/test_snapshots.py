@@ -17,7 +17,7 @@ from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind
 from bot.domain.digests import DigestTime
-from bot.domain.durations import DurationProblem, Until
+from bot.domain.durations import DurationProblem, For, Until
 from bot.domain.errors import (
     CommandSyntaxError,
     CredentialRefused,
@@ -398,14 +398,45 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "pause-ended-by-timer": lambda: pause_card.ended(replace(LIFTED, ending=PauseEnding.TIMER)),
     "pause-resumed": lambda: pause_card.resumed(LIFTED),
     "pause-resumed-and-paused-again": lambda: pause_card.resumed(LIFTED, is_paused_again=True),
+    "pause-resumed-for-you": lambda: pause_card.resumed_for_you(
+        replace(LIFTED, ended_by=Who("bob", "U0BOB"))
+    ),
+    "pause-resumed-for-you-and-paused-again": lambda: pause_card.resumed_for_you(
+        LIFTED, is_paused_again=True
+    ),
+    "pause-resumed-for-you-by-nobody": lambda: pause_card.resumed_for_you(
+        replace(LIFTED, ended_by=None)
+    ),
     "pause-replaced-elsewhere": lambda: pause_card.replaced_elsewhere(
         replace(CARD, by=Who("carol"), reason="Deploying 4.2", previous_reason=CARD.reason)
     ),
     "pause-will-tell": lambda: pause_card.will_tell(SITE, is_new=True),
     "pause-will-tell-already": lambda: pause_card.will_tell(SITE, is_new=False),
     "pause-not-paused": lambda: pause.not_paused(SITE),
+    "pause-already-running": lambda: pause.not_paused(SITE, LIFTED),
+    "pause-already-running-by-nobody": lambda: pause.not_paused(
+        SITE, replace(LIFTED, ended_by=None)
+    ),
+    "pause-already-running-by-timer": lambda: pause.not_paused(
+        SITE, replace(LIFTED, ending=PauseEnding.TIMER)
+    ),
     "pause-already": lambda: pause.already_paused(SITE, make_known_pause(), "deploying"),
     "pause-already-timed": lambda: pause.already_paused(SITE, TIMED, "deploying"),
+    "pause-already-timed-same-reason": lambda: pause.already_paused(
+        SITE, TIMED, TIMED.reason, Until(time(15))
+    ),
+    "pause-already-same": lambda: pause.already_paused(SITE, TIMED, TIMED.reason, is_same=True),
+    "pause-in-doubt": lambda: pause.is_it_an_end(
+        SITE, "CI down 45m", "CI down", For(timedelta(minutes=45))
+    ),
+    "pause-in-doubt-lone-number": lambda: pause.is_it_an_end(
+        SITE, "90", "", For(timedelta(minutes=90))
+    ),
+    "pause-other-end": lambda: timers.other_end(SITE, TIMED),
+    "pause-no-end": lambda: timers.other_end(SITE, make_known_pause()),
+    "extend-modal-without-an-end": lambda: timers.extend_modal(
+        SITE, "acme/site x", "C0MERGEQ", had_end=False
+    ),
     "pause-already-timed-both": lambda: pause.already_paused(
         SITE, TIMED, "deploying", Until(time(15))
     ),

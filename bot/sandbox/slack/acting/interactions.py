@@ -120,26 +120,41 @@ class Interactions:
         """Use an element of a message or view.
 
         `request` has `container`, `block_id`, `action_id` and the element's own payload fields;
-        `state`, as `{"values": {…}}`, is what was entered elsewhere in its message or view.
+        `state`, as `{"values": {…}}`, is what was entered elsewhere in its message or view. With
+        `not_redrawn` the person's client may still show the message as it was before an edit.
         Raises ControlRefusal as Standing does, and `element_not_found`, `invalid_choice`.
         """
         user = self._standing.person(user_id)
-        source = self._source(user, request)
-        block_id, action_id = str(request.get("block_id")), str(request.get("action_id"))
-        element = find_element(source.blocks, block_id, action_id)
-        shown_to = element.get("visible_to_user_ids") if element else None
-        if element is None or (shown_to and user.id not in shown_to):
-            detail = f"there is no element {block_id}/{action_id}"
-            raise ControlRefusal("element_not_found", detail, status=404)
-        try:
-            entry = self._enter(user, source, (block_id, element), request)
-        except ChoiceUnknown as unknown:
-            raise ControlRefusal("invalid_choice", str(unknown)) from unknown
+        source, block_id = self._source(user, request), str(request.get("block_id"))
+        element, entry = self._use(user, source, request)
         if not _is_dispatched(source, block_id):
             return {"ok": True, "acknowledged": True, "sent": False}
         action = action_json(self._installation, block_id, element, entry)
         body = self._action_body(user, source)
         return await self._send({**body, "actions": [action]})
+
+    def _use(
+        self, user: User, source: Message | View, request: Mapping[str, object]
+    ) -> tuple[Json, Json]:
+        """Find the element and what was given to it, in the message as it is or as it was."""
+        block_id, action_id = str(request.get("block_id")), str(request.get("action_id"))
+        drawn = [source.blocks]
+        if isinstance(source, Message) and request.get("not_redrawn"):
+            drawn += source.shown_before
+        refused: ChoiceUnknown | None = None
+        for blocks in drawn:
+            element = find_element(blocks, block_id, action_id)
+            shown_to = element.get("visible_to_user_ids") if element else None
+            if element is None or (shown_to and user.id not in shown_to):
+                continue
+            try:
+                return element, self._enter(user, source, (block_id, element), request)
+            except ChoiceUnknown as unknown:
+                refused = refused or unknown
+        if refused is not None:
+            raise ControlRefusal("invalid_choice", str(refused)) from refused
+        detail = f"there is no element {block_id}/{action_id}"
+        raise ControlRefusal("element_not_found", detail, status=404)
 
     def _source(self, user: User, request: Mapping[str, object]) -> Message | View:
         container = request.get("container")

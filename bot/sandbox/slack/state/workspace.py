@@ -17,6 +17,7 @@ SLACKBOT_ID = "USLACKBOT"
 MESSAGES_KEPT = 10_000
 EPHEMERALS_KEPT = 500
 _TWO = 2
+_EDITS_KEPT = 5
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Message:
     client_msg_id: str | None = None
     reactions: dict[str, list[str]] = field(default_factory=dict)
     ephemeral_to: str | None = None
+    shown_before: list[list[Json]] = field(default_factory=list)
+    """The blocks before the latest edits, which a client that is slow to redraw still shows."""
 
     @property
     def is_reply(self) -> bool:
@@ -247,6 +250,7 @@ class Workspace:
         before = dataclasses.replace(previous)
         for name in (each.name for each in dataclasses.fields(message)):
             setattr(previous, name, getattr(message, name))
+        previous.shown_before = [before.blocks, *before.shown_before][:_EDITS_KEPT]
         self._tell("ephemeral_replaced" if hidden else "message_changed", previous, before)
 
     def delete(self, message: Message) -> None:

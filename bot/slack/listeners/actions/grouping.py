@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.denials import Right
+from bot.domain.group_acts import read_kept
 from bot.domain.groups import Groups
 from bot.messages import actions, timers
 from bot.messages.groups import group_form
@@ -26,6 +27,7 @@ class GroupActions:
     def clicks(self) -> Mapping[str, OnClick]:
         return {
             actions.PAUSE_GROUP: self._pause,
+            actions.PAUSE_GROUP_FOR: self._pause_for,
             actions.AGAIN_PAUSE_GROUP: self._pause,
             actions.UNPAUSE_GROUP: self._unpause,
             actions.AGAIN_UNPAUSE_GROUP: self._unpause,
@@ -44,15 +46,27 @@ class GroupActions:
     async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
         await self.answers.pause(self._request(click, conversation), conversation)
 
+    async def _pause_for(self, click: BlockActions, conversation: Conversation) -> None:
+        """The end was typed behind the reason, or as the reason: then a form asks for one."""
+        request = self._request(click, conversation)
+        wanted = read_kept(request.asked)
+        if wanted.reason:
+            await self.answers.pause(request, conversation)
+            return
+        await self.answers.pause_group.permit(request)
+        await self.answers.ask_why(request.group, wanted.lasting, conversation)
+        await conversation.take_away()
+
     async def _unpause(self, click: BlockActions, conversation: Conversation) -> None:
         await self.answers.unpause(self._request(click, conversation), conversation)
 
     async def _extend(self, click: BlockActions, conversation: Conversation) -> None:
-        length, _, name = click.action.chosen.partition(" ")
+        length, name, had_end = actions.read_extend_value(click.action.chosen)
         group = self.groups.named(name)
         if length == timers.OTHER:
             await self.answers.extend_group.permit(self.answers.request(group, conversation))
-            await conversation.open_modal(group_form.extend_form(group, conversation.channel_id))
+            form = group_form.extend_form(group, conversation.channel_id, had_end=had_end)
+            await conversation.open_modal(form)
             return
         await self.answers.extend(self.answers.request(group, conversation, length), conversation)
 

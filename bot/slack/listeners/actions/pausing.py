@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.denials import Right
-from bot.domain.durations import read_lasting
+from bot.domain.durations import read_lasting, written
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused
 from bot.domain.repositories import Repositories
-from bot.messages import actions, pause, reminders, status, timers
+from bot.messages import actions, pause, pause_card, reminders, status, timers
 from bot.slack.answers.pausing import PauseAnswers
 from bot.slack.listeners.actions.click import OnClick
 from bot.slack.payloads import BlockActions, PauseForm
@@ -25,6 +25,8 @@ from bot.usecases.pausing.unpause_queue import UnpauseRequest
 class PauseActions:
     """*Pause*, *Resume queue*, *Replace reason*, *Leave it*, *Extend…*, putting reminders off.
 
+    Whether a duration in a reason is the end of the pause.
+
     The modal's choice of a queue as well.
     """
 
@@ -39,6 +41,8 @@ class PauseActions:
             actions.PAUSE: self._pause,
             actions.UNPAUSE: self._unpause,
             actions.REPLACE: self._replace,
+            actions.PAUSE_FOR: self._pause_chosen,
+            actions.PAUSE_WITHOUT_END: self._pause_chosen,
             actions.EXTEND: self._extend,
             actions.SNOOZE: self._snooze,
             actions.DISMISS: self._dismiss,
@@ -58,43 +62,68 @@ class PauseActions:
             conversation.channel_id,
             expected=target.paused_at,
         )
-        await self.answers.unpause(request, conversation)
+        on_card = click.action.block_id.startswith(pause_card.CARD_BLOCK)
+        await self.answers.unpause(request, conversation, on_card=on_card)
         if conversation.response_url is not None and not conversation.in_channel_message:
             snapshot = await self.show_status.run(target.repository)
             await conversation.put_in_place(status.status(snapshot))
 
     async def _replace(self, click: BlockActions, conversation: Conversation) -> None:
         wanted = actions.read_replacement(click.action.chosen, self.repositories)
-        outcome = await self.answers.pause_queue.run(
-            PauseRequest(
-                wanted.repository,
-                wanted.reason,
-                conversation.actor,
-                conversation.origin,
-                conversation.channel_id,
-                replacing=wanted.paused_at,
-                lasting=wanted.lasting,
-            )
+        request = PauseRequest(
+            wanted.repository,
+            wanted.reason,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            replacing=wanted.paused_at,
+            lasting=wanted.lasting,
         )
+        await self._pause_in_place(request, conversation)
+
+    async def _pause_chosen(self, click: BlockActions, conversation: Conversation) -> None:
+        """The answer to whether a duration in the reason is the end of the pause."""
+        wanted = actions.read_choice(click.action.chosen, self.repositories)
+        if not wanted.reason:
+            typed = written(wanted.lasting) if wanted.lasting is not None else None
+            await self.answers.modal.open(wanted.repository, conversation, typed)
+            await conversation.take_away()
+            return
+        request = PauseRequest(
+            wanted.repository,
+            wanted.reason,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            lasting=wanted.lasting,
+        )
+        await self._pause_in_place(request, conversation)
+
+    async def _pause_in_place(self, request: PauseRequest, conversation: Conversation) -> None:
+        """What came of it takes the place of the question."""
+        outcome = await self.answers.pause_queue.run(request)
         match outcome:
             case Paused(told=told):
                 await conversation.put_in_place(pause.paused_reply(told.act))
                 if not told.posted_here and conversation.response_url is not None:
                     await conversation.tell_channel(pause.act(told.act))
-            case AlreadyPaused(known=known, reason=reason, lasting=lasting):
-                await conversation.put_in_place(
-                    pause.already_paused(wanted.repository, known, reason, lasting)
+            case AlreadyPaused(known, reason, lasting, is_same):
+                question = pause.already_paused(
+                    request.repository, known, reason, lasting, is_same=is_same
                 )
+                await conversation.put_in_place(question)
 
     async def _extend(self, click: BlockActions, conversation: Conversation) -> None:
-        length, _, value = click.action.chosen.partition(" ")
+        length, value, had_end = actions.read_extend_value(click.action.chosen)
         target = actions.read_pause_target(value, self.repositories)
         lasting, _ = read_lasting([length])
         if lasting is None:
             await self.answers.extend_pause.permit(
                 target.repository, conversation.actor, conversation.origin, conversation.channel_id
             )
-            modal = timers.extend_modal(target.repository, value, conversation.channel_id)
+            modal = timers.extend_modal(
+                target.repository, value, conversation.channel_id, had_end=had_end
+            )
             await conversation.open_modal(modal)
             return
         request = ExtendRequest(
@@ -104,6 +133,7 @@ class PauseActions:
             conversation.origin,
             conversation.channel_id,
             expected=target.paused_at,
+            had_end=had_end,
         )
         await self.answers.extend(request, conversation)
 

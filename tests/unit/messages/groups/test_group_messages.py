@@ -77,6 +77,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_confirm_for_a_while": lambda: group_question.confirm(
         RELEASE, "30m freeze", [BUSY], NOON + timedelta(minutes=30)
     ),
+    "group_confirm_in_doubt": lambda: group_question.confirm(RELEASE, "CI down 30m", [BUSY]),
     "group_paused_answer": lambda: group_acts.answer(make_group_act(*RESULTS), posted_here=True),
     "group_unpaused": lambda: group_acts.act(UNPAUSED),
     "group_cut_short": lambda: group_acts.act(

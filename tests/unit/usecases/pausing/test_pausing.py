@@ -15,7 +15,8 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     PermissionDenied,
 )
-from bot.domain.pause_records import PauseRecord
+from bot.domain.notices import Notice
+from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
 from bot.domain.timers import Timer
 from bot.usecases.asking.show_home import ShowHome
@@ -26,7 +27,7 @@ from bot.usecases.pausing.pause_timers import timers_of
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import make_person
-from tests.support.make import API, BOB, CHANNEL, SITE, make_status, make_subscription
+from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status, make_subscription
 from tests.support.store import InMemoryStore
 
 HOUR = timedelta(hours=1)
@@ -215,15 +216,29 @@ async def test_an_unpause_lifts_records_and_tells_after_how_long() -> None:
         "CI runners are down",
         paused.told.act.paused_at,
     )
+    assert bot.told_channels() == [CHANNEL, CHANNEL, ALICE.user_id]
+
+
+async def test_a_person_who_wants_no_message_of_what_others_do_to_their_pause_gets_none() -> None:
+    bot = Acting()
+    async with bot.store.begin() as transaction:
+        await transaction.notices.choose(ALICE.user_id, {Notice.REPLACED: False}, NOON)
+    await bot.pause()
+    await bot.unpause(BOB)
+
     assert bot.told_channels() == [CHANNEL, CHANNEL]
 
 
-async def test_second_unpause_says_it_was_not_paused() -> None:
+async def test_second_unpause_says_who_resumed_it() -> None:
     bot = Acting()
     await bot.pause()
     await bot.unpause()
 
-    assert await bot.unpause(BOB) == NotPaused()
+    outcome = await bot.unpause(BOB)
+    assert isinstance(outcome, NotPaused)
+    assert outcome.ended is not None
+    assert outcome.ended.ended_by == Who("alice", ALICE.user_id)
+    assert outcome.ended.ended_at == bot.clock.now() - timedelta(seconds=1)
     assert len(bot.merge_queue.called("unpause")) == 1
 
 

@@ -10,7 +10,7 @@ from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
 from bot.domain.repository import RepositoryName
-from bot.domain.timers import Timer, TimerState
+from bot.domain.timers import Timer
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pausing.known_pause import know_pause
@@ -74,16 +74,15 @@ async def test_a_pause_that_was_extended_and_then_changed_elsewhere_is_not_lifte
     assert desk.world.service.pauses[SITE] == theirs
 
 
-async def test_who_replaces_a_timed_pause_without_a_time_gets_one_that_stays() -> None:
+async def test_a_timed_pause_that_is_replaced_without_a_time_keeps_its_end() -> None:
     desk = Desk(World(keeps_time=True))
     await pause(desk)
+    (before,) = await running(desk)
     await desk.pause("CI is down", BOB, replacing=desk.world.service.pauses[SITE])
 
-    assert await running(desk) == []
-    async with desk.acts.store.begin() as transaction:
-        timer = await transaction.timers.of(SITE, desk.world.service.pauses[SITE].paused_at)
-    assert timer is not None
-    assert timer.state is TimerState.VOID
+    (timer,) = await running(desk)
+    assert (timer.lifts_at, timer.set_by) == (before.lifts_at, BOB.user_id)
+    assert isinstance(await lift(desk), Unpaused)
 
 
 async def test_a_pause_extended_while_its_timer_gives_it_up_is_lifted_at_its_new_end() -> None:
