@@ -30,7 +30,10 @@ class EventRecord:
 
 @value(frozen=True, slots=True)
 class PullRequestRecord:
-    """What the status endpoint told of a queued pull request; events carry only its number."""
+    """What the status endpoint told of a queued pull request; events carry only its number.
+
+    `title` and `author` are blank where only the address is known.
+    """
 
     repository: RepositoryName
     number: int
@@ -38,3 +41,15 @@ class PullRequestRecord:
     url: str
     author: str
     seen_at: datetime
+
+
+def alike(
+    known: PullRequestRecord, repository: RepositoryName, number: int
+) -> PullRequestRecord | None:
+    """One that was never seen in the queue: its address is like that of a known one."""
+    end = f"/{known.number}"
+    start, found, rest = known.url.removesuffix(end).rpartition(f"/{known.repository}/")
+    if not known.url.endswith(end) or not found:
+        return None
+    url = f"{start}/{repository}/{rest}/{number}"
+    return PullRequestRecord(repository, number, "", url, "", known.seen_at)

@@ -169,6 +169,10 @@ class PullRequests(Protocol):
         """Where a pull request of one of the authors was in a queue since; the latest first."""
         ...
 
+    async def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
+        """The one of the repository that was seen last; of any other where it has none."""
+        ...
+
     async def delete_before(self, seen_before: datetime) -> int:
         """Delete those not seen in a queue since; return how many."""
         ...

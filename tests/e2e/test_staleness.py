@@ -1,5 +1,7 @@
 """A service that does not answer is announced once, and its recovery once; then all is told."""
 
+import re
+
 import pytest
 
 from tests.e2e.conftest import StartBot
@@ -64,6 +66,26 @@ async def test_an_outage_makes_one_summary_and_no_flood(start_bot: StartBot) -> 
     await bot.wait_for_change(root, "*Merged* #77")
     # The card, the two notices and the summary.
     assert len(bot.posts()) == 4
+
+
+async def test_what_merged_during_an_outage_is_linked_and_what_waits_has_its_title(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,merge,style:feed")
+    known = bot.enqueue(hangs=True, title="Known before")
+    entered = await bot.wait_for_post(f"*Queued* #{known}")
+    await bot.stop_bot()
+    bot.emit("action.queue.enter", 77)
+    bot.emit("action.queue.merged", 77)
+    waiting = bot.enqueue(hangs=True, title="Waits since")
+    await bot.start_bot()
+
+    address = next(iter(re.findall(r"https://\S+?/pull/", str(entered.blocks))))
+    for word in ("Queued", "Merged"):
+        post = await bot.wait_for_post(f"*{word}* #77")
+        assert f"<{address}77|#77>" in str(post.blocks)
+        assert "by " not in post
+    assert "Waits since" in await bot.wait_for_post(f"*Queued* #{waiting}")
 
 
 @pytest.mark.parametrize("wait", ["86400", "Fri, 31 Dec 9999 23:59:59 GMT"])

@@ -347,6 +347,12 @@ class InMemoryPullRequests(ports.PullRequests):
         return sorted(sorted(latest), key=lambda name: latest[name], reverse=True)
 
     @override
+    async def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
+        own = [one for one in self._kept.values() if one.repository == repository]
+        found = own or list(self._kept.values())
+        return max(found, key=lambda one: (one.seen_at, one.number), default=None)
+
+    @override
     async def delete_before(self, seen_before: datetime) -> int:
         old = [key for key, record in self._kept.items() if record.seen_at < seen_before]
         old.sort(key=lambda key: self._kept[key].seen_at)

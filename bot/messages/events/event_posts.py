@@ -92,7 +92,7 @@ def subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, s
         return "", ""
     if seen is None:
         return f"#{record.pull_request}", f"#{record.pull_request}"
-    label = f"#{record.pull_request} {quote(seen.title, TITLE_LIMIT)}"
+    label = f"#{record.pull_request} {quote(seen.title, TITLE_LIMIT)}".rstrip()
     return link(seen.url, label), label
 
 
@@ -101,7 +101,7 @@ def _facts(record: EventRecord, seen: PullRequestRecord | None) -> list[str]:
     return [
         escape(record.repository),
         code(record.base_ref, NAME_LIMIT) if record.base_ref else "",
-        f"by {quote(seen.author, NAME_LIMIT)}" if seen is not None else "",
+        f"by {quote(seen.author, NAME_LIMIT)}" if seen is not None and seen.author else "",
         f"queue {quote(queue_name, 40)}" if queue_name and queue_name not in INTERNAL_NAMES else "",
     ]
 

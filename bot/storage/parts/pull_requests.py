@@ -66,6 +66,15 @@ class SqlPullRequests(ports.PullRequests):
         return [row.repository for row in rows]
 
     @override
+    async def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
+        latest = (pull_requests.c.seen_at.desc(), pull_requests.c.number.desc())
+        newest = select(pull_requests).order_by(*latest).limit(1)
+        for wanted in (newest.where(pull_requests.c.repository == repository), newest):
+            for row in await self._statements.run(wanted):
+                return PullRequestRecord(**row._asdict())
+        return None
+
+    @override
     async def delete_before(self, seen_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         key = (pull_requests.c.repository, pull_requests.c.number)

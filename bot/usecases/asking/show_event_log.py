@@ -11,6 +11,7 @@ from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection, window_b
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
 from bot.ports import Clock, MergeQueue, Store
+from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.newest_known import newest_known
 
 
@@ -71,7 +72,7 @@ class ShowEventLog:
         )
         numbers = {one.pull_request for one in records if one.pull_request is not None}
         async with self.store.begin() as transaction:
-            seen = await transaction.pull_requests.get(wanted.repository, numbers)
+            seen = await linked_pull_requests(transaction, wanted.repository, numbers)
         return LogPage(
             place,
             [in_surroundings(record, records) for record in reversed(records)],

@@ -62,6 +62,7 @@ class LogReader:
     it could no longer change. `read_to`: the newest event of the last walk. `sweeps`: the walk
     under way reads the whole overlap. `cursor_failures`: pages behind a cursor that failed in a
     row. `duplicates`: ids that were reported, since another event has the same.
+    `titles_wanted`: pull requests have entered the queue whose titles are not read yet.
     """
 
     position: Position | None
@@ -88,6 +89,7 @@ class LogReader:
     sweeps: bool = True
     cursor_failures: int = 0
     duplicates: set[int] = field(default_factory=set)
+    titles_wanted: bool = False
 
     @property
     def known_position(self) -> Position:

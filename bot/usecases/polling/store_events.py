@@ -64,7 +64,7 @@ class StoreEvents:
         self, repository: RepositoryName, reader: LogReader, position: Position, lease: Lease
     ) -> None:
         """Store where the log of a repository that was never read is read from."""
-        pull_requests = await self._queued(repository)
+        pull_requests = await self._queued(repository, reader)
         async with self.store.begin() as transaction:
             await transaction.leases.require(lease, self.clock.now())
             # There is one if only the answer to its commit was lost: its origin is the earlier.
@@ -82,6 +82,7 @@ class StoreEvents:
         records: Sequence[EventRecord],
     ) -> None:
         """Store what was read of a walk that goes on; `position` says from where."""
+        reader.titles_wanted |= _enters(records)
         async with self.store.begin() as transaction:
             kept = await self._keep(transaction, lease, position, records, reader)
         reader.position, reader.unrouted = position, kept.records
@@ -98,7 +99,7 @@ class StoreEvents:
         before = reader.known_position
         if not records and reader.unrouted == [] and position == before:
             return
-        pull_requests = await self._pull_requests(before.repository, records)
+        pull_requests = await self._pull_requests(before.repository, records, reader)
         # Those that waited for an act to end are routed now, too.
         observed = await self._observed(before.repository, [*(reader.unrouted or ()), *records])
         async with self.store.begin() as transaction:
@@ -216,20 +217,27 @@ class StoreEvents:
             return None
 
     async def _pull_requests(
-        self, repository: RepositoryName, records: Sequence[EventRecord]
+        self, repository: RepositoryName, records: Sequence[EventRecord], reader: LogReader
     ) -> list[PullRequestRecord]:
         """Titles and addresses of pull requests that just entered: events carry only numbers."""
-        entered = any(record.type == ENTER for record in records)
-        return await self._queued(repository) if entered else []
+        reader.titles_wanted |= _enters(records)
+        return await self._queued(repository, reader) if reader.titles_wanted else []
 
-    async def _queued(self, repository: RepositoryName) -> list[PullRequestRecord]:
-        """A post without a title is better than none, so a failing status read stops nothing."""
+    async def _queued(
+        self, repository: RepositoryName, reader: LogReader
+    ) -> list[PullRequestRecord]:
+        """A post without a title is better than none, so a failing status read stops nothing.
+
+        It is read again with the next events.
+        """
         try:
             async with self.gate.entered():
                 status = await self.merge_queue.status(repository)
         except MergeQueueError as error:
             logger.info("titles not read", extra=_fields("titles_not_read", repository, error))
+            reader.titles_wanted = True
             return []
+        reader.titles_wanted = False
         now = self.clock.now()
         queued = [*status.waiting_pull_requests]
         queued += [one for batch in status.batches for one in batch.pull_requests]
@@ -237,6 +245,10 @@ class StoreEvents:
             PullRequestRecord(repository, one.number, one.title, one.url, one.author.login, now)
             for one in {one.number: one for one in queued}.values()
         ]
+
+
+def _enters(records: Sequence[EventRecord]) -> bool:
+    return any(record.type == ENTER for record in records)
 
 
 def _unrouted(

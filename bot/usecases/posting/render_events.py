@@ -18,6 +18,7 @@ from bot.messages import notices
 from bot.messages.events import batch_posts, event_posts, summary
 from bot.ports import Folded, Transaction
 from bot.usecases.choose_notices import who_want
+from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
 
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
@@ -160,6 +161,6 @@ async def _pull_requests(transaction: Transaction, records: Sequence[EventRecord
             numbers[record.repository].add(record.pull_request)
     found: dict[tuple[RepositoryName, int | None], PullRequestRecord] = {}
     for repository, wanted in numbers.items():
-        seen = await transaction.pull_requests.get(repository, wanted)
+        seen = await linked_pull_requests(transaction, repository, wanted)
         found |= {(repository, number): record for number, record in seen.items()}
     return found

@@ -12,6 +12,7 @@ from bot.domain.stays import events_of, state_of
 from bot.domain.surroundings import in_surroundings
 from bot.messages.events import event_posts
 from bot.ports import Transaction
+from bot.usecases.linked_pull_requests import linked_pull_requests
 
 
 async def load_stay_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
@@ -34,7 +35,7 @@ async def _of_repository(
     numbers = {one.pull_request for one in stays.values()}
     since = min(one.began_at for one in stays.values())
     records = await transaction.events.of_pull_requests(repository, numbers, since=since)
-    seen = await transaction.pull_requests.get(repository, numbers)
+    seen = await linked_pull_requests(transaction, repository, numbers)
     messages: dict[int, Message] = {}
     for card in cards:
         stay = stays.get(card.name.key)

@@ -30,6 +30,21 @@ async def test_a_transaction_reads_what_it_saved_after_it_was_read(store: Store)
         assert await pull_requests.get(SITE, [7, 8]) == {7: newer}
 
 
+async def test_the_one_seen_last_is_of_the_repository_or_else_of_any(store: Store) -> None:
+    ours = make_pull_request(8, seen_at=after(2))
+    async with store.begin() as transaction:
+        pull_requests = transaction.pull_requests
+        assert await pull_requests.last_seen(SITE) is None
+        await pull_requests.save(
+            [make_pull_request(7), make_pull_request(6, seen_at=after(2)), ours]
+        )
+        theirs = make_pull_request(3, repository=SHOP, seen_at=after(1))
+        assert await pull_requests.last_seen(SHOP) == ours
+        await pull_requests.save([theirs])
+        assert await pull_requests.last_seen(SITE) == ours
+        assert await pull_requests.last_seen(SHOP) == theirs
+
+
 async def test_what_was_seen_later_stands(store: Store) -> None:
     newer = make_pull_request(7, title="New title", seen_at=after(5))
     async with store.begin() as transaction:

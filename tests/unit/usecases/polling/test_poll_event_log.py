@@ -401,6 +401,31 @@ async def test_titles_are_read_when_somebody_enters_and_only_then() -> None:
     }
 
 
+async def test_titles_are_read_after_a_long_walk_that_began_with_an_entry() -> None:
+    bot, service = await odd_reading()
+    bot.use_case = replace(bot.use_case, together=2)
+    await bot.subscribe("merge", channel_id="C2")
+    service.statuses[SITE] = make_status(waiting=[make_queued(42, title="Waiting")])
+    for type_ in (MERGED, MERGED, ENTER, ENTER):
+        bot.tell(type_, number=42)
+
+    await bot.poll()
+
+    assert bot.store.database.contents.pull_requests[SITE, 42].title == "Waiting"
+
+
+async def test_titles_that_could_not_be_read_are_read_with_what_happens_next() -> None:
+    bot = await Reading().start("enter", "merge")
+    bot.merge_queue.statuses[SITE] = make_status(waiting=[make_queued(42, title="Waiting")])
+    bot.tell(number=42)
+    bot.merge_queue.fail_next(MergeQueueUnavailable("down"), method="status")
+    await bot.poll()
+    bot.tell(MERGED, number=41)
+    await bot.poll()
+
+    assert bot.store.database.contents.pull_requests[SITE, 42].title == "Waiting"
+
+
 async def test_titles_that_cannot_be_read_stop_nothing() -> None:
     bot = await Reading().start("enter")
     told = bot.tell()

@@ -1,0 +1,23 @@
+"""What is known of pull requests that somebody is to read of."""
+
+from collections.abc import Collection, Mapping
+
+from bot.domain.event_records import PullRequestRecord, alike
+from bot.domain.repository import RepositoryName
+from bot.ports import Transaction
+
+
+async def linked_pull_requests(
+    transaction: Transaction, repository: RepositoryName, numbers: Collection[int]
+) -> Mapping[int, PullRequestRecord]:
+    """Those never seen in the queue, as after an outage, at least have their address.
+
+    The service tells titles of queued pull requests only.
+    """
+    seen = await transaction.pull_requests.get(repository, numbers)
+    unseen = set(numbers).difference(seen)
+    known = await transaction.pull_requests.last_seen(repository) if unseen else None
+    if known is None:
+        return seen
+    found = {number: alike(known, repository, number) for number in unseen}
+    return {**seen, **{number: one for number, one in found.items() if one is not None}}
