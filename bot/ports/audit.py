@@ -9,7 +9,7 @@ from bot.domain.repository import RepositoryName
 
 
 class Audit(Protocol):
-    """Acts, append-only."""
+    """Acts, append-only but for old refusals."""
 
     async def add(self, record: AuditRecord) -> int:
         """Store and return the record's id."""
@@ -37,4 +37,8 @@ class Audit(Protocol):
         self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:
         """The oldest of a selection, or those next newer than `after`; oldest first."""
+        ...
+
+    async def delete_refusals_before(self, at: datetime) -> int:
+        """Delete what the bot refused before that time and never asked of the service."""
         ...

@@ -9,7 +9,10 @@ from bot.ports import Clock, Store
 
 @dataclass(frozen=True, slots=True)
 class PruneHistory:
-    """In slices, each in its own short transaction. The audit is kept for ever."""
+    """In slices, each in its own short transaction.
+
+    Of the audit only refusals are deleted: acts are kept for ever.
+    """
 
     store: Store
     clock: Clock
@@ -39,6 +42,7 @@ class PruneHistory:
                     await transaction.stalenesses.delete_before(before),
                     await transaction.queue_condition.delete_before(before),
                     await transaction.timers.delete_before(before),
+                    await transaction.audit.delete_refusals_before(before),
                     await transaction.reminders.delete_ended(),
                 )
             more = any(deleted)

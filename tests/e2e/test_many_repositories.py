@@ -2,6 +2,9 @@
 
 import pytest
 
+from bot.domain.audit import AuditSelection
+from bot.storage.execution.engine import create_engine
+from bot.storage.unit_of_work import SqlStore
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES, BotTester
 
@@ -109,3 +112,14 @@ async def test_the_status_of_all_has_pages_and_shows_a_paused_queue_first(bot: B
     assert answer.labels == ["Back"]
     await bot.click(answer, "Back")
     await bot.wait_for_change(answer, f"Queues 51 to 100 of {COUNT}")
+
+
+async def test_a_refused_shortcut_is_on_record_once(bot: BotTester) -> None:
+    guest = str(bot.slack.arrangement.add_user("guy", "guest")["user"])
+    await bot.shortcut(by=guest)
+    await bot.wait_for_direct_message("you are a guest here", by=guest)
+    store = SqlStore(create_engine(bot.database_url))
+    async with store.begin() as transaction:
+        (refused,) = await transaction.audit.oldest(AuditSelection(), 1000)
+    await store.close()
+    assert refused.detail == f"pause: guest (and {COUNT - 1} more repositories)"

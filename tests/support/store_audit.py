@@ -9,6 +9,7 @@ from typing_extensions import override
 from bot.domain.audit import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
 from bot.ports.audit import Audit
+from bot.storage.execution.statements import PRUNE_SLICE
 from tests.support.as_stored import as_stored
 
 
@@ -18,9 +19,20 @@ class InMemoryAudit(Audit):
 
     @override
     async def add(self, record: AuditRecord) -> int:
-        record_id = len(self._records) + 1
+        record_id = max(self._records, default=0) + 1
         self._records[record_id] = replace(as_stored(record), record_id=record_id)
         return record_id
+
+    @override
+    async def delete_refusals_before(self, at: datetime) -> int:
+        old = [
+            one
+            for one in sorted(self._records.values(), key=_by_time)
+            if one.result is ActResult.REFUSED and not one.act_id and one.at < at
+        ]
+        for one in old[:PRUNE_SLICE]:
+            del self._records[one.record_id]
+        return len(old[:PRUNE_SLICE])
 
     @override
     async def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]:

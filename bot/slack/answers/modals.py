@@ -49,7 +49,7 @@ class PauseModal:
             await self.complete(chosen, opened, conversation, lasting)
 
     async def permit(self, chosen: RepositoryName | None, conversation: Conversation) -> None:
-        """Raises PermissionDenied, put on record for every repository that could be meant."""
+        """Raises PermissionDenied, put on record once, whichever repository may be meant."""
         names = self.repositories.names if chosen is None else (chosen,)
         first, *others = (
             PauseRequest(each, "", conversation.actor, conversation.origin, conversation.channel_id)

@@ -1,4 +1,4 @@
-"""What people did to a queue through this bot; rows are only ever added."""
+"""What people did to a queue through this bot; rows are added, and only old refusals deleted."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -10,6 +10,7 @@ from sqlalchemy import (
     RowMapping,
     Select,
     bindparam,
+    delete,
     insert,
     or_,
     select,
@@ -27,12 +28,12 @@ from bot.domain.audit import (
 )
 from bot.domain.repository import RepositoryName
 from bot.ports.audit import Audit
-from bot.storage.execution.statements import Statements, slices
+from bot.storage.execution.statements import PRUNE_SLICE, Statements, slices
 from bot.storage.tables import audit
 
 
 class SqlAudit(Audit):
-    """The audit as rows that the database itself refuses to change or delete."""
+    """The audit as rows; the database itself lets nobody change them, or delete but refusals."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
@@ -106,6 +107,18 @@ class SqlAudit(Audit):
             .order_by(audit.c.at, audit.c.record_id)
         )
         return [_record(row) for row in rows.mappings()]
+
+    @override
+    async def delete_refusals_before(self, at: datetime) -> int:
+        """At most PRUNE_SLICE a call, the oldest first."""
+        oldest = (
+            select(audit.c.record_id)
+            .where(audit.c.result == ActResult.REFUSED, audit.c.act_id == 0, audit.c.at < at)
+            .order_by(audit.c.at, audit.c.record_id)
+            .limit(PRUNE_SLICE)
+        )
+        deleted = await self._statements.run(delete(audit).where(audit.c.record_id.in_(oldest)))
+        return deleted.rowcount
 
 
 _PLACE = tuple_(audit.c.at, audit.c.record_id)

@@ -52,17 +52,17 @@ class ActLog:
         object.__setattr__(self, "turns", Turns(self.store, self.clock))
 
     async def permit(self, act: AuditRecord, *others: AuditRecord) -> None:
-        """Raises PermissionDenied, after putting the refusal on record.
+        """Raises PermissionDenied, after putting the refusal on record, once.
 
-        `others` are the same person's same act on other repositories.
+        `others` are the same person's same act on other repositories: the record counts them.
         """
         try:
             await self.check.require(act.actor, right_of(act.action))
         except PermissionDenied as denied:
+            detail = f"{denied} (and {len(others):,} more repositories)" if others else str(denied)
+            refused = replace(act, result=ActResult.REFUSED, detail=detail)
             async with self.store.begin() as transaction:
-                for each in (act, *others):
-                    refused = replace(each, result=ActResult.REFUSED, detail=str(denied))
-                    await transaction.audit.add(refused)
+                await transaction.audit.add(refused)
             raise
 
     @asynccontextmanager

@@ -123,3 +123,18 @@ async def test_beginnings_are_left_out_once_their_end_is_known(store: Store) -> 
 
     assert await newest(store, AuditSelection(ends_only=True)) == [end, cut_short]
     assert await newest(store, AuditSelection()) == [end, cut_short, ended]
+
+
+async def test_old_refusals_are_deleted_and_nothing_else(store: Store) -> None:
+    async with store.begin() as transaction:
+        refused = await transaction.audit.add(make_record(at=after(1), result=ActResult.REFUSED))
+        done = await transaction.audit.add(make_record(at=after(1)))
+        asked = await transaction.audit.add(
+            make_record(at=after(1), result=ActResult.REFUSED, act_id=done)
+        )
+        late = await transaction.audit.add(make_record(at=after(3), result=ActResult.REFUSED))
+    async with store.begin() as transaction:
+        assert await transaction.audit.delete_refusals_before(after(3)) == 1
+        assert await transaction.audit.delete_refusals_before(after(3)) == 0
+        found = await transaction.audit.get([refused, done, asked, late])
+    assert sorted(found) == [done, asked, late]

@@ -303,7 +303,7 @@ async def test_each_act_is_on_record_with_its_group() -> None:
     assert {one.answer for one in records if one.result is ActResult.DONE} == {"200"}
 
 
-async def test_one_who_may_not_is_refused_and_each_repository_has_it_on_record() -> None:
+async def test_one_who_may_not_is_refused_and_it_is_on_record_once() -> None:
     bot = ActingOnGroups()
     bot.people.others[BOB.user_id] = make_person(BOB.user_id, is_guest=True)
 
@@ -313,7 +313,8 @@ async def test_one_who_may_not_is_refused_and_each_repository_has_it_on_record()
 
     records = await bot.whole_audit()
     assert {one.result for one in records} == {ActResult.REFUSED}
-    assert Counter(one.action for one in records) == {Action.PAUSE: 3, Action.UNPAUSE: 3}
+    assert Counter(one.action for one in records) == {Action.PAUSE: 1, Action.UNPAUSE: 1}
+    assert {str(one.detail).partition(" (")[2] for one in records} == {"and 2 more repositories)"}
     assert bot.merge_queue.calls == []
 
 
