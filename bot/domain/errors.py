@@ -26,6 +26,7 @@ BotError
 │   └── PostInDoubt              may have been posted
 ├── ConfigurationError           settings that cannot be used
 ├── SlackRefused                 Slack did not take a reply, a form or a tab
+├── LookedTooLongAgo             not sent: what the request rests on may have changed
 ├── CutOff                       stopped in the middle of what a person asked for
 └── StoreError
     ├── StoreUnavailable         the database cannot be read or written now
@@ -220,6 +221,10 @@ class InvalidRequest(MergeQueueRefused):
 
 class InvalidConfiguration(InvalidRequest):
     """422 on the queue rules: the repository's configuration file is invalid."""
+
+
+class LookedTooLongAgo(BotError):
+    """Nothing was sent: what the request rests on may have changed since it was read."""
 
 
 class MergeQueueProtocolError(MergeQueueError):

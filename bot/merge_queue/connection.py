@@ -10,7 +10,12 @@ from pydantic import SecretStr
 from typing_extensions import override
 
 import bot
-from bot.domain.errors import MergeQueueError, MergeQueueProtocolError, MergeQueueUnavailable
+from bot.domain.errors import (
+    LookedTooLongAgo,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+)
 from bot.merge_queue.answer import Answer, collect_headers
 from bot.merge_queue.decoding import ACCEPTED
 from bot.merge_queue.requests import Request
@@ -97,8 +102,9 @@ class Connection:
         """One attempt of at most `within` seconds, waiting for the gate included.
 
         With `behind_people` it leaves FOR_PEOPLE of the requests in flight to others. Raises
-        MergeQueueUnavailable when no whole answer came, MergeQueueProtocolError when the answer is
-        too large, cannot be decoded, or sends us to another address.
+        LookedTooLongAgo when the request may not be sent any more, MergeQueueUnavailable when no
+        whole answer came, MergeQueueProtocolError when the answer is too large, cannot be decoded,
+        or sends us to another address.
         """
         left = False
         try:
@@ -107,6 +113,8 @@ class Connection:
                 self._scheduled if behind_people else nullcontext(),
                 self._gate,
             ):
+                if request.may_send is not None and not request.may_send():
+                    raise LookedTooLongAgo
                 left = True
                 return await self._follow(request)
         except TimeoutError:

@@ -1,6 +1,6 @@
 """The endpoints of the merge queue service as methods."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from functools import partial
 
@@ -54,7 +54,13 @@ class Endpoints(InspectedMergeQueue):
         return await self._pauses.set(repository, reason, hear or _unheard)
 
     @override
-    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
         """Endpoint 3, 10 or 12. On 404 the pause and the status tell its meanings apart.
 
         Raises ResourceNotFound when the repository does not exist, and StateConflict when there is
@@ -62,7 +68,7 @@ class Endpoints(InspectedMergeQueue):
         """
         hear = hear or _unheard
         try:
-            await self._pauses.lift(repository, hear)
+            await self._pauses.lift(repository, hear, may_send)
         except ResourceNotFound as error:
             hear(answer_of(error))
             if await self._pauses.current(repository) is not None:

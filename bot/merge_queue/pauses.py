@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -189,24 +189,28 @@ class Pauses:
             hear(SEEN_DONE)
             return seen.pause
 
-    async def lift(self, repository: RepositoryName, hear: Hear) -> None:
+    async def lift(
+        self, repository: RepositoryName, hear: Hear, may_send: Callable[[], bool] | None = None
+    ) -> None:
         """When the answer is lost, a queue that is not paused is taken for our doing.
 
         Raises ResourceNotFound on 404: not paused, or no such repository.
         """
         endpoints = self._endpoints
-        *others, last = endpoints.delete_requests
-        for build in others:
+        *others, last = (
+            replace(build(repository), may_send=may_send) for build in endpoints.delete_requests
+        )
+        for request in others:
             try:
-                return await self._lift(repository, build(repository), hear)
+                return await self._lift(repository, request, hear)
             except MergeQueueRefused as error:
                 if error.status not in MISSING:
                     raise
         try:
-            return await self._lift(repository, last(repository), hear)
+            return await self._lift(repository, last, hear)
         except MergeQueueRefused as error:
             if await self._has_other(error, endpoints, repository):
-                return await self.lift(repository, hear)
+                return await self.lift(repository, hear, may_send)
             raise
 
     async def _lift(self, repository: RepositoryName, request: Request, hear: Hear) -> None:

@@ -5,8 +5,8 @@ and Event log query parameters) is not kept; nothing is sent then.
 """
 
 import json
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from urllib.parse import urlencode
@@ -24,13 +24,14 @@ class Request:
     """One request, without the credential.
 
     `endpoint` is a short fixed name for logs and counters. `target` is the path below the
-    service's address, with the query.
+    service's address, with the query. `may_send` is asked just before the request is sent.
     """
 
     endpoint: str
     method: str
     target: str
     body: bytes | None = None
+    may_send: Callable[[], bool] | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_read(self) -> bool:

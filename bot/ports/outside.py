@@ -1,6 +1,6 @@
 """What the use cases need of the world: the time, the merge queue service, Slack."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -37,7 +37,7 @@ class Hear(Protocol):
 
 
 class MergeQueue(Protocol):
-    """The merge queue service. Every method raises only MergeQueueError."""
+    """The merge queue service. Every method raises only MergeQueueError, but for `may_send`."""
 
     async def status(
         self, repository: RepositoryName, branch: str | None = None
@@ -53,8 +53,18 @@ class MergeQueue(Protocol):
         """The pause now in force; `hear` is told what the service answered."""
         ...
 
-    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
-        """Whether a pause was in force and is now lifted; `hear` is told the answer."""
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Whether a pause was in force and is now lifted; `hear` is told the answer.
+
+        `may_send` is asked just before each request is sent. When it says no, nothing is sent and
+        LookedTooLongAgo is raised.
+        """
         ...
 
     async def rules(self, repository: RepositoryName) -> Sequence[QueueRule]:

@@ -1,5 +1,6 @@
 """The process is killed between any two steps, and started again: what the channels then show."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, closing
@@ -202,6 +203,29 @@ async def test_killed_when_slack_had_taken_a_card_it_edits_that_one(
     await bot.wait_for_post("Queue unpaused")
     assert len(bot.posts()) == 2
 
+
+async def test_frozen_between_looking_and_resuming_it_leaves_the_pause_that_came_meanwhile(
+    start_process: StartProcess,
+) -> None:
+    # No look or poll of the schedule comes between.
+    bot = await start_process(environment={"MQBOT_POLL_SECONDS": "60"})
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_change(card, "0 pull requests queued")
+    frozen = bot.freeze_when_service_has_answered("GET", "/merge-queue/pause")
+    await bot.click(card, "Resume queue")
+    await until(frozen.is_set, "the process frozen before it heard which pause is in force")
+    bot.merge_queue.unpause("acme/site", by="carol")
+    bot.pause_elsewhere("Database migration")
+    await asyncio.sleep(1.1)  # Longer than what a look shows is relied upon.
+    bot.thaw_bot()
+
+    assert "Database migration" in await bot.wait_for_reply()
+    assert bot.pause_reason() == "Database migration"
+    assert bot.requests("/merge-queue/pause").count(DELETE) == 0
+
+
+DELETE = "DELETE /v1/repos/acme/site/merge-queue/pause"
 
 GROUP = {
     "repositories": {"acme/site": "quiet", "acme/api": "quiet"},

@@ -8,11 +8,14 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
+from bot.domain.audit import ActResult, Origin
 from bot.domain.durations import For
 from bot.domain.errors import BotError, MergeQueueUnavailable
+from bot.domain.pauses import OtherPause, Unpaused
 from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.unpause_queue import UnpauseRequest
 from tests.support.desk import Desk, World
-from tests.support.disturbances import Steps
+from tests.support.disturbances import Disturbance, Steps
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
 
 OTHER = "C0OTHER"
@@ -135,3 +138,43 @@ async def test_a_timed_pause_that_is_cut_off_has_its_end_and_its_owner(
         assert known.actor == ALICE, at
         assert known.lifts_at is not None, at
     assert made
+
+
+@pytest.mark.parametrize("at", range(1, 25))
+@pytest.mark.parametrize("is_timer", [False, True])
+async def test_a_process_that_stands_still_while_it_resumes_leaves_somebody_elses_pause(
+    at: int,
+    is_timer: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Or a database that does: for some seconds, between any two steps."""
+    desk = Desk(World())
+    await desk.pause()
+    ours = desk.world.service.pauses[SITE]
+    done_before: list[bool] = []
+
+    async def carol_replaces_it() -> None:
+        done_before.append(SITE not in desk.world.service.pauses)
+        desk.world.clock.advance(4)
+        desk.world.service.lifted_by("carol")
+        desk.world.service.paused_by("carol", "Database migration")
+
+    desk.steps.arm(Disturbance("freeze", at, carol_replaces_it, short=True))
+    request = UnpauseRequest(
+        SITE, ALICE, Origin.TIMER if is_timer else Origin.BUTTON, CHANNEL, ours.paused_at
+    )
+    outcome = await desk.unpausing.run(request)
+
+    if not done_before:
+        assert isinstance(outcome, Unpaused)
+        return
+    assert desk.world.service.pauses[SITE].reason == "Database migration", at
+    assert isinstance(outcome, Unpaused) == done_before[0]
+    if isinstance(outcome, OtherPause):
+        audit = desk.world.database.contents.audit
+        record = audit[outcome.record_id]
+        assert record.previous_reason == "Database migration"
+        assert all(
+            any(end.act_id == one.record_id for end in audit.values())
+            for one in audit.values()
+            if one.result is ActResult.STARTED
+        )

@@ -1,6 +1,7 @@
 """Acts on groups on fakes: many repositories, and a service that says how busy it was."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from typing_extensions import override
@@ -65,9 +66,15 @@ class BusyMergeQueue(FakeMergeQueue):
         return await super().pause(repository, reason, hear=hear)
 
     @override
-    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
         await self._round()
-        return await super().unpause(repository, hear=hear)
+        return await super().unpause(repository, hear=hear, may_send=may_send)
 
 
 @dataclass

@@ -140,27 +140,38 @@ class ProcessTester(BotTester):
 
         def look(change: Change) -> None:
             if change.kind == "message" and not killed.is_set():
-                self._kill_now(killed)
+                self._signal_now(killed, signal.SIGKILL)
 
         self.slack.installation.workspace.on_change(look)
         return killed
 
     def kill_when_service_has_answered(self, method: str, path: str) -> asyncio.Event:
         """Kill the process when the service has done this, before its answer is sent."""
-        killed, count = asyncio.Event(), self.merge_queue.count_request
+        return self._signal_when_answered(method, path, signal.SIGKILL)
+
+    def freeze_when_service_has_answered(self, method: str, path: str) -> asyncio.Event:
+        """Stop the process at that moment until `thaw_bot`; the answer waits for it."""
+        return self._signal_when_answered(method, path, signal.SIGSTOP)
+
+    def thaw_bot(self) -> None:
+        assert self.running is not None
+        self.running.process.send_signal(signal.SIGCONT)
+
+    def _signal_when_answered(self, method: str, path: str, sent: signal.Signals) -> asyncio.Event:
+        done, count = asyncio.Event(), self.merge_queue.count_request
 
         def look(seen: SeenRequest) -> None:
             count(seen)
-            if seen.method == method and path in seen.path and not killed.is_set():
-                self._kill_now(killed)
+            if seen.method == method and path in seen.path and not done.is_set():
+                self._signal_now(done, sent)
 
         self.merge_queue.count_request = look  # type: ignore[method-assign]  # the one place between deed and answer
-        return killed
+        return done
 
-    def _kill_now(self, killed: asyncio.Event) -> None:
+    def _signal_now(self, done: asyncio.Event, sent: signal.Signals) -> None:
         assert self.running is not None
-        self.running.process.kill()
-        killed.set()
+        self.running.process.send_signal(sent)
+        done.set()
 
     def log_records(self) -> list[dict[str, Any]]:
         log = self.folder / "stderr"

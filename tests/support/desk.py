@@ -1,7 +1,7 @@
 """The incident desk on fakes: people, a dashboard, a service with a log, and processes that die."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -130,11 +130,17 @@ class _LoggingService(FakeMergeQueue):
         return self.paused_by("mqbot", reason)
 
     @override
-    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
         if repository not in self.pauses:
-            return await super().unpause(repository, hear=hear)
+            return await super().unpause(repository, hear=hear, may_send=may_send)
         before = self.pauses[repository]
-        lifted = await super().unpause(repository, hear=hear)
+        lifted = await super().unpause(repository, hear=hear, may_send=may_send)
         self.pauses[repository] = before
         self.lifted_by("mqbot")
         return lifted

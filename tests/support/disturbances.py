@@ -246,8 +246,14 @@ class DisturbedMergeQueue(FakeMergeQueue):
         return pause
 
     @override
-    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
         await self._steps.step("ask")
-        lifted = await self._service.unpause(repository, hear=hear)
+        lifted = await self._service.unpause(repository, hear=hear, may_send=may_send)
         await self._steps.step("answered")
         return lifted

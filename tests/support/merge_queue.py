@@ -1,14 +1,19 @@
 """FakeMergeQueue: the MergeQueue port in dictionaries, with scripted pages and errors."""
 
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from typing_extensions import override
 
-from bot.domain.errors import InvalidRequest, MergeQueueError, ResourceNotFound
+from bot.domain.errors import (
+    InvalidRequest,
+    LookedTooLongAgo,
+    MergeQueueError,
+    ResourceNotFound,
+)
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage, QueueEvent
 from bot.domain.pauses import REASON_LIMIT
@@ -131,7 +136,15 @@ class FakeMergeQueue(MergeQueue):
         return paused
 
     @override
-    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
+        if may_send is not None and not may_send():
+            raise LookedTooLongAgo
         async with self._call(Call("unpause", repository)):
             lifted = self.pauses.pop(repository, None) is not None
         if hear is not None:

@@ -119,13 +119,14 @@ class ActLog:
         answered = replace(started, answer=answer_of(error))
         await self.end(answered, result, f"{type(error).__name__}: {error}"[:500])
 
-    async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> None:
-        """Store an end that nobody but the actor is told of."""
+    async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
+        """Store an end that nobody but the actor is told of; return the id of the record."""
         ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
         async with self.store.begin() as transaction:
-            await transaction.audit.add(ended)
+            record_id = await transaction.audit.add(ended)
             if result is ActResult.REFUSED:
                 await mark_refused(transaction, ended)
+        return record_id
 
     async def here(self, channel_id: str | None) -> list[str]:
         """The actor's channel, when the bot can post there."""

@@ -3,23 +3,28 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.errors import MergeQueueError, about
+from bot.domain.errors import LookedTooLongAgo, MergeQueueError, MergeQueueUnavailable, about
 from bot.domain.group_acts import GroupAct, as_part
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
+from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import heard
 from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer
-from bot.ports import MergeQueue
+from bot.ports import Hear, MergeQueue
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.known_pause import know_pause
 from bot.usecases.pausing.pause_timers import reason_when_set
 
 RECALLED = timedelta(days=1)
 """How long a person who resumes a running queue is told who resumed it."""
+
+FRESH_SECONDS = 1.0
+LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,21 @@ class UnpauseRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class _Look:
+    """The pause that was read, and when that was asked for, by the wall clock and in ticks."""
+
+    pause: Pause | None
+    at: datetime
+    ticks: float
+
+
+@dataclass(frozen=True, slots=True)
 class UnpauseQueue:
-    """Lifts the pause in force; a stale button lifts nothing."""
+    """Lifts the pause in force; a stale button lifts nothing.
+
+    The service cannot be asked to lift one certain pause only. So the request leaves within
+    FRESH_SECONDS of a look that showed that pause, or after another look.
+    """
 
     merge_queue: MergeQueue
     acts: ActLog
@@ -74,8 +92,8 @@ class UnpauseQueue:
 
     async def _in_turn(self, request: UnpauseRequest, saying: str | None = None) -> UnpauseOutcome:
         """`saying` is the reason that the service held when the timer was set, if one asks."""
-        current = await self.merge_queue.current_pause(request.repository)
-        known = await know_pause(self.acts.store, request.repository, current)
+        look = await self._look(request.repository)
+        known = await know_pause(self.acts.store, request.repository, look.pause)
         if known is None:
             # The service says 404 for "not paused" and "no such repository"; the status tells.
             await self.merge_queue.status(request.repository)
@@ -86,16 +104,18 @@ class UnpauseQueue:
                 self._act(request, known), "another pause is in force"
             )
             return OtherPause(known, record_id)
-        return await self._unpause(self._act(request, known), known)
+        return await self._unpause(self._act(request, known), known, look)
 
-    async def _unpause(self, act: AuditRecord, known: KnownPause) -> UnpauseOutcome:
+    async def _unpause(self, act: AuditRecord, known: KnownPause, look: _Look) -> UnpauseOutcome:
         started = await self.acts.start(act)
         answers: list[str] = []
         try:
-            lifted = await self.merge_queue.unpause(act.repository, hear=answers.append)
+            lifted = await self._lift(known, act.repository, look, answers.append)
         except MergeQueueError as error:
             await self.acts.fail(started, error)
             raise
+        if isinstance(lifted, Pause):
+            return await self._leave_other(started, lifted)
         answered = replace(started, answer=heard(answers))
         if not lifted:
             await self.acts.end(answered, ActResult.UNCHANGED)
@@ -110,6 +130,48 @@ class UnpauseQueue:
             return None
         ended = (one for one in known if one.ending is not PauseEnding.REPLACED)
         return max(ended, key=lambda one: one.ended_at or one.paused_at, default=None)
+
+    async def _look(self, repository: RepositoryName) -> _Look:
+        """A process that was stopped meanwhile looks again; a service that is slow stays slow."""
+        clock, looks = self.acts.clock, 0
+        while True:
+            at, ticks, looks = clock.now(), clock.monotonic(), looks + 1
+            look = _Look(await self.merge_queue.current_pause(repository), at, ticks)
+            if self._is_fresh(look):
+                return look
+            if looks == LOOKS:
+                return replace(look, at=clock.now(), ticks=clock.monotonic())
+
+    def _is_fresh(self, look: _Look) -> bool:
+        """By both clocks: one does not count a machine's sleep, the other may be set."""
+        clock = self.acts.clock
+        wall = abs((clock.now() - look.at).total_seconds())
+        return max(wall, clock.monotonic() - look.ticks) <= FRESH_SECONDS
+
+    async def _lift(
+        self, known: KnownPause, repository: RepositoryName, look: _Look, hear: Hear
+    ) -> bool | Pause:
+        """Whether a pause was lifted; another pause where that has come in its place."""
+        for _ in range(LOOKS):
+            try:
+                return await self.merge_queue.unpause(
+                    repository, hear=hear, may_send=partial(self._is_fresh, look)
+                )
+            except LookedTooLongAgo:
+                look = await self._look(repository)
+            if look.pause is None:
+                return False
+            if not known.is_of(look.pause.paused_at) or not known.says(look.pause.reason):
+                return look.pause
+        raise MergeQueueUnavailable(
+            "the pause could not be resumed while it was known", arrived=False
+        )
+
+    async def _leave_other(self, started: AuditRecord, pause: Pause) -> OtherPause:
+        known = await know_pause(self.acts.store, started.repository, pause) or KnownPause(pause)
+        found = replace(started, previous_reason=known.reason, previous_paused_at=pause.paused_at)
+        detail = "another pause is in force"
+        return OtherPause(known, await self.acts.end(found, ActResult.UNCHANGED, detail))
 
     def _act(self, request: UnpauseRequest, known: KnownPause | None) -> AuditRecord:
         record = AuditRecord(

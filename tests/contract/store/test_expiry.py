@@ -178,7 +178,13 @@ class SlowService(FakeMergeQueue):
     passes: Callable[[float], None] | None = None
 
     @override
-    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
         passes, self.passes = self.passes, None
         if passes is not None:
             passes(LEASE.total_seconds() + 1)
@@ -252,7 +258,13 @@ class FailingService(FakeMergeQueue):
     meanwhile: Callable[[], Awaitable[None]] | None = None
 
     @override
-    async def unpause(self, repository: RepositoryName, *, hear: Hear | None = None) -> bool:
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
         if self.meanwhile is not None:
             await self.meanwhile()
         raise MergeQueueUnavailable("503")

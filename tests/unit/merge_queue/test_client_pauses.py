@@ -8,6 +8,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.errors import (
+    LookedTooLongAgo,
     MergeQueueUnavailable,
     PauseNotOffered,
     ResourceNotFound,
@@ -118,6 +119,16 @@ class TestLostAnswers:
             assert await client.unpause(SITE) is True
 
         assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
+
+    async def test_unpause_is_not_sent_again_when_it_may_not_be_any_more(self) -> None:
+        allowed = iter([True, False])
+        async with ScriptedService([]) as service:
+            transport = FailingFirst([httpx.ConnectError("refused")])
+            async with client_of(service, transport=transport) as client:
+                with pytest.raises(LookedTooLongAgo):
+                    await client.unpause(SITE, may_send=lambda: next(allowed))
+
+        assert service.arrivals == []
 
     async def test_unpause_that_was_not_done_is_an_error(self) -> None:
         async with (
