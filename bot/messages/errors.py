@@ -33,6 +33,11 @@ from bot.messages.text import code, escape, quote, time_ago
 DETAIL_LIMIT = 300
 LISTED = 10
 
+TOO_FAST = (
+    "You're sending requests faster than I can handle. This one wasn't carried out: please wait a "
+    "few seconds and try again."
+)
+
 BUSY = "I have too much to do at this moment. Please try again in a few seconds."
 
 

@@ -7,13 +7,15 @@ import pytest
 from slack_bolt.async_app import AsyncAck
 
 from bot import runtime
-from bot.messages.errors import BUSY
+from bot.messages.errors import BUSY, TOO_FAST
 from bot.sandbox.merge_queue.faults import Fault
 from bot.slack.listeners.actions import ActionListeners
 from bot.slack.listeners.commands import CommandListeners
+from bot.slack.receiving import ahead
 from bot.slack.receiving.inbox import Inbox
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
+from tests.support.shown import Shown
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -33,7 +35,13 @@ def _holding(monkeypatch: pytest.MonkeyPatch, inbox: Inbox) -> Inbox:
 
 
 async def _all_type(bot: BotTester, count: int) -> None:
-    await asyncio.gather(*(bot.type("/mq help") for _ in range(count)))
+    await asyncio.gather(
+        *(bot.type("/mq help", by=(ALICE, BOB)[number % 2]) for number in range(count))
+    )
+
+
+def _replies(bot: BotTester) -> list[Shown]:
+    return [*bot.replies(by=ALICE), *bot.replies(by=BOB)]
 
 
 async def test_all_are_acknowledged_before_any_is_answered(
@@ -41,9 +49,9 @@ async def test_all_are_acknowledged_before_any_is_answered(
 ) -> None:
     bot = await start_bot()
     await _all_type(bot, HOW_MANY)
-    assert (len(inbox), bot.replies()) == (HOW_MANY, [])
+    assert (len(inbox), _replies(bot)) == (HOW_MANY, [])
     assert await inbox.drain(30) == 0
-    assert len(bot.replies()) == HOW_MANY
+    assert len(_replies(bot)) == HOW_MANY
 
 
 async def test_a_click_is_acknowledged_before_it_is_looked_at(
@@ -70,9 +78,9 @@ async def test_a_forms_errors_stand_beside_their_field_whoever_waits(
     await _all_type(bot, 20)
     refused = await bot.submit(form, reason=" ")
     assert refused["response_action"] == "errors"
-    assert (len(inbox), bot.replies()) == (20, [])
+    assert (len(inbox), _replies(bot)) == (20, [])
     await inbox.drain(30)
-    assert len(bot.replies()) == 20
+    assert len(_replies(bot)) == 20
 
 
 async def test_what_was_acknowledged_is_answered_when_the_bot_stops(
@@ -81,7 +89,7 @@ async def test_what_was_acknowledged_is_answered_when_the_bot_stops(
     bot = await start_bot()
     await _all_type(bot, 20)
     await bot.stop_bot()
-    assert (len(inbox), len(bot.replies())) == (0, 20)
+    assert (len(inbox), len(_replies(bot))) == (0, 20)
 
 
 async def test_whoever_cannot_be_answered_before_the_end_is_told(
@@ -106,7 +114,7 @@ async def test_nobody_is_left_in_silence_when_too_many_come(
     """Who finds no room is told so; who has a place is answered though there is no other left."""
     inbox = _holding(monkeypatch, Inbox(2, quiet_seconds=3600, latest_seconds=3600))
     bot = await start_bot()
-    await _all_type(bot, 2)
+    await asyncio.gather(bot.type("/mq help"), bot.type("/mq help"))
     answer = await bot.slack.people.command(BOB, MERGE_QUEUE, "/mq help")
     assert answer["ack_text"] == BUSY
     await inbox.drain(30)
@@ -134,3 +142,31 @@ async def test_whoever_was_acknowledged_is_told_when_the_listener_fails(
     assert "Something went wrong on my side" in failed
     await bot.click(status, "Refresh", by=ALICE)
     await bot.wait_for_reply("Something went wrong on my side")
+
+
+async def test_one_person_cannot_keep_all_others_waiting(start_bot: StartBot) -> None:
+    bot = await start_bot()
+    typed = (bot.slack.people.command(ALICE, MERGE_QUEUE, "/mq help") for _ in range(200))
+    answers = await asyncio.gather(*typed)
+    refused = [one for one in answers if one.get("ack_text") == TOO_FAST]
+    assert len(refused) >= 100
+    await bot.ask("/mq help", by=BOB)
+    taken = len(answers) - len(refused)
+    await until(lambda: sum(TOO_FAST not in one for one in bot.replies()) == taken, "the answers")
+    assert len(bot.calls("response_url")) <= taken + 1
+
+
+async def test_who_presses_buttons_too_fast_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, start_bot: StartBot
+) -> None:
+    bot = await start_bot()
+    status = await bot.ask("/mq status")
+    monkeypatch.setattr(ahead, "BURST", 0)
+    monkeypatch.setattr(ahead, "TOLD_AGAIN_SECONDS", 3600.0)
+    reads = len(bot.requests("/merge-queue/pause"))
+    for _ in range(3):
+        await bot.click(status, "Refresh")
+    await bot.wait_for_reply(TOO_FAST[:30])
+    monkeypatch.setattr(ahead, "BURST", 40)
+    await bot.ask("/mq help")
+    assert len(bot.requests("/merge-queue/pause")) == reads

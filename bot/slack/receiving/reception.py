@@ -32,6 +32,10 @@ class Ahead(Protocol):
         """Whether there is no room for anything more."""
         ...
 
+    def too_fast(self, body: Json) -> BoltResponse | None:
+        """The answer to somebody who sends too much; None for everybody else."""
+        ...
+
     def takes(self, body: Json) -> bool:
         """Whether the acknowledgement of this is empty, whatever a listener makes of it."""
         ...
@@ -68,6 +72,9 @@ class Reception:
         begun = loop.time()
         if self._ahead is not None and self._ahead.is_overrun:
             return BoltResponse(status=NO_ROOM)
+        refused = self._ahead.too_fast(body) if self._ahead is not None else None
+        if refused is not None:
+            return refused
         if self._ahead is not None and self._ahead.takes(body):
             self._ahead.hand_over(body, retry, self._listen)
             answer = BoltResponse(status=HANDLED)
