@@ -1,12 +1,16 @@
 """No event is skipped, for any order, lateness within the overlap, page size and interruption."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import accumulate
+from typing import Any
+from unittest.mock import patch
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
+from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_log import (
     CLOCK_ALLOWANCE,
     FIRST_SLICE,
@@ -17,11 +21,14 @@ from bot.domain.event_log import (
     Walk,
     finish_walk,
     first_position,
+    newest_of,
     next_walk,
     turn_page,
 )
+from bot.domain.events import EventPage
 from tests.support.clock import NOON
 from tests.support.make import SITE
+from tests.support.reading import Reading
 
 OVERLAP = timedelta(seconds=120)
 HOUR = 3600.0
@@ -86,8 +93,9 @@ class World:
             page, cursor = self.page(walk)
             self.read.update(event.event_id for event in page)
             self.fetched += len(page)
-            newest = max((event.received_at for event in page), default=None)
-            newest_at = None if newest is None else NOON + timedelta(seconds=newest)
+            served_at = NOON + timedelta(seconds=self.now + self.ahead)
+            times = [NOON + timedelta(seconds=event.received_at) for event in page]
+            newest_at = newest_of(times, served_at)
             if cursor is None:
                 self.position = finish_walk(self.position, walk, newest_at, begun)
                 return
@@ -211,3 +219,70 @@ def test_a_quiet_log_is_not_read_from_far_back(drawn: tuple[World, list[Step]]) 
     assert walk.window.received_to <= (
         max(NOON + timedelta(seconds=world.now), world.position.watermark) + CLOCK_ALLOWANCE
     )
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("burst"), st.integers(1, 60)),
+            st.tuples(st.just("late"), st.integers(1, 118)),
+            st.tuples(st.just("ahead"), st.integers(1, 400)),
+            st.tuples(st.just("wait"), st.sampled_from([1, 7, 60, 130, 4000])),
+            st.tuples(st.just("polls"), st.integers(1, 30)),
+            st.tuples(st.just("cut off"), st.integers(1, 8)),
+            st.tuples(st.just("restart"), st.just(1)),
+        ),
+        max_size=14,
+    )
+)
+async def test_reading_a_burst_only_once_in_a_while_skips_nothing(
+    steps: list[tuple[str, int]],
+) -> None:
+    """Late events, wrong times, interruptions and all: each is told once within the overlap."""
+    bot = Reading()
+    bot.merge_queue.page_size = 2
+    await bot.start("enter")
+    begun_at = bot.clock.now()
+    for what, size in steps:
+        await happens(bot, what, size, begun_at)
+    for _ in range(2 * int(OVERLAP.total_seconds())):
+        await bot.poll()
+
+    told = [event_id for _, event_id in bot.told()]
+    assert sorted(told) == sorted(event.id for event in bot.merge_queue.logs[SITE])
+
+
+async def happens(bot: Reading, what: str, size: int, begun_at: datetime) -> None:
+    now = bot.clock.now()
+    if what == "burst":
+        for number in range(size):
+            bot.tell(number=number, seconds=0.01)
+    elif what in {"late", "ahead"}:
+        after = timedelta(seconds=size if what == "ahead" else -size)
+        bot.tell(received_at=max(begun_at, now + after))
+    elif what == "polls":
+        for _ in range(size):
+            await bot.poll()
+    elif what == "cut off":
+        await cut_off(bot, pages=size)
+    elif what == "restart":
+        await bot.restart()
+    else:
+        bot.clock.advance(size)
+
+
+async def cut_off(bot: Reading, *, pages: int) -> None:
+    """A poll that gets so many pages and then no answer."""
+    whole = bot.merge_queue.event_page
+    left = pages
+
+    async def event_page(*asked: Any, **more: Any) -> EventPage:
+        nonlocal left
+        if not left:
+            raise MergeQueueUnavailable("down")
+        left -= 1
+        return await whole(*asked, **more)
+
+    with patch.object(bot.merge_queue, "event_page", event_page), suppress(MergeQueueUnavailable):
+        await bot.poll()

@@ -875,6 +875,18 @@ async def test_an_event_that_shows_late_in_a_burst_is_told_within_the_overlap() 
     assert set(bot.told()) == set(events(*(one.id for one in burst), late.id))
 
 
+async def test_an_event_that_shows_late_in_a_burst_that_was_read_twice_is_told() -> None:
+    bot, _ = await odd_reading()
+    burst = [bot.tell(number=number, seconds=0.1) for number in range(20)]
+    for _ in range(60):
+        await bot.poll()
+    late = bot.tell(received_at=burst[3].received_at)
+    for _ in range(20):
+        await bot.poll()
+
+    assert set(bot.told()) == set(events(*(one.id for one in burst), late.id))
+
+
 async def test_a_second_event_with_the_id_of_another_is_reported() -> None:
     bot, service = await odd_reading()
     first = bot.tell(number=41)
