@@ -27,6 +27,10 @@ class Audit(Protocol):
         """All records of the repository from `at` on, oldest first."""
         ...
 
+    async def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
+        """All records of the parts of an act on a group, which began at `at`; oldest first."""
+        ...
+
     async def newest(
         self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:

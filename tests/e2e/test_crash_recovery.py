@@ -254,4 +254,3 @@ async def test_killed_before_the_first_queue_of_a_group_was_paused_the_person_he
     assert "*2 paused:* acme/site, acme/api" in post
     assert bot.pause_reason("acme/api") == "freeze (by alice via Slack)"
     await bot.wait_for_direct_message("@release: 2 of 2 queues paused")
-    await bot.wait_for_reply("@release: 2 of 2 queues paused", channel=told.channel)

@@ -97,6 +97,12 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group unknown since then": group_acts.since_then("release", None),
         "group status": group_status.status(many, read),
         "group card": group_acts.card(paused, [*MANY[:60]], [NOON + timedelta(hours=2)] * 60),
+        "group card paused anew": group_acts.card(
+            paused,
+            [*MANY[:60]],
+            [NOON + timedelta(hours=2)] * 60,
+            anew=[PauseRecord(name, NOON, text, text, Who(text)) for name in MANY],
+        ),
         "group card overdue": group_acts.card(paused, [*MANY[:60]], [NOON] * 60, 60),
         "group card that is over": group_acts.card(paused, []),
         "group lifted by its timers": group_acts.act(

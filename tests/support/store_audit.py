@@ -59,6 +59,13 @@ class InMemoryAudit(Audit):
         )
 
     @override
+    async def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
+        records = self._records.values()
+        return sorted(
+            (r for r in records if r.group_act_id == group_act_id and r.at >= at), key=_by_time
+        )
+
+    @override
     async def newest(
         self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:

@@ -16,6 +16,7 @@ from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
+    cut_markup,
     escape,
     local_time,
     plural,
@@ -29,6 +30,8 @@ TOGETHER = timedelta(minutes=1)
 DETAIL_LIMIT = 120
 LINE_LENGTH = 1500
 """Of a line that names repositories; with all its lines a message stays within Slack's size."""
+
+ANEW_LENGTH = 600
 
 
 def name_of(group: str) -> str:
@@ -74,15 +77,23 @@ def card(
     left: Sequence[RepositoryName],
     ends: Sequence[datetime] = (),
     overdue: int = 0,
+    anew: Sequence[PauseRecord] = (),
 ) -> Message:
     """The post about a group that was paused; `left` of what it paused is paused still.
 
     `ends` are the times at which some of these lift themselves; `overdue` of them should have.
+    `anew` are other pauses that are in force in place of the group's.
     """
+    others = listed(
+        [f"{escape(one.repository)}{_by_whom(one)}" for one in anew], length=ANEW_LENGTH
+    )
+    paused_anew = f"paused anew since: {others}" if anew else ""
     if not left:
-        return _told(paused, [], "none of them is paused any more", is_over=True)
-    paused_now = len(paused.of(GroupOutcome.CHANGED))
-    state = f"still paused: {names(left)}" if len(left) < paused_now else ""
+        state = "; ".join(filter(None, ("these pauses are over", paused_anew)))
+        return _told(paused, [], state, is_over=True)
+    all_paused = len(left) == len(paused.of(GroupOutcome.CHANGED))
+    still = "" if all_paused else f"still paused: {names(left)}"
+    state = "; ".join(filter(None, (still, paused_anew)))
     target = actions.group_value(actions.GroupTarget(paused.group))
     controls = [
         unpause_button(paused),
@@ -90,7 +101,8 @@ def card(
         extend_menu(paused.group, has_end=bool(ends)),
         *_again_button(paused),
     ]
-    return _told(paused, controls, state, Ends(tuple(ends), len(left), overdue))
+    told_of = None if all_paused else len(left)
+    return _told(paused, controls, state, Ends(tuple(ends), len(left), overdue), left=told_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +174,11 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
     return _told(done, [] if posted_here else _again_button(done))
 
 
+def done(ended: GroupAct) -> Message:
+    """To the person who acted and read how far it had come: the channel's post says the rest."""
+    return blocks.sentence(f"{_mark(ended)} {_headline(ended)}.")
+
+
 def _told(
     done: GroupAct,
     controls: Sequence[blocks.Element],
@@ -169,12 +186,14 @@ def _told(
     ends: Ends = NO_ENDS,
     *,
     is_over: bool = False,
+    left: int | None = None,
 ) -> Message:
     """`state` is what has become of it since; `ends` of what is paused still.
 
-    `is_over`: nothing of what it did is in force any more.
+    `is_over`: nothing of what it did is in force any more; `left`: only so much of it is.
     """
-    lines = _lines(done)
+    is_past = is_over or left is not None
+    lines = _lines(done, is_past=is_past)
     by = f"by {_timer_of(done)}{quote(done.actor.name, NAME_LIMIT)}"
     late = timers.late_by(done.at, done.lifts_at)
     wanted = done.wanted
@@ -183,8 +202,8 @@ def _told(
     lasting = "" if is_over else ends.said() or _lasting(done)
     lasting_text = "" if is_over else ends.said(utc_time) or _lasting(done, utc_time)
     told_reason = f": {reason}" if reason else ""
-    headline = _headline(done, is_over=is_over)
-    counts = ", ".join(summary(done))
+    headline = _headline(done, is_over=is_over, left=left)
+    counts = ", ".join(summary(done, is_past=is_past))
     facts = [fact for fact in (by, late, utc_time(done.at), lasting_text) if fact]
     since = f"since {local_time(done.at)}" if reason else ""
     shown: list[Block] = [
@@ -199,7 +218,9 @@ def _told(
         shown.append(blocks.actions(controls, block_id=f"group-{done.group_act_id}"))
     now = f"; {state}" if state else ""
     return Message(
-        text=f"{headline}{told_reason}. {counts}{now} ({', '.join(facts)})",
+        text=cut_markup(
+            f"{headline}{told_reason}. {counts}{now} ({', '.join(facts)})", blocks.FALLBACK_LIMIT
+        ),
         blocks=tuple(shown),
     )
 
@@ -226,7 +247,9 @@ def _lasting(done: GroupAct, time: Callable[[datetime], str] = local_time) -> st
     return said if wanted.lasting.zone is not None else f"{said} (their time)"
 
 
-def _headline(done: GroupAct, *, is_over: bool = False) -> str:
+def _headline(done: GroupAct, *, is_over: bool = False, left: int | None = None) -> str:
+    if left is not None:
+        return f"{name_of(done.group)}: {left:,} of {queues(len(done.results))} still paused"
     changed = len(done.of(GroupOutcome.CHANGED))
     count = f"{changed:,} of {queues(len(done.results))}"
     if done.action is Action.EXTEND:
@@ -263,10 +286,10 @@ def _cut_short(done: GroupAct) -> str:
     return "cut short by a restart of the bot" if done.is_told_by_records else ""
 
 
-def summary(done: GroupAct) -> list[str]:
+def summary(done: GroupAct, *, is_past: bool = False) -> list[str]:
     """The counts: "48 paused", "1 already paused by bob", "1 failed"."""
     return [
-        f"{len(some):,} {_WORDS[done.action, outcome]}{_by_one(some)}"
+        f"{len(some):,} {_word(done.action, outcome, is_past=is_past)}{_by_one(some)}"
         for outcome, some in _sorted(done)
     ]
 
@@ -301,10 +324,18 @@ def _sorted(done: GroupAct) -> list[tuple[GroupOutcome, list[RepositoryResult]]]
     return [(outcome, some) for outcome, some in found if some]
 
 
-def _lines(done: GroupAct) -> list[str]:
+def _word(action: Action, outcome: GroupOutcome, *, is_past: bool) -> str:
+    """`is_past`: not all that was paused is paused still."""
+    word = _WORDS[action, outcome]
+    is_changed = action is Action.PAUSE and outcome is GroupOutcome.CHANGED
+    return f"{word} at first" if is_past and is_changed else word
+
+
+def _lines(done: GroupAct, *, is_past: bool = False) -> list[str]:
     """A line for each outcome; failures with what went wrong, one below the other."""
     return [
-        f"*{len(some):,} {_WORDS[done.action, outcome]}:* {_told_apart(outcome, some)}"
+        f"*{len(some):,} {_word(done.action, outcome, is_past=is_past)}:* "
+        f"{_told_apart(outcome, some)}"
         for outcome, some in _sorted(done)
     ]
 
@@ -317,6 +348,10 @@ def _told_apart(outcome: GroupOutcome, some: Sequence[RepositoryResult]) -> str:
 
 def _by(result: RepositoryResult) -> str:
     return f" by {quote(result.who, NAME_LIMIT)}" if result.who else ""
+
+
+def _by_whom(pause: PauseRecord) -> str:
+    return f" by {quote(pause.by.name, NAME_LIMIT)}" if pause.by is not None else ""
 
 
 def _failure(result: RepositoryResult) -> str:

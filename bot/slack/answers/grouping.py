@@ -98,19 +98,19 @@ class GroupAnswers:
         """Acts, and shows how far it has come and how it ended."""
         await self._begin(request, Action.PAUSE, conversation)
         line = ProgressLine(conversation, self.clock)
-        await self._end(await self.pause_group.run(request, line), request.group, conversation)
+        await self._end(await self.pause_group.run(request, line), request.group, line)
 
     async def unpause(self, request: GroupRequest, conversation: Conversation) -> None:
         """Acts, and shows how far it has come and how it ended."""
         await self._begin(request, Action.UNPAUSE, conversation)
         line = ProgressLine(conversation, self.clock)
-        await self._end(await self.unpause_group.run(request, line), request.group, conversation)
+        await self._end(await self.unpause_group.run(request, line), request.group, line)
 
     async def extend(self, request: GroupRequest, conversation: Conversation) -> None:
         """Acts, and shows how far it has come and how it ended."""
         await self._begin(request, Action.EXTEND, conversation)
         line = ProgressLine(conversation, self.clock)
-        await self._end(await self.extend_group.run(request, line), request.group, conversation)
+        await self._end(await self.extend_group.run(request, line), request.group, line)
 
     def request(
         self,
@@ -139,14 +139,22 @@ class GroupAnswers:
             )
 
     async def _end(
-        self, ended: GroupAct | SinceThen | NothingHeld, group: Group, conversation: Conversation
+        self, ended: GroupAct | SinceThen | NothingHeld, group: Group, line: ProgressLine
     ) -> None:
+        conversation = line.conversation
         if isinstance(ended, SinceThen):
             message = group_acts.since_then(group.name, ended.latest)
         elif isinstance(ended, NothingHeld):
             message = group_acts.nothing_held(group.name)
         else:
             is_told = await self._tell_channel(ended, conversation)
+            if is_told and conversation.view_id is None:
+                # Everybody here reads the result, the actor too.
+                if conversation.on_private_message:
+                    await conversation.take_away()
+                elif line.told:
+                    await conversation.tell_actor(group_acts.done(ended))
+                return
             message = group_acts.answer(ended, posted_here=is_told)
         if conversation.on_private_message:
             await conversation.put_in_place(message)
@@ -155,7 +163,7 @@ class GroupAnswers:
 
     async def _tell_channel(self, ended: GroupAct, conversation: Conversation) -> bool:
         """Whether everybody here is told: by a post, or by a reply where the bot cannot post."""
-        if not ended.has_changed:
+        if not ended.has_changed or conversation.channel_id is None:
             return False
         if conversation.channel_id not in ended.told_together:
             await conversation.tell_channel(group_acts.act(ended))

@@ -120,6 +120,14 @@ class SqlAudit(Audit):
         deleted = await self._statements.run(delete(audit).where(audit.c.record_id.in_(oldest)))
         return deleted.rowcount
 
+    @override
+    async def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
+        return await self._read(
+            select(audit)
+            .where(audit.c.at >= at, audit.c.group_act_id == group_act_id)
+            .order_by(audit.c.at, audit.c.record_id)
+        )
+
 
 _PLACE = tuple_(audit.c.at, audit.c.record_id)
 _ENDS = audit.alias("ends")

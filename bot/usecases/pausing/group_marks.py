@@ -78,11 +78,10 @@ async def load_group_acts(
 
 async def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
     """Its results from the audit: what is not on record as done may have been done or not."""
-    done: list[RepositoryResult] = []
-    for repository in act.repositories:
-        records = await transaction.audit.since(repository, act.at)
-        if any(
-            one.group_act_id == act.group_act_id and one.result is ActResult.DONE for one in records
-        ):
-            done.append(RepositoryResult(repository, GroupOutcome.CHANGED))
+    records = await transaction.audit.of_group_act(act.group_act_id, act.at)
+    done = [
+        RepositoryResult(one.repository, GroupOutcome.CHANGED)
+        for one in records
+        if one.result is ActResult.DONE
+    ]
     return replace(act, results=in_order(act.repositories, done))

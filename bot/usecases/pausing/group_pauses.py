@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.audit import AuditRecord
-from bot.domain.group_acts import GroupAct, HeldPause
+from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -27,6 +27,13 @@ async def still_paused(transaction: Transaction, act: GroupAct) -> Sequence[Paus
     in_force = await transaction.pauses.open(act.repositories)
     ours = {one.repository: one for one in in_force if one.group_act_id == act.group_act_id}
     return [ours[name] for name in act.repositories if name in ours]
+
+
+async def paused_anew(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord]:
+    """The pauses in force that have taken the place of those that the act made."""
+    made = {one.repository for one in act.of(GroupOutcome.CHANGED)}
+    in_force = await transaction.pauses.open(made)
+    return [one for one in in_force if one.group_act_id != act.group_act_id]
 
 
 async def held_in_force(

@@ -175,8 +175,8 @@ async def _hearing_several(
 ) -> frozenset[str]:
     """The channels that hear of pauses of more than one of these."""
     heard: Counter[str] = Counter()
-    for repository in repositories:
-        subscriptions = await transaction.subscriptions.of_repository(repository)
+    subscribed = await transaction.subscriptions.of_repositories(repositories)
+    for subscriptions in subscribed.values():
         heard.update(channels_hearing(subscriptions, Topic.PAUSE))
     return frozenset(channel_id for channel_id, times in heard.items() if times > 1)
 

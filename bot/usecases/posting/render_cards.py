@@ -11,7 +11,7 @@ from bot.messages.groups import group_acts
 from bot.messages.pause_card import PauseView
 from bot.ports import Transaction
 from bot.usecases.pausing.group_marks import load_group_acts
-from bot.usecases.pausing.group_pauses import ends_of, still_paused
+from bot.usecases.pausing.group_pauses import ends_of, paused_anew, still_paused
 from bot.usecases.pausing.pause_timers import timers_of
 from bot.usecases.posting.bisection_cards import load_bisection_cards
 from bot.usecases.posting.board_cards import load_board_cards
@@ -64,5 +64,6 @@ async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
             left = await still_paused(transaction, act)
             ends = await ends_of(transaction, left)
             names = [one.repository for one in left]
-            messages[card.card_id] = group_acts.card(act, names, ends.times, ends.overdue)
+            anew = await paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
+            messages[card.card_id] = group_acts.card(act, names, ends.times, ends.overdue, anew)
     return messages

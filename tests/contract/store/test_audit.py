@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
+from bot.domain.repository import RepositoryName
 from bot.ports import Store
 from tests.support.stored import SHOP, SITE, after, make_record
 
@@ -138,3 +139,15 @@ async def test_old_refusals_are_deleted_and_nothing_else(store: Store) -> None:
         assert await transaction.audit.delete_refusals_before(after(3)) == 0
         found = await transaction.audit.get([refused, done, asked, late])
     assert sorted(found) == [done, asked, late]
+
+
+async def test_the_records_of_an_act_on_a_group_come_together(store: Store) -> None:
+    def part(seconds: float, group_act_id: int, repository: RepositoryName = SITE) -> AuditRecord:
+        record = make_record(at=after(seconds), repository=repository)
+        return replace(record, group="release", group_act_id=group_act_id)
+
+    parts = [part(2, 7, SHOP), part(1, 7), part(1, 8), make_record(at=after(1)), part(0.5, 7)]
+    async with store.begin() as transaction:
+        added = [await transaction.audit.add(record) for record in parts]
+        found = await transaction.audit.of_group_act(7, after(1))
+    assert [one.record_id for one in found] == [added[1], added[0]]

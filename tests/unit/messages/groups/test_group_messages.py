@@ -97,6 +97,17 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_card_of_two": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)), [API]
     ),
+    "group_card_paused_anew": lambda: group_acts.card(
+        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
+        [SITE],
+        anew=[PauseRecord(API, NOON, "Night", "Night", by=Who("carol"))],
+    ),
+    "group_card_over_and_paused_anew": lambda: group_acts.card(
+        make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
+        [],
+        anew=[PauseRecord(API, NOON, "Night", "Night")],
+    ),
+    "group_done": lambda: group_acts.done(make_group_act(*RESULTS)),
     "group_card_overdue": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
         [SITE, API],
