@@ -15,7 +15,7 @@ BotError
 │   ├── MergeQueueRefused        the service said no
 │   │   ├── CredentialRefused    401, 403
 │   │   ├── ResourceNotFound     404
-│   │   ├── PauseNotOffered      the service has no endpoints for pauses
+│   │   ├── NotOffered           405, 410, 501: no such endpoint (PauseNotOffered: for pauses)
 │   │   ├── StateConflict        409
 │   │   └── InvalidRequest       422, or a limit of the API document checked before sending
 │   │       └── InvalidConfiguration  422 on the queue rules: the repository's own file
@@ -42,6 +42,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.domain.denials import Denied, Right, WhoCan
+from bot.domain.queue import Pause
 
 
 class BotError(Exception):
@@ -200,12 +201,22 @@ class ResourceNotFound(MergeQueueRefused):
     """404: the resource does not exist, or this credential cannot see it."""
 
 
-class PauseNotOffered(MergeQueueRefused):
+class NotOffered(MergeQueueRefused):
+    """405, 410 or 501, or a 404 for a repository that is there: no such endpoint (any more)."""
+
+
+class PauseNotOffered(NotOffered):
     """The service has none of the endpoints that pause a queue and read its pause."""
 
 
 class StateConflict(MergeQueueRefused):
-    """409: the request conflicts with the state of the resource."""
+    """409: the request conflicts with the state of the resource.
+
+    `pause` is the one in force just after; None when there is none, or while not `is_state_known`.
+    """
+
+    pause: Pause | None = None
+    is_state_known = False
 
 
 class InvalidRequest(MergeQueueRefused):

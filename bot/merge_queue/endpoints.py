@@ -3,22 +3,31 @@
 from collections.abc import Callable, Collection
 from datetime import timedelta
 from functools import partial
+from typing import TypeVar
 
 from typing_extensions import override
 
-from bot.domain.errors import ResourceNotFound, StateConflict
+from bot.domain.errors import (
+    MergeQueueError,
+    NotOffered,
+    ResourceNotFound,
+    StateConflict,
+)
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
 from bot.domain.queue import Application, Pause, Queue, QueuePause, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
 from bot.merge_queue import protocol, requests
+from bot.merge_queue.answer import Answer
 from bot.merge_queue.caller import Caller
 from bot.merge_queue.pauses import Pauses
-from bot.merge_queue.requests import EventFilter
+from bot.merge_queue.requests import EventFilter, Request
 from bot.merge_queue.unreadable import UnreadableEvents
 from bot.ports import Hear
 from bot.ports.inspection import InspectedMergeQueue
+
+T = TypeVar("T")
 
 
 class Endpoints(InspectedMergeQueue):
@@ -51,7 +60,11 @@ class Endpoints(InspectedMergeQueue):
         self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
     ) -> Pause:
         """Endpoint 2, or 9. A queue that is paused already gets this reason."""
-        return await self._pauses.set(repository, reason, hear or _unheard)
+        try:
+            return await self._pauses.set(repository, reason, hear or _unheard)
+        except StateConflict as error:
+            await self._note_state(repository, error)
+            raise
 
     @override
     async def unpause(
@@ -71,17 +84,40 @@ class Endpoints(InspectedMergeQueue):
             await self._pauses.lift(repository, hear, may_send)
         except ResourceNotFound as error:
             hear(answer_of(error))
-            if await self._pauses.current(repository) is not None:
-                raise StateConflict(error.status, error.detail) from None
+            pause = await self._pauses.current(repository)
+            if pause is not None:
+                conflict = StateConflict(error.status, error.detail)
+                conflict.pause, conflict.is_state_known = pause, True
+                raise conflict from None
             await self.status(repository)
             return False
+        except StateConflict as error:
+            await self._note_state(repository, error)
+            raise
         return True
+
+    async def _note_state(self, repository: RepositoryName, error: StateConflict) -> None:
+        try:
+            error.pause = await self._pauses.current(repository)
+        except MergeQueueError:
+            return
+        error.is_state_known = True
+
+    async def _of_repository(
+        self, repository: RepositoryName, request: Request, read: Callable[[Answer], T]
+    ) -> T:
+        """Tell a repository that isn't there from an endpoint that isn't: both are a 404."""
+        try:
+            return await self._caller.call(request, read)
+        except ResourceNotFound as error:
+            await self.status(repository)
+            raise NotOffered(error.status, error.detail) from None
 
     @override
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:
         """Endpoint 5. InvalidRequest (422): the repository's configuration file is invalid."""
         request = requests.rules_request(repository)
-        return await self._caller.call(request, protocol.read_rules)
+        return await self._of_repository(repository, request, protocol.read_rules)
 
     @override
     async def event_page(
@@ -109,7 +145,7 @@ class Endpoints(InspectedMergeQueue):
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
         """Endpoint 7: base branches with queue activity in the window."""
         request = requests.branches_request(repository, window)
-        return await self._caller.call(request, protocol.read_branches)
+        return await self._of_repository(repository, request, protocol.read_branches)
 
     @override
     async def application(self) -> Application:

@@ -20,6 +20,7 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueRefused,
     MergeQueueUnavailable,
+    NotOffered,
     ResourceNotFound,
     StateConflict,
 )
@@ -37,6 +38,9 @@ _REFUSALS: Mapping[int, type[MergeQueueRefused]] = {
     HTTPStatus.FORBIDDEN: CredentialRefused,
     HTTPStatus.NOT_FOUND: ResourceNotFound,
     HTTPStatus.CONFLICT: StateConflict,
+    HTTPStatus.METHOD_NOT_ALLOWED: NotOffered,
+    HTTPStatus.GONE: NotOffered,
+    HTTPStatus.NOT_IMPLEMENTED: NotOffered,
 }
 
 

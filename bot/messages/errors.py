@@ -1,6 +1,8 @@
 """The only wording of failures: what went wrong, and what mends it."""
 
+from datetime import timedelta
 from functools import singledispatch
+from http import HTTPStatus
 
 from bot.domain.durations import DurationProblem
 from bot.domain.errors import (
@@ -12,7 +14,9 @@ from bot.domain.errors import (
     InvalidReason,
     InvalidRequest,
     MergeQueueProtocolError,
+    MergeQueueRefused,
     MergeQueueUnavailable,
+    NotOffered,
     PauseNotOffered,
     PermissionDenied,
     QueueBusy,
@@ -26,12 +30,15 @@ from bot.domain.errors import (
     UnknownGroup,
 )
 from bot.domain.message import Message
+from bot.domain.pauses import REASON_LIMIT
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
-from bot.messages.text import code, escape, quote, time_ago
+from bot.messages.text import code, duration, escape, quote, time_ago
 
 DETAIL_LIMIT = 300
 LISTED = 10
+LONGEST_WAIT = timedelta(minutes=5).total_seconds()
+"""A service that asks for more is tried again sooner."""
 
 TOO_FAST = (
     "You're sending requests faster than I can handle. This one wasn't carried out: please wait a "
@@ -68,7 +75,10 @@ def defect(incident: str) -> Message:
 
 
 def _went_wrong(incident: str) -> str:
-    return f"Something went wrong on my side. Nothing was lost; incident {incident}."
+    return (
+        f"Something went wrong on my side (reference {incident}). "
+        "Check the queue's status to see what was done."
+    )
 
 
 @singledispatch
@@ -185,6 +195,12 @@ def _invalid_reason(error: InvalidReason) -> str:
 
 @_say.register
 def _(error: MergeQueueUnavailable, _command: str, _repository: str) -> str:
+    if error.status == HTTPStatus.TOO_MANY_REQUESTS:
+        wait = timedelta(seconds=min(error.retry_after or 0.0, LONGEST_WAIT))
+        when = f"in {duration(wait)}" if wait else "in a moment"
+        return (
+            f"The merge queue service is limiting requests. Nothing was changed; try again {when}."
+        )
     last = error.last_answer_at
     good = f" (last good answer {time_ago(last)})" if last is not None else ""
     return f"The merge queue service does not answer{good}. Nothing was changed that I know of."
@@ -196,16 +212,32 @@ def _(_error: MergeQueueProtocolError, _command: str, _repository: str) -> str:
 
 
 @_say.register
-def _(_error: CredentialRefused, _command: str, repository: str) -> str:
+def _(error: CredentialRefused, _command: str, repository: str) -> str:
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        return (
+            "The merge queue service rejected the bot's key (401). "
+            "The person who runs the bot can set a valid one (MQBOT_API_TOKEN)."
+        )
     return (
-        f"The bot's credential may not do this in {repository}. "
-        "Whoever runs the bot can give it the right (MQBOT_API_TOKEN)."
+        f"The bot's key isn't allowed to do this in {repository} (403). "
+        "The person who runs the bot can give it the permission (MQBOT_API_TOKEN)."
     )
 
 
 @_say.register
 def _(_error: ResourceNotFound, _command: str, repository: str) -> str:
-    return f"{repository} has no merge queue that the bot's credential can see."
+    return f"{repository} has no merge queue, or the bot's key can't see it (404)."
+
+
+@_say.register
+def _(error: NotOffered, _command: str, _repository: str) -> str:
+    return f"The merge queue service doesn't offer this, or no longer does ({error.status})."
+
+
+@_say.register
+def _(error: MergeQueueRefused, _command: str, _repository: str) -> str:
+    status = f" ({error.status})" if error.status else ""
+    return f"The merge queue service refused this{status}: {quote(error.detail, DETAIL_LIMIT)}"
 
 
 @_say.register
@@ -217,8 +249,13 @@ def _(_error: PauseNotOffered, _command: str, repository: str) -> str:
 
 
 @_say.register
-def _(_error: StateConflict, _command: str, repository: str) -> str:
-    return f"The queue of {repository} changed meanwhile."
+def _(error: StateConflict, command: str, repository: str) -> str:
+    changed = f"The queue of {repository} changed in the meantime"
+    if not error.is_state_known:
+        return f"{changed}. Check `{escape(command)} status` for its state now."
+    if error.pause is None:
+        return f"{changed}: it isn't paused now."
+    return f"{changed}: it's paused now: {quote(error.pause.reason, REASON_LIMIT)}"
 
 
 @_say.register

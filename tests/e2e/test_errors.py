@@ -61,18 +61,26 @@ async def test_a_repository_that_the_credential_cannot_see_is_said_to_be_so(
         waits_for_begin=False,
     )
     answer = await bot.ask("/mq status")
-    assert "acme/hidden has no merge queue that the bot's credential can see." in answer
+    assert "acme/hidden has no merge queue, or the bot's key can't see it (404)." in answer
     assert "empty" not in answer
 
 
-@pytest.mark.parametrize("token", ["unknown", "reader"])
-async def test_a_refused_credential_says_who_can_mend_it(start_bot: StartBot, token: str) -> None:
+@pytest.mark.parametrize(
+    ("token", "sentence"),
+    [
+        ("unknown", "The merge queue service rejected the bot's key (401)."),
+        ("reader", "The bot's key isn't allowed to do this in acme/site (403)."),
+    ],
+)
+async def test_a_refused_credential_says_who_can_mend_it(
+    start_bot: StartBot, token: str, sentence: str
+) -> None:
     reader = Credential("reader", kind="personal", owners=frozenset({"else"}))
     bot = await start_bot(
         credentials=(reader,), environment={"MQBOT_API_TOKEN": token}, waits_for_begin=False
     )
     answer = await bot.ask("/mq status")
-    assert "The bot's credential may not do this in acme/site." in answer
+    assert sentence in answer
     assert "MQBOT_API_TOKEN" in answer
 
 
@@ -83,7 +91,6 @@ async def test_a_refused_credential_says_who_can_mend_it(start_bot: StartBot, to
         ("error", {"status": 503}),
         ("html_error", {"status": 502}),
         ("drop_before", {}),
-        ("rate_limit", {"retry_after": "30"}),
     ],
 )
 async def test_a_service_in_trouble_is_named_and_try_again_goes_on_when_it_is_mended(
@@ -98,6 +105,51 @@ async def test_a_service_in_trouble_is_named_and_try_again_goes_on_when_it_is_me
     await bot.click(answer, "Try again")
     again = await bot.wait_for_reply()
     assert "*acme/site* is running" in again
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "when"), [("30", "in 30 s"), ("999999999", "in 5 min"), (None, "in a moment")]
+)
+async def test_a_rate_limit_of_the_service_is_named(
+    bot: BotTester, retry_after: str | None, when: str
+) -> None:
+    await bot.ask("/mq status")
+    bot.break_service("rate_limit", path="/merge-queue/", retry_after=retry_after)
+    answer = await bot.ask("/mq status")
+    assert (
+        f"The merge queue service is limiting requests. Nothing was changed; try again {when}."
+        in (answer)
+    )
+    assert "last good answer" not in answer
+    assert answer.labels == ["Try again"]
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (410, "The merge queue service doesn't offer this, or no longer does (410)."),
+        (418, "The merge queue service refused this (418): Armed failure"),
+        (451, "The merge queue service refused this (451): Armed failure"),
+    ],
+)
+async def test_a_refusal_of_the_service_is_told_as_one(
+    bot: BotTester, status: int, sentence: str
+) -> None:
+    bot.break_service("error", path="/merge-queue/status", status=status)
+    answer = await bot.ask("/mq status")
+    assert sentence in answer
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [("/queues/configuration", "/mq rules"), ("/queues/branches", "/mq branches")],
+)
+async def test_an_endpoint_that_is_gone_is_not_told_as_a_missing_queue(
+    bot: BotTester, path: str, command: str
+) -> None:
+    bot.break_service("error", path=path, status=404)
+    answer = await bot.ask(command)
+    assert "The merge queue service doesn't offer this, or no longer does (404)." in answer
 
 
 async def test_a_service_that_is_down_is_named(bot: BotTester) -> None:
@@ -127,9 +179,17 @@ async def test_a_pause_that_the_service_refuses_changes_nothing_and_is_told(
 ) -> None:
     bot.break_service("error", path="/merge-queue/pause", method="PUT", status=409)
     answer = await bot.ask("/mq pause CI is down")
-    assert "changed meanwhile" in answer
+    assert "The queue of acme/site changed in the meantime: it isn't paused now." in answer
     assert bot.pause_reason() is None
     assert bot.posts() == []
+
+
+async def test_a_conflict_says_the_state_of_the_queue(bot: BotTester) -> None:
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    bot.break_service("error", path="/merge-queue/pause", method="DELETE", status=409)
+    answer = await bot.ask("/mq unpause")
+    assert "changed in the meantime: it's paused now: Database migration" in answer
+    assert bot.pause_reason() == "Database migration"
 
 
 async def test_a_pause_whose_answer_was_lost_is_told_once_as_what_it_is(

@@ -157,7 +157,7 @@ async def test_a_form_that_cannot_be_read_says_so_in_the_form(bot: BotTester) ->
     opened.content["private_metadata"] = "of another version"
     answer = await bot.submit(modal, reason="CI runners are down")
     assert answer["response_action"] == "update"
-    told = await bot.modal("Something went wrong on my side. Nothing was lost; incident ")
+    told = await bot.modal("Something went wrong on my side (reference ")
     assert told.labels == []
     assert bot.pause_reason() is None
 

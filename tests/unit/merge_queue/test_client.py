@@ -152,7 +152,7 @@ async def test_refusal_is_final(status: int) -> None:
         client_of(service) as client,
     ):
         with pytest.raises(MergeQueueError):
-            await client.rules(SITE)
+            await client.status(SITE)
 
     assert len(service.arrivals) == 1
 
