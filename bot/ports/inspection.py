@@ -1,5 +1,6 @@
 """What an inspection of the installation asks of the outside world."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Protocol
 
@@ -24,4 +25,10 @@ class SlackInspection(Protocol):
         """Return when the app-level token opens connections; False when none is used."""
         ...
 
-    async def channel(self, channel_id: str) -> ChannelStanding: ...
+    async def channels(self) -> Mapping[str, ChannelStanding]:
+        """All that the bot is in, by their ids, in few calls."""
+        ...
+
+    async def channel(self, channel_id: str) -> ChannelStanding:
+        """One channel; waits as long as Slack asks for because of its rate."""
+        ...

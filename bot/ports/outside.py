@@ -119,10 +119,18 @@ class ChannelPoster(Protocol):
         """
         ...
 
+    def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
+        """Whether a new post lacks its buttons: Slack has not said yet who reads the channel.
+
+        To be asked once; an edit adds them.
+        """
+        ...
+
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
         """Let a message of ours say something else; the same again changes nothing.
 
-        PostRefused with Refusal.EDIT: that message can be edited no more.
+        PostRefused with Refusal.EDIT: that message can be edited no more. PostPostponed: also
+        while Slack has not said who reads the channel, of a message with buttons.
         """
         ...
 
@@ -137,11 +145,22 @@ class ChannelDirectory(Protocol):
         """
         ...
 
-    async def is_shared(self, channel_id: str) -> bool:
+    async def is_shared(self, channel_id: str) -> bool | None:
         """Whether people of other organisations are there, or may soon be.
 
-        Never raises: what was said last when there is no answer now, and True when it cannot be
-        found out.
+        Never raises: what was said last when there is no answer now, None when nothing was ever
+        said, and True of channels that Slack hides.
+        """
+        ...
+
+    async def learn(self) -> None:
+        """Read what Slack tells of all channels that the bot is in, in few requests."""
+        ...
+
+    def wait(self, channel_id: str) -> float:
+        """Seconds until `access` is to ask Slack about a channel, by the rate that it grants.
+
+        Zero when nothing has to be asked.
         """
         ...
 

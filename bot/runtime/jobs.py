@@ -47,6 +47,7 @@ DUE_SECONDS = 1.0
 PRUNE_SECONDS = 3600.0
 STALE_SECONDS = 5.0
 CHANNELS_SECONDS = 1800.0
+LISTED_SECONDS = 300.0
 HOME_SECONDS = 10.0
 EXPIRY_SECONDS = 1.0
 REMINDER_SECONDS = 5.0
@@ -124,6 +125,8 @@ class Jobs:
         channels = PrepareChannels(
             self._ports.store, self._ports.slack.channels, settings.repositories
         )
+        learn = Job("list channels", self._ports.slack.channels.learn)
+        self._scheduler.every(LISTED_SECONDS, learn)
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
         return prune, channels

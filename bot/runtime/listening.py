@@ -12,6 +12,7 @@ from bot.runtime.adapters import Ports
 from bot.runtime.answering import Answering
 from bot.scheduler import next_digest
 from bot.slack.listeners.actions import ActionListeners
+from bot.slack.listeners.channels import ChannelListeners
 from bot.slack.listeners.commands import CommandListeners
 from bot.slack.listeners.group_form import GroupFormListener
 from bot.slack.listeners.home import HomeTab
@@ -93,8 +94,9 @@ def build_listeners(
     views = ViewListeners(answering.pausing, repositories, *behind)
     group_form = GroupFormListener(answering.grouping, groups, *behind)
     commands = CommandListeners(settings.command, answers, *behind)
+    channels = ChannelListeners(slack.channels)
     app = build_app(
-        slack.client, slack.identity, (commands, actions, views, group_form, home), once
+        slack.client, slack.identity, (commands, actions, views, group_form, home, channels), once
     )
     ahead = AcknowledgedAhead(settings.command, inbox, boundary, slack.client, slack.replies)
     return Listening(Reception(app, ports.measures, ahead), home, use_cases)

@@ -29,6 +29,9 @@ GROUP_SECONDS = 60.0
 
 JUMPS_SHOWN = timedelta(days=1)
 
+CHANNEL_SECONDS = 1.5
+"""For each channel besides: Slack grants fifty such questions a minute."""
+
 T = TypeVar("T")
 
 Work = Callable[[], Awaitable[Iterable[Finding]]]
@@ -52,11 +55,16 @@ async def guarded(
 
 
 async def together(
-    items: Sequence[T], area: Area, look: Callable[[T], Awaitable[Iterable[Finding]]]
+    items: Sequence[T],
+    area: Area,
+    look: Callable[[T], Awaitable[Iterable[Finding]]],
+    *,
+    seconds: float = SECONDS,
+    group_seconds: float = GROUP_SECONDS,
 ) -> Sequence[Finding]:
     """Look at each item, so many at once; those for which no time is left say so."""
     gate = asyncio.Semaphore(AT_ONCE)
-    deadline = asyncio.get_running_loop().time() + GROUP_SECONDS
+    deadline = asyncio.get_running_loop().time() + group_seconds
 
     async def one(item: T) -> Sequence[Finding]:
         async with gate:
@@ -65,7 +73,7 @@ async def together(
             async def work() -> Iterable[Finding]:
                 return await look(item)
 
-            return await guarded(area, str(item), work, max(0.0, min(SECONDS, left)))
+            return await guarded(area, str(item), work, max(0.0, min(seconds, left)))
 
     found = await asyncio.gather(*(one(item) for item in items))
     return [finding for some in found for finding in some]
@@ -174,7 +182,7 @@ class InspectSlack:
         bot, app, seen = await asyncio.gather(
             guarded(Area.SLACK, "bot token", self._bot),
             guarded(Area.SLACK, "app-level token", self._app),
-            together(sorted(channels), Area.CHANNEL, self._channel),
+            self._channels(sorted(channels)),
         )
         return [*bot, *app, *(seen or [of_slack.no_channels()])]
 
@@ -198,6 +206,18 @@ class InspectSlack:
         except InspectionFailed as error:
             return [of_slack.token_failed("app-level token", error)]
         return [of_slack.app_token()] if is_used else []
+
+    async def _channels(self, channels: Sequence[str]) -> Sequence[Finding]:
+        """Those that the bot is in are listed; about each of the others Slack is asked."""
+        listed = await self.slack.channels() if channels else {}
+        found = [of_slack.channel(one, listed[one]) for one in channels if one in listed]
+        others = [one for one in channels if one not in listed]
+        allowed = GROUP_SECONDS + CHANNEL_SECONDS * len(others)
+        return found + list(
+            await together(
+                others, Area.CHANNEL, self._channel, seconds=allowed, group_seconds=allowed
+            )
+        )
 
     async def _channel(self, channel_id: str) -> Iterable[Finding]:
         try:

@@ -1,8 +1,9 @@
-"""Make sure that posts to subscribed channels can be made, and found again."""
+"""Make sure, beforehand, that posts to subscribed channels can be made and found again."""
 
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bot.domain.channels import ChannelAccess
@@ -17,6 +18,9 @@ MENDS = {
     ChannelAccess.CLOSED: "unarchive the channel, or remove its subscription",
     ChannelAccess.UNKNOWN: "the record before says why; mqbot check says what mends it",
 }
+
+
+TIMES_ASKED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,11 @@ class PrepareChannels:
                 for repository in self.repositories
                 for one in await transaction.subscriptions.of_repository(repository)
             ]
+        await self.channels.learn()
         for channel_id in dict.fromkeys(subscribed):
+            access = await self._access(channel_id)
             if self.ending.is_set():
                 return
-            access = await self.channels.access(channel_id)
             if access is not ChannelAccess.OPEN:
                 logger.warning(
                     "a subscribed channel cannot be posted to",
@@ -54,3 +59,22 @@ class PrepareChannels:
                         "mend": MENDS[access],
                     },
                 )
+
+    async def _access(self, channel_id: str) -> ChannelAccess:
+        """Asked at the rate that Slack grants, and again where Slack only said "later"."""
+        access = ChannelAccess.UNKNOWN
+        for _ in range(TIMES_ASKED):
+            await self._wait(self.channels.wait(channel_id))
+            if self.ending.is_set():
+                break
+            access = await self.channels.access(channel_id)
+            if access is not ChannelAccess.UNKNOWN:
+                break
+        return access
+
+    async def _wait(self, seconds: float) -> None:
+        """No longer than the process lives."""
+        if seconds > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self.ending.wait()

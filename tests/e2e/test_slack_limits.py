@@ -3,8 +3,10 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES
+from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, RELEASES
 from tests.support.clock import MovedClock
+from tests.support.shown import Shown
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -41,3 +43,64 @@ async def test_a_limit_met_while_the_clock_was_wrong_silences_nobody_after_that(
 
     for channel, by in ((MERGE_QUEUE, "U0ALICE"), (RELEASES, BOB)):
         await bot.wait_for_post(f"#{first}", channel, by=by)
+
+
+async def test_every_card_has_its_buttons_however_many_channels_there_are(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(rate_limits="all")
+    await bot.stop_bot()
+    arrangement, app = bot.slack.arrangement, bot.slack.installation.bot_user_id
+    many = [arrangement.add_channel(f"team{n}", [ALICE])["channel"] for n in range(60)]
+    for channel in many:
+        arrangement.set_member(channel, app, is_member=True)
+    bot.channels = ";".join(f"acme/site={one}:pause" for one in many)
+    asked_before = len(bot.calls("conversations.info"))
+    await bot.start_bot()
+
+    await bot.type("/mq pause CI is down", channel=many[0])
+
+    for channel in many:
+        card = await bot.wait_for_post("CI is down", channel)
+        assert has_button(card, "Resume queue")
+    assert len(bot.calls("conversations.info")) - asked_before < 10
+
+
+async def test_a_card_gets_its_buttons_when_slack_says_who_reads_the_channel(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause")
+    await bot.stop_bot()
+    bot.expected_refusals = {"users.conversations rate_limit", "conversations.info rate_limit"}
+    bot.break_slack("rate_limit", "users.conversations", retry_after=60)
+    bot.break_slack("rate_limit", "conversations.info", retry_after=3)
+    await bot.start_bot()
+    await bot.struck("rate_limit", 2)
+    bot.merge_queue.pause("acme/site", "CI is down", by="carol")
+    card = await bot.wait_for_post("CI is down")
+    assert not has_button(card, "Resume queue")
+
+    def looks() -> bool:
+        now = bot.now(card)
+        return now is not None and has_button(now, "Resume queue")
+
+    await until(looks, "the button")
+
+
+async def test_a_channel_that_is_shared_with_others_loses_its_buttons_at_once(
+    start_bot: StartBot,
+) -> None:
+    # One process: what `mqbot web` hears by itself, a worker reads some minutes later.
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:pause", mode="socket")
+    bot.merge_queue.pause("acme/site", "CI is down", by="carol")
+    card = await bot.wait_for_post("CI is down")
+    assert has_button(card, "Resume queue")
+    bot.slack.arrangement.change_channel(MERGE_QUEUE, {"is_ext_shared": True})
+    await until(lambda: "channel_sharing_heard" in bot.log.actions(), "the event")
+    bot.merge_queue.pause("acme/site", "The network is down", by="carol")
+    other = await bot.wait_for_post("The network is down")
+    assert not has_button(other, "Resume queue")
+
+
+def has_button(shown: Shown, label: str) -> bool:
+    return label in shown.labels

@@ -169,6 +169,6 @@ async def test_a_channel_is_shared_when_slack_says_so_or_nothing(directory: Dire
     assert await directory.channels.is_shared(CHANNEL) is False
     directory.sandbox.arrangement.change_channel(CHANNEL, {"is_ext_shared": True})
     assert await directory.channels.is_shared(CHANNEL) is False
-    directory.clock.advance(60)
+    directory.clock.advance(6 * 3600)
     assert await directory.channels.is_shared(CHANNEL) is True
     assert await directory.channels.is_shared("C0INCIDENT") is True

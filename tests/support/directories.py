@@ -24,8 +24,16 @@ class FakeChannels(ChannelDirectory):
         return self.others.get(channel_id, ChannelAccess.OPEN)
 
     @override
-    async def is_shared(self, channel_id: str) -> bool:
+    async def is_shared(self, channel_id: str) -> bool | None:
         return channel_id in self.shared
+
+    @override
+    async def learn(self) -> None:
+        return
+
+    @override
+    def wait(self, channel_id: str) -> float:
+        return 0
 
 
 def make_person(

@@ -185,6 +185,10 @@ class DisturbedPoster(ChannelPoster):
         return found
 
     @override
+    def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
+        return self._poster.lacks_buttons(channel_id, message_ts)
+
+    @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
         await self._steps.step("edit")
         await self._poster.update(channel_id, message_ts, message)

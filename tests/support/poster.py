@@ -130,6 +130,10 @@ class RecordingPoster(ChannelPoster):
         )
 
     @override
+    def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
+        return False
+
+    @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
         self.calls.append(Call("update", channel_id, message_ts))
         planned = self._next_failure("update", channel_id)

@@ -34,6 +34,7 @@ SCOPES = {
     "files_upload_v2": ("files:write",),
     "usergroups_list": ("usergroups:read",),
     "usergroups_users_list": ("usergroups:read",),
+    "users_conversations": ("channels:read", "groups:read"),
     "users_info": ("users:read",),
     "users_lookupByEmail": ("users:read.email",),
     "views_open": (),

@@ -1,16 +1,19 @@
-"""What Slack tells of its channels, remembered for a minute."""
+"""What Slack tells of its channels: asked for long before it is needed, and remembered."""
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.domain.channels import ChannelAccess
+from bot.domain.pacing import TokenBucket
 from bot.domain.people import Unanswered
 from bot.ports import ChannelDirectory, Clock
-from bot.slack.web_api.failures import CHANNEL_CODES, FAILURES, read_failure
+from bot.slack.web_api.failures import CHANNEL_CODES, FAILURES, Failure, read_failure
 from bot.slack.web_api.remembered import REMEMBERED_MOST, Remembered
 
 logger = logging.getLogger(__name__)
@@ -18,18 +21,48 @@ logger = logging.getLogger(__name__)
 LOOKUP_SECONDS = 2.0
 """How long a post waits to hear whether its channel is shared."""
 
+SHARED_REMEMBERED = timedelta(hours=6)
+"""Listed again every few minutes, and changed at once by the events that tell of it."""
+
+ASKED_AT_ONCE, ASKED_PER_SECOND = 8, 0.7
+"""Under the fifty a minute that Slack grants for conversations.info
+(https://docs.slack.dev/apis/web-api/rate-limits)."""
+
+CHANNELS_PER_PAGE = 999
+PAGES = 20
+
 
 class SlackChannels(ChannelDirectory):
-    """Reads `conversations.info`; joins public channels to be able to read back what it posted.
+    """Reads `users.conversations`, which tells of many at once, and `conversations.info`.
 
+    Joins public channels to be able to read back what it posted.
     https://docs.slack.dev/reference/methods/conversations.info
     """
 
     def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
         self._client = client
+        self._clock = clock
         self._access = Remembered(self._ask_access, clock, keeps=_is_open)
-        self._shared = Remembered(self._ask_shared, clock)
+        self._shared = Remembered(self._ask_shared, clock, kept=SHARED_REMEMBERED)
         self._shared_before: dict[str, bool] = {}
+        self._asking = TokenBucket(ASKED_AT_ONCE, ASKED_PER_SECOND)
+        self._limited_until: datetime | None = None
+
+    @override
+    async def learn(self) -> None:
+        async for channel in own_channels(self._client):
+            channel_id = str(channel.get("id"))
+            self._note_shared(channel_id, is_shared=_is_shared(channel))
+            if not channel.get("is_archived"):
+                self._access.put(channel_id, ChannelAccess.OPEN)
+
+    @override
+    def wait(self, channel_id: str) -> float:
+        if self._access.known(channel_id) is not None:
+            return 0
+        now = self._clock.now()
+        limited = self._limited_until - now if self._limited_until is not None else timedelta()
+        return max(limited, self._asking.wait(now)).total_seconds()
 
     @override
     async def access(self, channel_id: str) -> ChannelAccess:
@@ -37,7 +70,7 @@ class SlackChannels(ChannelDirectory):
         return ChannelAccess.UNKNOWN if isinstance(access, Unanswered) else access
 
     @override
-    async def is_shared(self, channel_id: str) -> bool:
+    async def is_shared(self, channel_id: str) -> bool | None:
         # What cannot be looked at counts as shared: private channels that the bot is not in, and
         # the conversations of other people. A moment without an answer makes no channel so, or a
         # card would be without its buttons until its next edit.
@@ -45,11 +78,22 @@ class SlackChannels(ChannelDirectory):
         if isinstance(shared, Unanswered):
             if shared.code in CHANNEL_CODES:
                 self._shared_before.pop(channel_id, None)
-            return self._shared_before.get(channel_id, True)
-        if len(self._shared_before) >= REMEMBERED_MOST:
-            self._shared_before.clear()
-        self._shared_before[channel_id] = shared
+                return True
+            return self._shared_before.get(channel_id)
+        self._remember_shared(channel_id, is_shared=shared)
         return shared
+
+    def heard_shared(self, channel_id: str, *, is_shared: bool) -> None:
+        """Slack tells by itself that a channel is shared now, or not any more."""
+        logger.info(
+            "a channel is shared now, or not any more",
+            extra={
+                "action": "channel_sharing_heard",
+                "channel": channel_id,
+                "is_shared": is_shared,
+            },
+        )
+        self._note_shared(channel_id, is_shared=is_shared)
 
     async def join(self, channel_id: str) -> bool:
         """Join a public channel; False when Slack refuses."""
@@ -68,20 +112,21 @@ class SlackChannels(ChannelDirectory):
         return True
 
     async def _ask_shared(self, channel_id: str) -> bool | Unanswered:
+        if self._asking.wait(self._clock.now()):
+            return Unanswered("asked_too_often")
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
-                answer = await self._client.conversations_info(channel=channel_id)
+                channel = await self._ask(channel_id)
         except FAILURES as error:
-            return Unanswered(read_failure(error).code)
-        channel: dict[str, Any] = answer.get("channel") or {}
-        return bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
+            return Unanswered(self._failed(error).code)
+        return _is_shared(channel)
 
     async def _ask_access(self, channel_id: str) -> ChannelAccess | Unanswered:
         try:
-            answer = await self._client.conversations_info(channel=channel_id)
+            channel = await self._ask(channel_id)
         except FAILURES as error:
-            return self._refused(channel_id, read_failure(error).code)
-        channel: dict[str, Any] = answer.get("channel") or {}
+            return self._refused(channel_id, self._failed(error))
+        self._note_shared(channel_id, is_shared=_is_shared(channel))
         if channel.get("is_archived"):
             return ChannelAccess.CLOSED
         if channel.get("is_im") or channel.get("is_member"):
@@ -90,16 +135,66 @@ class SlackChannels(ChannelDirectory):
             return ChannelAccess.INVITE
         return ChannelAccess.OPEN if await self.join(channel_id) else ChannelAccess.INVITE
 
-    def _refused(self, channel_id: str, code: str) -> ChannelAccess | Unanswered:
-        if code == "channel_not_found":
+    async def _ask(self, channel_id: str) -> Mapping[str, Any]:
+        self._asking.take(self._clock.now())
+        answer = await self._client.conversations_info(channel=channel_id)
+        return answer.get("channel") or {}
+
+    def _failed(self, error: Exception) -> Failure:
+        failure = read_failure(error)
+        if failure.is_for_rate:
+            wait = timedelta(seconds=failure.retry_after or 0)
+            self._limited_until = self._clock.now() + wait
+        return failure
+
+    def _refused(self, channel_id: str, failure: Failure) -> ChannelAccess | Unanswered:
+        if failure.code == "channel_not_found":
             # Slack hides private channels and other people's conversations from a bot outside.
             is_direct = channel_id.startswith("D")
             return ChannelAccess.DIRECT if is_direct else ChannelAccess.INVITE
-        logger.warning(
-            "channel not read",
-            extra={"action": "channel_not_read", "channel": channel_id, "error": code},
-        )
-        return Unanswered(code)
+        if not failure.is_for_rate:
+            logger.warning(
+                "channel not read",
+                extra={"action": "channel_not_read", "channel": channel_id, "error": failure.code},
+            )
+        return Unanswered(failure.code)
+
+    def _note_shared(self, channel_id: str, *, is_shared: bool) -> None:
+        self._shared.put(channel_id, is_shared)
+        self._remember_shared(channel_id, is_shared=is_shared)
+
+    def _remember_shared(self, channel_id: str, *, is_shared: bool) -> None:
+        if len(self._shared_before) >= REMEMBERED_MOST:
+            self._shared_before.clear()
+        self._shared_before[channel_id] = is_shared
+
+
+async def own_channels(client: AsyncWebClient) -> AsyncIterator[Mapping[str, Any]]:
+    """The channels that the bot is in, as far as Slack lists them.
+
+    https://docs.slack.dev/reference/methods/users.conversations
+    """
+    cursor: str | None = None
+    for _ in range(PAGES):
+        try:
+            page = await client.users_conversations(
+                types="public_channel,private_channel", limit=CHANNELS_PER_PAGE, cursor=cursor
+            )
+        except FAILURES as error:
+            logger.info(
+                "channels not listed",
+                extra={"action": "channels_not_listed", "error": read_failure(error).code},
+            )
+            return
+        for channel in page.get("channels") or []:
+            yield channel
+        cursor = (page.get("response_metadata") or {}).get("next_cursor")
+        if not cursor:
+            return
+
+
+def _is_shared(channel: Mapping[str, Any]) -> bool:
+    return bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
 
 
 def _is_open(access: ChannelAccess) -> bool:

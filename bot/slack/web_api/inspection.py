@@ -13,11 +13,13 @@ from typing_extensions import override
 from bot.domain.inspection import BotStanding, ChannelStanding, ChannelState, InspectionFailed
 from bot.ports import Clock
 from bot.ports.inspection import SlackInspection
+from bot.slack.web_api.channels import own_channels
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
+from bot.slack.web_api.limits import DEFAULT_WAIT_SECONDS
 
 
 class WebApiInspection(SlackInspection):
-    """Each method is one call of the Web API and raises only InspectionFailed."""
+    """Each method asks the Web API and raises only InspectionFailed."""
 
     def __init__(self, client: AsyncWebClient, app_token: SecretStr | None, clock: Clock) -> None:
         self._client = client
@@ -52,15 +54,28 @@ class WebApiInspection(SlackInspection):
     @override
     async def channel(self, channel_id: str) -> ChannelStanding:
         """https://docs.slack.dev/reference/methods/conversations.info."""
-        try:
-            answer = await self._client.conversations_info(channel=channel_id)
-        except FAILURES as error:
-            failed = _failed(error)
-            if failed.code == "channel_not_found":
-                return ChannelStanding(ChannelState.HIDDEN)
-            raise failed from error
-        channel: dict[str, Any] = answer.get("channel") or {}
-        return ChannelStanding(_state(channel), channel.get("name"))
+        while True:
+            try:
+                answer = await self._client.conversations_info(channel=channel_id)
+            except FAILURES as error:
+                failure = read_failure(error)
+                if failure.code == "channel_not_found":
+                    return ChannelStanding(ChannelState.HIDDEN)
+                if not failure.is_for_rate:
+                    raise _failed(error) from error
+                await self._clock.sleep(failure.retry_after or DEFAULT_WAIT_SECONDS)
+            else:
+                channel: dict[str, Any] = answer.get("channel") or {}
+                return ChannelStanding(_state(channel), channel.get("name"))
+
+    @override
+    async def channels(self) -> Mapping[str, ChannelStanding]:
+        found: dict[str, ChannelStanding] = {}
+        async for channel in own_channels(self._client):
+            # Slack lists only those that the bot is in, and does not say so of each.
+            standing = ChannelStanding(_state({**channel, "is_member": True}), channel.get("name"))
+            found[str(channel.get("id"))] = standing
+        return found
 
     def _ahead(self, answer: AsyncSlackResponse) -> timedelta | None:
         try:

@@ -15,13 +15,13 @@ from bot.domain.channels import is_person
 from bot.domain.deliveries import SURELY_SHOWN
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed
 from bot.domain.message import Message, Thread
+from bot.messages.blocks import has_controls, without_controls
 from bot.ports import ChannelPoster, Clock
 from bot.slack.tracing import tracing
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.directs import DirectChannels
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
 from bot.slack.web_api.recipients import Recipients
-from bot.slack.web_api.shared_channels import fit_for_channel
 
 METADATA_TYPE = "mqbot_delivery"
 CLOCK_ALLOWANCE = timedelta(hours=1)
@@ -73,6 +73,10 @@ class _Search:
             raise PostInDoubt(INVALID_CURSOR)
 
 
+ASKED_AGAIN_SECONDS = 20.0
+"""How soon an edit is tried again when Slack has not said who reads the channel."""
+
+
 class SlackPoster(ChannelPoster):
     """The delivery id travels in the message's metadata and in its first block's id.
 
@@ -99,6 +103,7 @@ class SlackPoster(ChannelPoster):
         self._directs = DirectChannels(client)
         self._bot_id = bot_id
         self._user_id = user_id
+        self._without_buttons: set[tuple[str, str]] = set()
         self._app_id: str | None = None
         self._searches: dict[tuple[str, str, datetime, str | None], _Search] = {}
         # How far Slack's clock was ahead of ours, and behind it, at most.
@@ -114,7 +119,7 @@ class SlackPoster(ChannelPoster):
     async def _post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None
     ) -> str:
-        channel, message = await self._addressed(channel_id, message)
+        channel, message, is_whole = await self._addressed(channel_id, message)
         try:
             answer = await self._client.chat_postMessage(
                 channel=channel,
@@ -135,7 +140,15 @@ class SlackPoster(ChannelPoster):
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
+        if not is_whole:
+            self._without_buttons.add((channel_id, ts))
         return ts
+
+    @override
+    def lacks_buttons(self, channel_id: str, message_ts: str) -> bool:
+        lacking = (channel_id, message_ts) in self._without_buttons
+        self._without_buttons.discard((channel_id, message_ts))
+        return lacking
 
     @override
     async def find(
@@ -236,7 +249,9 @@ class SlackPoster(ChannelPoster):
     @override
     async def update(self, channel_id: str, message_ts: str, message: Message) -> None:
         """The metadata stays; `parse` has to be said, chat.update would link names by itself."""
-        channel, message = await self._addressed(channel_id, message)
+        channel, message, is_whole = await self._addressed(channel_id, message)
+        if not is_whole:
+            raise PostPostponed("channel_not_known", retry_after=ASKED_AGAIN_SECONDS)
         try:
             await self._client.chat_update(
                 channel=channel,
@@ -249,15 +264,23 @@ class SlackPoster(ChannelPoster):
         except FAILURES as error:
             raise post_error(error, workspace_wide=True) from error
 
-    async def _addressed(self, channel_id: str, message: Message) -> tuple[str, Message]:
-        """The channel to post to, with what is fit for it."""
+    async def _addressed(self, channel_id: str, message: Message) -> tuple[str, Message, bool]:
+        """The channel to post to, with what is fit for it.
+
+        The last is False where that leaves buttons out because nobody knows yet who reads them.
+        """
         if self._recipients is not None and is_person(channel_id):
             await self._recipients.require(channel_id)
         direct = await self._directs.channel(channel_id)
         if direct != channel_id:
             # Nobody but the person themselves reads the bot's messages to them.
-            return direct, message
-        return channel_id, await fit_for_channel(message, channel_id, self._channels)
+            return direct, message, True
+        if not has_controls(message.blocks):
+            return channel_id, message, True
+        is_shared = await self._channels.is_shared(channel_id)
+        if is_shared is False:
+            return channel_id, message, True
+        return channel_id, without_controls(message), is_shared is not None
 
     async def _history(self, channel_id: str, search: _Search) -> Mapping[str, Any]:
         try:

@@ -1,4 +1,4 @@
-"""Answers of Slack, remembered for a minute at most and asked for once at a time."""
+"""Answers of Slack, remembered for a while and asked for once at a time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ class _Known(Generic[Value]):
 class Remembered(Generic[Value]):
     """What `ask` answered for a key. A failure is not remembered: the next one asks again.
 
-    An answer counts as old as the question, so that nothing older than a minute is ever used.
+    An answer counts as old as the question, so that nothing older than `kept` is ever used.
     """
 
     def __init__(
@@ -33,18 +33,31 @@ class Remembered(Generic[Value]):
         clock: Clock,
         *,
         keeps: Callable[[Value], bool] = lambda _: True,
+        kept: timedelta = REMEMBERED,
     ) -> None:
-        """`keeps`: which answers are remembered."""
+        """`keeps`: which answers are remembered; `kept`: for how long."""
         self._ask = ask
         self._clock = clock
         self._keeps = keeps
+        self._kept = kept
         self._known: dict[str, _Known[Value]] = {}
         self._asking: dict[str, asyncio.Task[Value | Unanswered]] = {}
 
-    async def get(self, key: str) -> Value | Unanswered:
+    def known(self, key: str) -> Value | None:
+        """What is remembered."""
         known = self._known.get(key)
-        if known is not None and known.asked_at <= self._clock.now() < known.asked_at + REMEMBERED:
+        if known is not None and known.asked_at <= self._clock.now() < known.asked_at + self._kept:
             return known.value
+        return None
+
+    def put(self, key: str, value: Value) -> None:
+        """Remember what Slack has said without being asked for this key."""
+        self._remember(key, value, self._clock.now())
+
+    async def get(self, key: str) -> Value | Unanswered:
+        known = self.known(key)
+        if known is not None:
+            return known
         asking = self._asking.get(key)
         if asking is None:
             asking = asyncio.create_task(self._find_out(key))
@@ -58,9 +71,14 @@ class Remembered(Generic[Value]):
             answer = await self._ask(key)
         finally:
             del self._asking[key]
-        self._known.pop(key, None)
-        if not isinstance(answer, Unanswered) and self._keeps(answer):
-            if len(self._known) >= REMEMBERED_MOST:
-                self._known.pop(next(iter(self._known)))
-            self._known[key] = _Known(answer, asked_at)
+        if isinstance(answer, Unanswered) or not self._keeps(answer):
+            self._known.pop(key, None)
+        else:
+            self._remember(key, answer, asked_at)
         return answer
+
+    def _remember(self, key: str, value: Value, asked_at: datetime) -> None:
+        self._known.pop(key, None)
+        if len(self._known) >= REMEMBERED_MOST:
+            self._known.pop(next(iter(self._known)))
+        self._known[key] = _Known(value, asked_at)

@@ -15,6 +15,6 @@ async def fit_for_channel(
     """
     if not has_controls(message.blocks):
         return message
-    if channel_id is None or await channels.is_shared(channel_id):
+    if channel_id is None or await channels.is_shared(channel_id) is not False:
         return without_controls(message)
     return message

@@ -193,7 +193,7 @@ class PostDeliveries:
                 behind = [] if goes_on else [_given_back(one, self.clock.now()) for one in left]
                 following = left[0] if goes_on and left else None
                 shown = batch.revisions.get(delivery.delivery_id, 0)
-                if after.times_absent >= PLAIN_AFTER:
+                if after.times_absent >= PLAIN_AFTER or self._lacks_buttons(after):
                     # Its blocks are missing: the next edit adds them.
                     shown = 0
                 await self.outcomes.run(Outcome([after, *behind], shown, parked, following))
@@ -226,6 +226,10 @@ class PostDeliveries:
                 self.nudge(wait.total_seconds())
                 return _given_back(delivery, now + wait), None
             return await self._post(delivery, message, batch)
+
+    def _lacks_buttons(self, posted: Delivery) -> bool:
+        ts = posted.message_ts
+        return ts is not None and self.poster.lacks_buttons(posted.channel_id, ts)
 
     def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
         if delivery.subject.kind in TRUE_FOR_A_WHILE:

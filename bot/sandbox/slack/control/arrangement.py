@@ -105,12 +105,16 @@ class Arrangement:
     def change_channel(self, channel_id: str, changes: Mapping[str, object]) -> Json:
         """Set one of `_CHANNEL_CHANGES` of a channel."""
         channel = self._known_channel(channel_id)
+        was_shared = channel.is_ext_shared
         for name, value in changes.items():
             wanted = _CHANNEL_CHANGES.get(name)
             if wanted is None or not isinstance(value, wanted):
                 raise ControlRefusal("invalid_change", f"{name} cannot be set to that")
             setattr(channel, name, value)
         self._workspace.touch(channel)
+        if channel.is_ext_shared is not was_shared:
+            kind = "channel_shared" if channel.is_ext_shared else "channel_unshared"
+            self._workspace.notify(Change(kind, channel=channel.id))
         return {"ok": True}
 
     def set_member(self, channel_id: str, user_id: str, *, is_member: bool) -> Json:

@@ -17,6 +17,7 @@ _MESSAGES: dict[ChannelKind, tuple[str, str, str]] = {
     "im": ("message.im", "im:history", "im"),
     "mpim": ("message.mpim", "mpim:history", "mpim"),
 }
+_OTHER_TEAM = "T0PARTNER"
 _CHANNEL_LETTER: dict[ChannelKind, str] = {"public": "C", "private": "G", "im": "D", "mpim": "G"}
 
 
@@ -65,6 +66,8 @@ class AppEvents:
             return
         if change.joined is not None:
             self._tell_joined(channel, change.joined)
+        if change.kind in {"channel_shared", "channel_unshared"}:
+            self._tell_shared(channel, change.kind)
         if change.message is None or not self._installation.is_member(channel):
             return
         if change.kind == "message":
@@ -126,6 +129,20 @@ class AppEvents:
             "ts": ts,
         }
         _ = self.send(event | self._place(channel, ts), channel)
+
+    def _tell_shared(self, channel: Channel, kind: str) -> None:
+        scope = "channels:read" if channel.kind == "public" else "groups:read"
+        if not self.declares(kind) or scope not in self._installation.manifest.bot_scopes:
+            return
+        if channel.is_private and not self._installation.is_member(channel):
+            return
+        event_ts = self._installation.workspace.new_ts()
+        event: Json = {"type": kind, "channel": channel.id, "event_ts": event_ts}
+        if kind == "channel_shared":
+            event["connected_team_id"] = _OTHER_TEAM
+        else:
+            event |= {"previously_connected_team_id": _OTHER_TEAM, "is_ext_shared": False}
+        _ = self.send(event, channel)
 
     def _tell_joined(self, channel: Channel, user: str) -> None:
         scope = "channels:read" if channel.kind == "public" else "groups:read"

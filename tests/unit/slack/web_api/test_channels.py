@@ -7,6 +7,7 @@ from bot.slack.web_api.channels import SlackChannels
 from tests.support.clock import FakeClock
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
 
+A_DAY = 86400
 PUBLIC = {"channel": {"id": "C1", "is_channel": True, "is_member": False}}
 JOINED = {"channel": {"id": "C1", "is_channel": True, "is_member": True}}
 PRIVATE = {"channel": {"id": "C1", "is_private": True, "is_member": False}}
@@ -69,7 +70,7 @@ async def test_a_moment_without_an_answer_takes_no_buttons_from_a_channel_that_w
     seen = []
     for _ in range(4):
         seen.append(await channels.is_shared("C1"))
-        clock.advance(61)
+        clock.advance(A_DAY)
     assert seen == [False, False, True, True]
 
 
@@ -79,9 +80,65 @@ async def test_a_channel_that_slack_hides_counts_as_shared_whatever_it_was() -> 
     seen = []
     for _ in range(3):
         seen.append(await channels.is_shared("C1"))
-        clock.advance(61)
-    assert seen == [False, True, True]
+        clock.advance(A_DAY)
+    assert seen == [False, True, None]
 
 
-async def test_a_channel_of_which_slack_never_said_anything_counts_as_shared() -> None:
-    assert await SlackChannels(ScriptedClient("ratelimited"), FakeClock()).is_shared("C1")
+async def test_of_a_channel_of_which_slack_never_said_anything_nothing_is_known() -> None:
+    channels = SlackChannels(ScriptedClient("ratelimited"), FakeClock())
+    assert await channels.is_shared("C1") is None
+
+
+async def test_that_a_channel_is_not_shared_is_remembered_for_hours() -> None:
+    client, clock = ScriptedClient(JOINED), FakeClock()
+    channels = SlackChannels(client, clock)
+    for _ in range(6):
+        assert await channels.is_shared("C1") is False
+        clock.advance(3500)
+    assert len(client.calls) == 1
+
+
+async def test_all_channels_that_the_bot_is_in_are_learnt_with_few_calls() -> None:
+    pages: list[Answer] = [
+        {
+            "channels": [{"id": "C1"}, {"id": "C2", "is_ext_shared": True}],
+            "response_metadata": {"next_cursor": "more"},
+        },
+        {"channels": [{"id": "C3", "is_archived": True}]},
+    ]
+    client = ScriptedClient(*pages)
+    channels = SlackChannels(client, FakeClock())
+    await channels.learn()
+    assert [await channels.is_shared(one) for one in ("C1", "C2", "C3")] == [False, True, False]
+    assert await channels.access("C1") is ChannelAccess.OPEN
+    assert [name for name, _ in client.calls] == ["users.conversations"] * 2
+    assert channels.wait("C1") == 0
+
+
+async def test_what_slack_tells_by_itself_counts_at_once() -> None:
+    channels = SlackChannels(ScriptedClient(JOINED), FakeClock())
+    assert await channels.is_shared("C1") is False
+    channels.heard_shared("C1", is_shared=True)
+    assert await channels.is_shared("C1") is True
+    channels.heard_shared("C1", is_shared=False)
+    assert await channels.is_shared("C1") is False
+
+
+async def test_slack_is_asked_about_no_more_channels_than_it_grants() -> None:
+    client, clock = ScriptedClient(*[JOINED] * 100), FakeClock()
+    channels = SlackChannels(client, clock)
+    for _ in range(60):
+        for number in range(100):
+            await channels.is_shared(f"C{number}")
+        clock.advance(1)
+    assert len(client.calls) <= 50
+    assert channels.wait("C99") > 0
+
+
+async def test_a_rate_limit_is_waited_for_before_slack_is_asked_again() -> None:
+    client, clock = ScriptedClient("ratelimited", JOINED), FakeClock()
+    channels = SlackChannels(client, clock)
+    assert channels.wait("C1") == 0
+    assert await channels.access("C1") is ChannelAccess.UNKNOWN
+    await clock.sleep(channels.wait("C1"))
+    assert await channels.access("C1") is ChannelAccess.OPEN
