@@ -209,9 +209,32 @@ async def test_a_check_changes_nothing(installation: Installation) -> None:
     assert report.of("channel")["sentence"] == "It is public; the bot joins when it posts."
     assert report.code == 0
     asked = {one["method"] for one in installation.slack.calls.since(0)}
-    assert asked == {"auth.test", "apps.connections.open", "conversations.info"}
+    assert asked == {
+        "auth.test",
+        "apps.connections.open",
+        "conversations.info",
+        "users.conversations",
+    }
     assert {one.method for one in installation.merge_queue.requests} == {"GET"}
     assert installation.slack.socket_mode.connections == 0
+
+
+async def test_more_channels_than_slack_answers_for_in_a_minute_are_all_checked(
+    installation: Installation,
+) -> None:
+    arrangement = installation.slack.arrangement
+    app = installation.slack.installation.bot_user_id
+    many = [arrangement.add_channel(f"team{n}", [])["channel"] for n in range(60)]
+    for channel in many:
+        arrangement.set_member(channel, app, is_member=True)
+    installation.slack.faults.arm(
+        {"name": "rate_limit", "method": "conversations.info", "retry_after": 1}
+    )
+    channels = ";".join(f"{REPOSITORY}={one}" for one in [*many, "C0RELEASE"])
+    report = await installation.check("--json", MQBOT_CHANNELS=channels)
+    found = [one["sentence"] for one in report.findings if one["area"] == "channel"]
+    assert sorted(set(found)) == ["It is public; the bot joins when it posts.", "The bot is in it."]
+    assert (len(found), report.code) == (61, 0)
 
 
 async def test_settings_that_cannot_be_read_end_with_two_and_the_rest_is_named(
