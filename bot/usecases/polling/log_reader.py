@@ -63,6 +63,7 @@ class LogReader:
     under way reads the whole overlap. `cursor_failures`: pages behind a cursor that failed in a
     row. `duplicates`: ids that were reported, since another event has the same.
     `titles_wanted`: pull requests have entered the queue whose titles are not read yet.
+    `went_round`: the links of the last walk led back to a page that had been read.
     """
 
     position: Position | None
@@ -90,6 +91,7 @@ class LogReader:
     cursor_failures: int = 0
     duplicates: set[int] = field(default_factory=set)
     titles_wanted: bool = False
+    went_round: bool = False
 
     @property
     def known_position(self) -> Position:

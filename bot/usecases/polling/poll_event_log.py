@@ -66,14 +66,16 @@ TOGETHER = 1000
 class _Read:
     """A walk under way: what of it is read and not stored, and `walk`, where it goes on.
 
-    `window` is the whole one. `shown`: the pages so far, by their events. `idle`: pages in a row
-    that showed nothing new. `oldest` is the oldest event of the last page, if that listed the
-    newest first. `restarted`: the walk was begun again, since a cursor was refused.
+    `unstored` tells what each of `records` is, by its id. `window` is the whole one. `shown`: the
+    pages so far, by their events. `idle`: pages in a row that showed nothing new. `oldest` is the
+    oldest event of the last page, if that listed the newest first. `restarted`: the walk was begun
+    again, since a cursor was refused.
     """
 
     window: Window
     walk: Walk
     records: list[EventRecord] = field(default_factory=list)
+    unstored: dict[int, int] = field(default_factory=dict)
     pages: int = 0
     idle: int = 0
     shown: set[int] = field(default_factory=set)
@@ -211,7 +213,8 @@ class PollEventLog:
             read.records += self._new(page, position, reader, read)
             newest = newest_of((event.received_at for event in page.events), served_at)
             cursor = page.next_cursor
-            if cursor is not None and read.is_endless:
+            goes_round = cursor in read.cursors
+            if cursor is not None and (read.is_endless or (goes_round and reader.went_round)):
                 report(
                     self.measures,
                     LogProblem.ENDLESS,
@@ -222,8 +225,10 @@ class PollEventLog:
                 cursor = None
             if cursor is None:
                 await self._finish(position, lease, reader, read, newest, begun_at)
+                reader.went_round = goes_round
                 return
-            if cursor in read.cursors:
+            if goes_round:
+                reader.went_round = True
                 _forget_walk(reader, read)
                 raise MergeQueueProtocolError("the event log repeats its cursors")
             read.cursors.add(cursor)
@@ -254,23 +259,23 @@ class PollEventLog:
         position = replace(reader.known_position, walk=walk)
         await self.events.go_on(reader, position, lease, read.records)
         read.records = []
+        read.unstored.clear()
 
     def _new(
         self, page: EventPage, position: Position, reader: LogReader, read: _Read
     ) -> list[EventRecord]:
         """What of the page is not stored yet, and somebody may want to hear of."""
-        unstored = {one.event_id: content(one) for one in read.records}
         records: list[EventRecord] = []
         duplicates: list[int] = []
         for event in page.events:
             known = reader.seen.get(event.id)
-            before = unstored.get(event.id) if known is None else known[1]
+            before = read.unstored.get(event.id) if known is None else known[1]
             if before is not None:
                 if before != content(event):
                     duplicates.append(event.id)
             elif event.received_at >= position.origin and not reader.is_history(event):
                 records.append(keep(event, position.repository))
-                unstored[event.id] = content(event)
+                read.unstored[event.id] = content(event)
         report_duplicates(self.measures, position.repository, reader, duplicates)
         if records:
             reader.active_at = self.clock.now()

@@ -749,6 +749,22 @@ async def test_links_without_end_are_not_followed_without_end() -> None:
     assert bot.told() == events(*told)
 
 
+async def test_links_that_go_round_in_a_circle_hold_nothing_up() -> None:
+    bot, service = await odd_reading()
+    told: list[int] = []
+    for number in range(3):
+        told += [bot.tell(number=2 * number).id, bot.tell(number=2 * number + 1).id]
+        shown = tuple(service.logs[SITE])
+        circle = [EventPage(shown, link, bot.clock.now()) for link in ("one", "two", "one")]
+        service.script(SITE, *circle)
+        with suppress(MergeQueueProtocolError):
+            await bot.poll()
+        service.pages[SITE].clear()
+
+    assert bot.told() == events(*told)
+    assert bot.measures.problems == {LogProblem.ENDLESS: 2}
+
+
 async def test_new_events_without_end_are_not_read_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
