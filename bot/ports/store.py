@@ -125,6 +125,13 @@ class Transaction(Protocol):
     @property
     def resume_watchers(self) -> ResumeWatchers: ...
 
+    async def rename_channel(self, old: str, new: str) -> bool:
+        """Move all that is kept for a channel to its new id; what is there already stays.
+
+        False while a post is being sent to the old id: then nothing is changed.
+        """
+        ...
+
 
 class Store(Protocol):
     """The database. No network call is ever made inside a transaction."""

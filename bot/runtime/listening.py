@@ -12,6 +12,7 @@ from bot.runtime.adapters import Ports
 from bot.runtime.answering import Answering
 from bot.scheduler import next_digest
 from bot.slack.listeners.actions import ActionListeners
+from bot.slack.listeners.channel_ids import ChannelIds
 from bot.slack.listeners.channels import ChannelListeners
 from bot.slack.listeners.commands import CommandListeners
 from bot.slack.listeners.group_form import GroupFormListener
@@ -52,6 +53,7 @@ from bot.usecases.preferences.channel_default import ChannelDefault
 from bot.usecases.preferences.link_account import LinkAccount
 from bot.usecases.preferences.manage_boards import ManageBoards
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
+from bot.usecases.preferences.rename_channel import RenameChannel
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,12 @@ def build_listeners(
     group_form = GroupFormListener(answering.grouping, groups, *behind)
     commands = CommandListeners(settings.command, answers, *behind)
     channels = ChannelListeners(slack.channels)
+    channel_ids = ChannelIds(RenameChannel(ports.store, ports.clock, nudge), inbox, once)
     app = build_app(
-        slack.client, slack.identity, (commands, actions, views, group_form, home, channels), once
+        slack.client,
+        slack.identity,
+        (commands, actions, views, group_form, home, channels, channel_ids),
+        once,
     )
     ahead = AcknowledgedAhead(settings.command, inbox, boundary, slack.client, slack.replies)
     return Listening(Reception(app, ports.measures, ahead), home, use_cases)

@@ -223,6 +223,13 @@ def read_value(view: OpenView, block_id: str, action_id: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
+class ChannelIdChanged(Payload):
+    """https://docs.slack.dev/reference/events/channel_id_changed."""
+
+    old_channel_id: str
+    new_channel_id: str
+
+
 class HomeOpened(Payload):
     """https://docs.slack.dev/reference/events/app_home_opened."""
 

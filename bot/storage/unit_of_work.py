@@ -14,6 +14,7 @@ from bot.storage.execution.connections import Connections, connections_of
 from bot.storage.execution.failures import as_store_errors
 from bot.storage.execution.statements import Statements
 from bot.storage.outbox import SqlOutbox
+from bot.storage.outbox.renamed_channels import rename_channel
 from bot.storage.parts.accounts import SqlAccounts
 from bot.storage.parts.audit import SqlAudit
 from bot.storage.parts.bisections import SqlBisections
@@ -185,6 +186,10 @@ class SqlTransaction(ports.Transaction):
     @override
     def reminders(self) -> SqlReminders:
         return SqlReminders(self._statements)
+
+    @override
+    async def rename_channel(self, old: str, new: str) -> bool:
+        return await rename_channel(self._statements, old, new)
 
 
 class SqlStore(ports.Store):

@@ -1,5 +1,7 @@
 """Slack refuses posts to a channel: they are kept, people are told, and it goes on by itself."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.e2e.conftest import StartBot
@@ -9,6 +11,7 @@ from tests.support.clock import MovedClock
 pytestmark = pytest.mark.e2e
 
 LOOKED_AT_AGAIN = 121
+MOVED = "C0MOVED"
 
 
 async def refused_bot(start_bot: StartBot, code: str) -> BotTester:
@@ -95,3 +98,23 @@ async def test_a_private_channel_is_told_of_everything_once_the_bot_is_back(
     bot.slack.arrangement.set_member(INCIDENTS, me, is_member=True)
     await bot.pass_time(LOOKED_AT_AGAIN)
     await bot.wait_for_post(f"#{number}", INCIDENTS, by=ALICE)
+
+
+async def test_a_channel_whose_id_changed_hears_on_and_its_card_stays_true(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,pause,style:feed")
+    bot.merge_queue.pause("acme/site", "Database migration", by="carol")
+    card = await bot.wait_for_post("Queue paused")
+    card = await bot.wait_for_change(card, "by carol · since")
+    card = await bot.wait_for_change(card, "0 pull requests queued")
+
+    bot.slack.arrangement.change_channel_id(MERGE_QUEUE, MOVED)
+    await bot.logged("channel_renamed")
+    assert bot.merge_queue.unpause("acme/site", by="dave")
+    number = bot.enqueue()
+
+    await bot.wait_for_post(f"#{number}", MOVED)
+    await bot.wait_for_post("Queue unpaused", MOVED)
+    await bot.wait_for_change(replace(card, channel=MOVED), "lifted by dave")
+    assert len(bot.posts(MOVED)) == 3

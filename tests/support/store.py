@@ -1,10 +1,11 @@
 """InMemoryStore: the Store port in dictionaries."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from typing_extensions import override
 
@@ -14,7 +15,7 @@ from bot.domain.audit import AuditRecord
 from bot.domain.bisections import Bisection
 from bot.domain.boards import Board, Sight
 from bot.domain.cards import Card, CardKind
-from bot.domain.deliveries import Delivery, Subject, SubjectKind
+from bot.domain.deliveries import Delivery, DeliveryState, Subject, SubjectKind
 from bot.domain.errors import LeaseLost, StoreUnavailable
 from bot.domain.event_log import LastPoll, Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
@@ -152,6 +153,40 @@ class InMemoryStore(ports.Store):
                 self.transactions += 1
         finally:
             self._inside.discard(task)
+
+
+def renamed(contents: Contents, old: str, new: str) -> bool:
+    """What `Transaction.rename_channel` does."""
+    deliveries, lines = contents.deliveries, contents.next_sequences
+    moving = [one for one in deliveries.values() if one.channel_id == old]
+    if any(one.state is DeliveryState.SENDING for one in moving):
+        return False
+    for one in moving:
+        shift = lines.get((new, one.urgent, one.digest), 1)
+        deliveries[one.delivery_id] = replace(one, sequence=one.sequence + shift)
+    for line in [line for line in lines if line[0] == old]:
+        lines[new, *line[1:]] = lines.get((new, *line[1:]), 1) + lines[line]
+    _move(deliveries, old, new, lambda one: one.subject)
+    _move(contents.boards, old, new, lambda one: one.repository)
+    _move(contents.cards, old, new, lambda one: (one.name, one.generation))
+    _move(contents.timers, old, new, lambda one: (one.repository, one.paused_at))
+    _move(contents.group_acts, old, new, lambda one: one.group_act_id)
+    _move(contents.subscriptions, old, new, lambda one: (one.repository, one.source))
+    for key in [key for key in contents.subscriptions if key[0] == old]:
+        contents.subscriptions[new, *key[1:]] = contents.subscriptions.pop(key)
+    if old in contents.channel_defaults:
+        contents.channel_defaults.setdefault(new, contents.channel_defaults.pop(old))
+    return True
+
+
+def _move(kept: dict[Any, Any], old: str, new: str, same: Callable[[Any], object]) -> None:
+    """What is the `same` as something that the new id has already goes."""
+    there = {same(one) for one in kept.values() if one.channel_id == new}
+    for key, one in list(kept.items()):
+        if one.channel_id == old and same(one) in there:
+            del kept[key]
+        elif one.channel_id == old:
+            kept[key] = replace(one, channel_id=new)
 
 
 class InMemoryLeases(ports.Leases):
@@ -458,6 +493,11 @@ class InMemoryTransaction(ports.Transaction):
         self._channel_defaults = InMemoryChannelDefaults(contents.channel_defaults)
         self._timers = InMemoryTimers(contents.timers)
         self._reminders = InMemoryReminders(contents.reminders, contents.pauses)
+        self._contents = contents
+
+    @override
+    async def rename_channel(self, old: str, new: str) -> bool:
+        return renamed(self._contents, old, new)
 
     @property
     @override

@@ -117,6 +117,12 @@ class Arrangement:
             self._workspace.notify(Change(kind, channel=channel.id))
         return {"ok": True}
 
+    def change_channel_id(self, channel_id: str, new_id: str) -> Json:
+        """Give a channel another id, as Slack may when it is to be shared; the app hears of it."""
+        self._known_channel(channel_id)
+        self._workspace.change_channel_id(channel_id, new_id)
+        return {"ok": True}
+
     def set_member(self, channel_id: str, user_id: str, *, is_member: bool) -> Json:
         """Put a person or the app's bot user into a channel, or take them out."""
         channel = self._known_channel(channel_id)

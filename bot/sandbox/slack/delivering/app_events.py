@@ -64,10 +64,7 @@ class AppEvents:
         channel = self._installation.workspace.channels.get(change.channel or "")
         if channel is None:
             return
-        if change.joined is not None:
-            self._tell_joined(channel, change.joined)
-        if change.kind in {"channel_shared", "channel_unshared"}:
-            self._tell_shared(channel, change.kind)
+        self._tell_of_channel(channel, change)
         if change.message is None or not self._installation.is_member(channel):
             return
         if change.kind == "message":
@@ -77,6 +74,18 @@ class AppEvents:
             self._tell_changed(channel, change.message, change.previous)
         elif change.kind == "message_deleted":
             self._tell_deleted(channel, change.message)
+
+    def _tell_of_channel(self, channel: Channel, change: Change) -> None:
+        if change.joined is not None:
+            self._tell_joined(channel, change.joined)
+        if change.kind in {"channel_shared", "channel_unshared"}:
+            self._tell_shared(channel, change.kind)
+        if change.kind == "channel_id" and self.declares("channel_id_changed"):
+            event = {
+                "type": "channel_id_changed",
+                "event_ts": self._installation.workspace.new_ts(),
+            }
+            _ = self.send(event | {"old_channel_id": change.text, "new_channel_id": channel.id})
 
     def _hears_messages(self, channel: Channel) -> bool:
         event, scope, _ = _MESSAGES[channel.kind]

@@ -295,6 +295,14 @@ class Workspace:
         """Tell that a channel is not what it was."""
         self.notify(Change("channel", channel=channel.id))
 
+    def change_channel_id(self, old: str, new: str) -> None:
+        channel = self.channels.pop(old)
+        channel.id = new
+        for message in (*channel.messages, *channel.ephemerals):
+            message.channel = new
+        self.channels[new] = channel
+        self.notify(Change("channel_id", channel=new, text=old))
+
     def join(self, channel: Channel, user_id: str) -> None:
         channel.members.add(user_id)
         self.notify(Change("channel", channel=channel.id, joined=user_id))

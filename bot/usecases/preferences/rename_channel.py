@@ -1,0 +1,37 @@
+"""Slack gave a channel another id: what the bot keeps for the channel moves to the new one."""
+
+import logging
+from dataclasses import dataclass
+
+from bot.ports import Clock, Nudge, Store
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS = 60
+"""A second apart: a claim of posts that are being sent lasts half as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenameChannel:
+    """Waits until nothing is being sent to the old id."""
+
+    store: Store
+    clock: Clock
+    nudge: Nudge
+
+    async def run(self, old: str, new: str) -> None:
+        """Raises StoreError."""
+        for _ in range(ATTEMPTS):
+            async with self.store.begin() as transaction:
+                is_renamed = await transaction.rename_channel(old, new)
+            if is_renamed:
+                # Settings that name the old id would bring it back at the next start.
+                logger.warning("channel id changed", extra=_fields("channel_renamed", old, new))
+                self.nudge()
+                return
+            await self.clock.sleep(1)
+        logger.error("channel id not changed", extra=_fields("channel_not_renamed", old, new))
+
+
+def _fields(action: str, old: str, new: str) -> dict[str, str]:
+    return {"action": action, "channel": old, "new_channel": new}

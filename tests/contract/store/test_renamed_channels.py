@@ -1,0 +1,124 @@
+"""Slack gives a channel another id: what is kept for it moves."""
+
+import pytest
+
+from bot.domain.boards import Board
+from bot.domain.cards import CardKind, CardName
+from bot.domain.deliveries import DeliveryState, delivered, postponed
+from bot.ports import ParkedChannel, Store
+from tests.support.make import make_subscription
+from tests.support.stored import (
+    NOW,
+    SHOP,
+    SITE,
+    add,
+    after,
+    claim,
+    event_subject,
+    ids,
+    make_new,
+    record,
+)
+
+OLD, NEW = "G0OLD", "C0NEW"
+
+
+async def rename(store: Store) -> bool:
+    async with store.begin() as transaction:
+        return await transaction.rename_channel(OLD, NEW)
+
+
+async def test_what_waits_is_posted_to_the_new_id_in_order(store: Store) -> None:
+    await add(store, *(make_new(number, channel_id=OLD) for number in (1, 2, 3)))
+    (first,) = await claim(store, NOW, per_channel=1)
+    await record(store, delivered(first, "1.1", NOW))
+
+    assert await rename(store)
+
+    claimed = await claim(store, after(1))
+    assert ids(claimed) == [f"{OLD}-2", f"{OLD}-3"]
+    assert {one.channel_id for one in claimed} == {NEW}
+    await record(store, *(delivered(one, "1.2", after(1)) for one in claimed))
+    await add(store, make_new(4, channel_id=NEW))
+    assert ids(await claim(store, after(2))) == [f"{NEW}-4"]
+
+
+async def test_what_the_new_id_was_told_already_is_not_told_again(store: Store) -> None:
+    await add(store, make_new(1, channel_id=OLD), make_new(2, channel_id=OLD))
+    await add(store, make_new(1, channel_id=NEW), make_new(3, channel_id=NEW))
+
+    assert await rename(store)
+
+    assert ids(await claim(store, NOW)) == [f"{NEW}-1", f"{NEW}-3", f"{OLD}-2"]
+    async with store.begin() as transaction:
+        assert await transaction.outbox.get(OLD, event_subject(1)) is None
+
+
+async def test_nothing_moves_while_a_post_is_being_sent(store: Store) -> None:
+    await add(store, make_new(1, channel_id=OLD))
+    (sending,) = await claim(store, NOW)
+
+    assert not await rename(store)
+
+    await record(store, postponed(sending, "x", now=NOW, retry_after=1, jitter=0))
+    assert await rename(store)
+    (again,) = await claim(store, after(60))
+    assert (again.channel_id, again.state) == (NEW, DeliveryState.SENDING)
+
+
+async def test_a_suspended_channel_is_open_under_its_new_id(store: Store) -> None:
+    await add(store, make_new(1, channel_id=OLD))
+    (first,) = await claim(store, NOW)
+    await record(store, postponed(first, "channel_not_found", now=NOW, retry_after=9, jitter=0))
+    async with store.begin() as transaction:
+        await transaction.outbox.park(
+            ParkedChannel(OLD, "channel_not_found", NOW, retry_at=after(3600))
+        )
+
+    assert await rename(store)
+
+    assert ids(await claim(store, after(60))) == [f"{OLD}-1"]
+    async with store.begin() as transaction:
+        assert (await transaction.outbox.summary()).parked == []
+
+
+async def test_choices_and_what_is_shown_move(store: Store) -> None:
+    name = CardName(CardKind.PAUSE, SITE, "1")
+    async with store.begin() as transaction:
+        for repository in (SITE, SHOP):
+            await transaction.subscriptions.save(
+                make_subscription("merge", channel_id=OLD, repository=repository)
+            )
+        await transaction.subscriptions.save(
+            make_subscription("pause", channel_id=NEW, repository=SHOP)
+        )
+        await transaction.channel_defaults.set(OLD, SITE)
+        board_id = await transaction.boards.add(Board(OLD, SITE, "alice", NOW))
+        card_id = await transaction.cards.add(name, OLD, now=NOW)
+    assert board_id is not None
+    assert card_id is not None
+
+    assert await rename(store)
+
+    async with store.begin() as transaction:
+        heard = {
+            repository: [
+                (one.channel_id, *one.topics)
+                for one in await transaction.subscriptions.of_repository(repository)
+            ]
+            for repository in (SITE, SHOP)
+        }
+        assert heard == {SITE: [(NEW, "merge")], SHOP: [(NEW, "pause")]}
+        assert await transaction.channel_defaults.of(NEW) == SITE
+        assert await transaction.channel_defaults.of(OLD) is None
+        board = await transaction.boards.kept_in(NEW, SITE)
+        assert board is not None
+        assert board.board_id == board_id
+        assert (await transaction.cards.get([card_id]))[card_id].channel_id == NEW
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_an_id_that_nothing_is_kept_for_changes_nothing(store: Store, times: int) -> None:
+    for _ in range(times):
+        assert await rename(store)
+    assert await claim(store, NOW) == []
