@@ -3,6 +3,7 @@
 Nothing that happens later is hidden by it.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -87,3 +88,23 @@ async def test_an_id_that_is_used_twice_is_reported(start_bot: StartBot) -> None
     await later_events_are_posted(bot)
 
     assert bot.logged_actions().count("duplicate_id") == 1
+
+
+async def test_a_burst_is_not_read_again_with_every_poll(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=HEARING)
+    await bot.stop_bot()
+    pages = 40
+    for number in range(100 * pages):
+        bot.emit("action.queue.enter", 1000 + number)
+    before = len(bot.requests("/logs"))
+    await bot.start_bot()
+    told = 0
+    while told < 100 * pages:
+        post = await bot.wait_for_post("Catching up", seconds=60)
+        told += int(re.findall(r"([\d,]+) ", post.line)[0].replace(",", ""))
+    for number in LATER:
+        bot.emit("action.queue.enter", number)
+        await bot.wait_for_post(f"*Queued* #{number}")
+
+    # All of it, what is newer with each poll, and one look at what may have shown late.
+    assert len(bot.requests("/logs")) - before < 2 * pages + 60
