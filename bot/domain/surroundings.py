@@ -73,6 +73,9 @@ def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[Even
     return stay
 
 
+STOPPED_BY_PAUSE = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"
+
+
 def is_aborted(ended: EventRecord) -> bool:
     """Whether checks were ended early; those that do not say so have a code only if they were."""
     aborted = ended.details.get("aborted")
@@ -89,6 +92,11 @@ def is_put_back(ended: EventRecord) -> bool:
         return status == REEMBARKED
     is_known = isinstance(code, str) and class_of(code) is CodeClass.REQUEUED
     return is_known and is_aborted(ended)
+
+
+def is_stopped_by_pause(ended: EventRecord) -> bool:
+    """Whether it is the end of checks that a pause stopped, to start again after it."""
+    return is_put_back(ended) and ended.details.get("code") == STOPPED_BY_PAUSE
 
 
 def _of_checks(ended: EventRecord) -> dict[str, JsonValue]:

@@ -81,6 +81,10 @@ class Pauses(Protocol):
         """Those in force; nothing is held for that."""
         ...
 
+    async def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
+        """As `of`; nothing is held for that."""
+        ...
+
     async def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]: ...
 
     async def save(self, record: PauseRecord) -> int:

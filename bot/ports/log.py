@@ -123,6 +123,10 @@ class Stays(Protocol):
         """Those of the pull requests that something happened in since."""
         ...
 
+    async def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[Stay]:
+        """Those without an end that something happened in since."""
+        ...
+
     async def get(
         self, repository: RepositoryName, keys: Collection[str]
     ) -> Mapping[str, Stay]: ...

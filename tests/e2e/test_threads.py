@@ -187,3 +187,28 @@ async def test_bisections_of_two_batches_have_a_thread_each(start_bot: StartBot)
     other = await bot.wait_for_post("#7, #8 — looking")
     assert other.ts != root.ts
     assert len(bot.posts()) == 2
+
+
+async def test_what_waits_for_a_pause_says_so_until_the_queue_has_resumed(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"{HEARING};acme/site={RELEASES}:enter style:feed")
+    running = bot.enqueue(hangs=True)
+    root = await bot.wait_for_post(f"*Queued* #{running}")
+    await bot.wait_for_post(f"*Queued* #{running}", RELEASES, by=BOB)
+    bot.emit("action.queue.checks_start", running)
+    bot.merge_queue.pause("acme/site", "CI is down", by="carol")
+    late = bot.enqueue()
+    other = await bot.wait_for_post(f"*Queued* #{late}")
+    assert "the queue is paused" in await bot.wait_for_post(f"#{late}", RELEASES, by=BOB)
+    assert "the queue is paused" in other
+    stopped = await bot.wait_for_change(root, "stopped by the pause")
+    assert "the queue has resumed" not in stopped
+
+    bot.stand_still()
+    bot.merge_queue.unpause("acme/site", by="carol")
+
+    now = await bot.wait_for_change(root, "the queue has resumed")
+    assert "stopped by the pause" not in now
+    assert "*Queued*" in now
+    assert "the queue is paused" not in await bot.wait_for_other(other)

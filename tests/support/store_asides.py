@@ -123,6 +123,15 @@ class InMemoryStays(Stays):
         ]
 
     @override
+    async def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[Stay]:
+        found = [
+            one
+            for one in self._stays.values()
+            if one.repository == repository and one.ended_at is None and one.last_at >= since
+        ]
+        return sorted(found, key=lambda one: (one.began_at, one.key))
+
+    @override
     async def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Stay]:
         found = {key: self._stays.get((repository, key)) for key in keys}
         return {key: one for key, one in found.items() if one is not None}

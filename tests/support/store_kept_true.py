@@ -173,6 +173,10 @@ class InMemoryPauses(Pauses):
         )
 
     @override
+    async def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
+        return await self.of(repository, since)
+
+    @override
     async def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
         found = [
             one for one in self._pauses.values() if one.is_open and one.repository in repositories

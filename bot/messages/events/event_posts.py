@@ -1,7 +1,7 @@
 """One short post for one event: `style:feed`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pydantic import JsonValue
@@ -12,7 +12,7 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import DEQUEUE_COMMAND, LEAVE, QUEUE_COMMAND, REQUEUE_COMMAND
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
-from bot.domain.surroundings import is_aborted, is_put_back
+from bot.domain.surroundings import is_aborted, is_put_back, is_stopped_by_pause
 from bot.messages import blocks
 from bot.messages.events.freezes import freeze_period, has_begun
 from bot.messages.events.leaving import NOTHING, leaving
@@ -44,14 +44,17 @@ def event(
     kind: EventKind | None = None,
     *,
     calls: Sequence[str] = (),
+    paused: bool | None = None,
 ) -> Message:
     """The post for an event, with the pull request's title when it was seen in the queue.
 
     `kind` is what it was judged to be among the events around it, which decide what a leave
     that says nothing means; without it the event speaks for itself. `calls` are the ids of people
-    whose turn it is, who are mentioned, which notifies them.
+    whose turn it is, who are mentioned, which notifies them. `paused`: whether the queue has been
+    paused since before the event; None where the post tells of the moment of the event alone.
     """
-    post = _WRITERS[kind or classify(record)](record)
+    kind = kind or classify(record)
+    post = _beside_pause(_WRITERS[kind](record), kind, record, paused=paused)
     _, subject_text = subject(record, pull_request)
     head = _headline(post, record, pull_request)
     called = ", ".join(map(mention, calls[:CALLED]))
@@ -62,6 +65,14 @@ def event(
     text += f", {post.by}" if post.by else ""
     text += f". Your turn, {called}" if called else ""
     return Message(text=f"{text} ({escape(record.repository)})", blocks=tuple(shown))
+
+
+def _beside_pause(post: Post, kind: EventKind, record: EventRecord, *, paused: bool | None) -> Post:
+    if kind is EventKind.ENTER and paused:
+        return replace(post, verdict="the queue is paused")
+    if kind is EventKind.CHECKS_ENDED and paused is False and is_stopped_by_pause(record):
+        return Post(":inbox_tray:", "Queued", "the queue has resumed")
+    return post
 
 
 def headline(

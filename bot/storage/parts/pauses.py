@@ -27,6 +27,10 @@ class SqlPauses(Pauses):
     async def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
         # A pause that has no row yet may be told of by several at once.
         await self._statements.hold(repository)
+        return await self.recent(repository, since)
+
+    @override
+    async def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
         rows = await self._statements.run(
             select(pauses)
             .where(

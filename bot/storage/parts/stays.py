@@ -43,6 +43,11 @@ class SqlStays(ports.Stays):
         return [Stay(**row._asdict()) for row in rows]
 
     @override
+    async def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[Stay]:
+        rows = await self._statements.rows(_LASTING, of_repository=repository, since=since)
+        return [Stay(**row._asdict()) for row in rows]
+
+    @override
     async def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Stay]:
         saved = {key: self._saved.get((repository, key)) for key in keys}
         found = {key: one for key, one in saved.items() if one is not None and _is_as_read(one)}
@@ -92,6 +97,18 @@ _OF = PreparedList(
         stays.c.pull_request.in_(numbers),
         stays.c.last_at >= bindparam("since"),
     ),
+)
+
+_LASTING = Prepared(
+    lambda _: (
+        select(stays)
+        .where(
+            stays.c.repository == bindparam("of_repository"),
+            stays.c.ended_at.is_(None),
+            stays.c.last_at >= bindparam("since"),
+        )
+        .order_by(stays.c.began_at, stays.c.key)
+    )
 )
 
 _GET = PreparedList(

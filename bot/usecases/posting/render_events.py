@@ -31,6 +31,7 @@ async def load_events(
     records = await _records(transaction, [one.subject for one in deliveries])
     seen = await _pull_requests(transaction, list(records.values()))
     around = await _around(transaction, list(records.values()))
+    pauses = await transaction.pauses.open({one.repository for one in records.values()})
     posts: dict[str, _EventPost] = {}
     for one in deliveries:
         record = records.get(one.subject)
@@ -38,7 +39,13 @@ async def load_events(
             told = in_surroundings(record, around.get(record.repository, ()))
             kind = EventKind(one.kind) if one.kind in set(EventKind) else classify(told)
             pull_request = seen.get((record.repository, record.pull_request))
-            posts[one.delivery_id] = _EventPost(told, kind, pull_request, one.channel_id)
+            paused = any(
+                pause.repository == record.repository and pause.paused_at <= record.received_at
+                for pause in pauses
+            )
+            posts[one.delivery_id] = _EventPost(
+                told, kind, pull_request, one.channel_id, paused=paused
+            )
     people = await _called(
         transaction, {one.author for one in posts.values() if one.author and one.is_calling}
     )
@@ -64,6 +71,7 @@ class _EventPost:
     kind: EventKind
     pull_request: PullRequestRecord | None
     address: str
+    paused: bool
 
     def message(self, people: Mapping[str, Sequence[str]]) -> Message:
         """`people` by the logins of authors."""
@@ -73,7 +81,11 @@ class _EventPost:
                 event_posts.event(self.record, self.pull_request, self.kind), notice
             )
         calls = people.get(self.author or "", ()) if self.is_calling else ()
-        return event_posts.event(self.record, self.pull_request, self.kind, calls=calls)
+        # What was posted to a feed is not edited when the queue resumes.
+        paused = self.paused or None
+        return event_posts.event(
+            self.record, self.pull_request, self.kind, calls=calls, paused=paused
+        )
 
     @property
     def author(self) -> str | None:

@@ -3,16 +3,21 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from bot.domain.cards import Card
 from bot.domain.classification import EventKind, kinds, says_merged
 from bot.domain.message import Message
+from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.stays import events_of, state_of
 from bot.domain.surroundings import in_surroundings
 from bot.messages.events import event_posts
 from bot.ports import Transaction
 from bot.usecases.linked_pull_requests import linked_pull_requests
+
+SAME_MOMENT = timedelta(seconds=10)
+"""Checks that a pause stops may end a little before it."""
 
 
 async def load_stay_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
@@ -36,6 +41,7 @@ async def _of_repository(
     since = min(one.began_at for one in stays.values())
     records = await transaction.events.of_pull_requests(repository, numbers, since=since)
     seen = await linked_pull_requests(transaction, repository, numbers)
+    pauses = await transaction.pauses.recent(repository, since)
     messages: dict[int, Message] = {}
     for card in cards:
         stay = stays.get(card.name.key)
@@ -45,6 +51,16 @@ async def _of_repository(
         if state is not None and state.pull_request is not None:
             told = in_surroundings(state, found)
             kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
-            message = event_posts.event(told, seen.get(state.pull_request), kind)
+            paused = _paused_since(state.received_at, pauses)
+            message = event_posts.event(told, seen.get(state.pull_request), kind, paused=paused)
             messages[card.card_id] = replace(message, since=state.received_at)
     return messages
+
+
+def _paused_since(at: datetime, pauses: Sequence[PauseRecord]) -> bool | None:
+    """Whether the pause that there was then is still in force; None if none is known of."""
+    then = [one for one in pauses if one.paused_at <= at + SAME_MOMENT]
+    if any(one.is_open for one in then):
+        return True
+    ended = [one.ended_at for one in then if one.ended_at is not None]
+    return False if any(one >= at for one in ended) else None

@@ -35,6 +35,14 @@ async def save(store: Store, *records: PauseRecord) -> list[int]:
         return [await transaction.pauses.save(record) for record in records]
 
 
+async def test_recent_pauses_are_those_in_force_and_those_that_ended_lately(store: Store) -> None:
+    old, ended = make_pause(ended_at=after(5)), make_pause(after(10), ended_at=after(20))
+    await save(store, old, ended, make_pause(after(30)), make_pause(repository=SHOP))
+    async with store.begin() as transaction:
+        found = await transaction.pauses.recent(SITE, after(6))
+    assert [one.paused_at for one in found] == [after(30), after(10)]
+
+
 async def test_a_pause_comes_back_as_it_was_kept(store: Store) -> None:
     full = replace(
         make_pause(ended_at=after(60), end_told=True),

@@ -46,6 +46,16 @@ async def test_a_transaction_reads_the_stays_it_saved_as_others_do_afterwards(
     assert outside["41-7"] == longer
 
 
+async def test_stays_that_last_are_those_without_an_end(store: Store) -> None:
+    later = replace(STAY, key="42-8", pull_request=42, began_at=after(1))
+    ended = replace(STAY, key="43-9", pull_request=43, ended_at=after(5))
+    elsewhere = replace(STAY, repository=SHOP)
+    async with store.begin() as transaction:
+        await transaction.stays.save([later, ended, elsewhere, STAY])
+        assert await transaction.stays.lasting(SITE, NOW) == [STAY, later]
+        assert await transaction.stays.lasting(SITE, after(6)) == []
+
+
 async def test_old_stays_are_deleted(store: Store) -> None:
     later = replace(STAY, key="41-9", last_at=after(60))
     async with store.begin() as transaction:
