@@ -58,9 +58,8 @@ async def _of_repository(
 
 
 def _paused_since(at: datetime, pauses: Sequence[PauseRecord]) -> bool | None:
-    """Whether the pause that there was then is still in force; None if none is known of."""
-    then = [one for one in pauses if one.paused_at <= at + SAME_MOMENT]
-    if any(one.is_open for one in then):
-        return True
-    ended = [one.ended_at for one in then if one.ended_at is not None]
-    return False if any(one >= at for one in ended) else None
+    """Whether the queue, paused at that time, is paused now; None if no pause then is known."""
+    began_by_then = (one for one in pauses if one.paused_at <= at + SAME_MOMENT)
+    if all(one.ended_at is not None and one.ended_at < at for one in began_by_then):
+        return None
+    return any(one.is_open for one in pauses)
