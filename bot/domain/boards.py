@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from bot.domain.event_metadata import FreezeAttributes
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, Snapshot
@@ -22,6 +23,8 @@ ADDRESS_KEPT = 2000
 
 STEP = timedelta(minutes=5)
 """Estimated times are rounded up to whole steps."""
+
+FREEZES_KEPT = 10
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -107,6 +110,7 @@ class Picture:
     behind: tuple[int, ...]
     waiting: int
     is_pause_known: bool = True
+    freezes: tuple[FreezeAttributes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,7 @@ def _picture(snapshot: Snapshot, timer: Timer | None) -> Picture:
         behind=tuple(one.number for one in behind),
         waiting=len(waiting),
         is_pause_known=snapshot.is_pause_known,
+        freezes=snapshot.freezes[:FREEZES_KEPT],
     )
 
 

@@ -89,13 +89,13 @@ def _is_by(pull_request: QueuedPullRequest, login: str) -> bool:
 
 
 def by_need(queues: Sequence[ReadQueue]) -> list[ReadQueue]:
-    """What needs a person first: unreadable queues, paused ones, busy ones, idle ones."""
+    """What needs a person first: unreadable queues, paused, frozen, busy ones, idle ones."""
     return sorted(queues, key=_need)
 
 
 def _need(one: ReadQueue) -> int:
     if not isinstance(one, Snapshot):
         return 0
-    if one.pause is not None:
-        return 1
-    return 2 if one.status.batches or one.status.waiting_pull_requests else 3
+    if one.pause is not None or one.freezes:
+        return 1 if one.pause is not None else 2
+    return 3 if one.status.batches or one.status.waiting_pull_requests else 4

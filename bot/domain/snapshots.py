@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Actor, AuditRecord
+from bot.domain.event_metadata import FreezeAttributes
 from bot.domain.queue import Pause, QueuedPullRequest, QueueStatus
 from bot.domain.repository import RepositoryName
 
@@ -75,7 +76,7 @@ class Snapshot:
     """The live queue, read at `read_at`; of one base branch when `branch` is given.
 
     Without `is_pause_known` the service has no way to say whether the queue is paused, and no event
-    has told of a pause: it isn't known to be running.
+    has told of a pause: it isn't known to be running. `freezes` are those in force.
     """
 
     repository: RepositoryName
@@ -84,6 +85,7 @@ class Snapshot:
     read_at: datetime
     branch: str | None = None
     is_pause_known: bool = True
+    freezes: tuple[FreezeAttributes, ...] = ()
 
     def impact(self) -> "Impact":
         running = [batch for batch in self.status.batches if batch.status.code == "running"]

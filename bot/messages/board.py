@@ -8,7 +8,14 @@ from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
-from bot.messages.status import batch_state, pause_button, resume_button
+from bot.messages.status import (
+    FREEZES_SHOWN,
+    batch_state,
+    freeze_blocks,
+    freeze_line,
+    pause_button,
+    resume_button,
+)
 from bot.messages.text import (
     NAME_LIMIT,
     cut_markup,
@@ -95,6 +102,7 @@ def _blocks(known: Board, sight: Sight, limit: int) -> list[Block]:
         *_outage_blocks(sight),
         blocks.context(_counts(picture), _due("next merge", picture.due_at), _read(sight)),
         *_pause_blocks(picture),
+        *freeze_blocks([freeze_line(one) for one in picture.freezes]),
         *_batch_blocks(picture, limit),
         *_waiting_blocks(picture, limit),
         _buttons(known, sight),
@@ -109,6 +117,8 @@ def _word(sight: Sight) -> str:
         return f"{tense} paused"
     if not picture.is_pause_known:
         return f"{tense} running or paused: the merge queue service doesn't say which"
+    if picture.freezes:
+        return f"{tense} frozen"
     busy = picture.batch_count or picture.waiting
     return f"{tense} running" + ("" if busy else ", the queue empty")
 
@@ -120,6 +130,8 @@ def _headline(sight: Sight) -> str:
 def _mark(picture: Picture) -> str:
     if picture.pause is not None:
         return ":double_vertical_bar:"
+    if picture.freezes:
+        return ":snowflake:"
     return ":arrow_forward:" if picture.is_pause_known else ":grey_question:"
 
 
@@ -232,6 +244,7 @@ def _text(sight: Sight) -> str:
         by = f" by {quote(pause.by, NAME_LIMIT)}" if pause.by is not None else ""
         reason = quote(pause.reason, REASON_LIMIT)
         parts.append(f"Paused{by} since {utc_time(pause.paused_at)}: {reason}")
+    parts += [freeze_line(one) for one in picture.freezes[:FREEZES_SHOWN]]
     parts.append(_counts(picture))
     parts += [_batch_text(batch) for batch in picture.batches]
     if picture.next_up:

@@ -84,7 +84,8 @@ def _repository(one: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]
             blocks.actions([retry], block_id=f"home:{one}"[:255]),
         ]
     headline, _, *rest = status(one).blocks
-    reason = rest[:2] if one.pause is not None else []
+    shown = (2 if one.pause is not None else 0) + bool(one.freezes)
+    reason = rest[:shown]
     return [headline, blocks.context(*_facts(one, state)), *reason, _buttons(one, viewer)]
 
 

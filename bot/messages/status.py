@@ -1,7 +1,9 @@
 """The live queue of a repository, with its buttons."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
+from bot.domain.event_metadata import FreezeAttributes
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Batch, QueuedPullRequest
@@ -17,6 +19,7 @@ from bot.messages.actions import (
     more_value,
     unpause_value,
 )
+from bot.messages.events.freezes import freeze_period
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
@@ -34,6 +37,7 @@ SHOWN_BATCHES = 5
 SHOWN_IN_BATCH = 5
 SHOWN_WAITING = 10
 PAGE = 25
+FREEZES_SHOWN = 3
 TIGHT_LIMIT = 1000
 """Characters of each list where the whole would be more than Slack takes."""
 
@@ -68,6 +72,7 @@ def _status_blocks(snapshot: Snapshot, limit: int) -> list[Block]:
         blocks.section(_headline(snapshot)),
         blocks.context(*_facts(snapshot)),
         *_pause_blocks(snapshot.pause),
+        *freeze_blocks([freeze_line(one) for one in snapshot.freezes]),
         *_batch_blocks(snapshot.status.batches, limit),
         *_waiting_blocks(snapshot, limit),
         _buttons(snapshot),
@@ -118,6 +123,7 @@ def status_text(snapshot: Snapshot) -> str:
             f"paused{by} since {utc_time(known.pause.paused_at)}{ends}: "
             f"{quote(known.reason, REASON_LIMIT)}"
         )
+    parts += [freeze_line(one) for one in snapshot.freezes[:FREEZES_SHOWN]]
     if not _is_idle(snapshot):
         parts.append(_counts(snapshot))
     due = snapshot.impact().next_merge_at
@@ -133,6 +139,8 @@ def _word(snapshot: Snapshot) -> str:
         return "paused"
     if not snapshot.is_pause_known:
         return "running or paused: the merge queue service doesn't say which"
+    if snapshot.freezes:
+        return "frozen"
     return "running, the queue is empty" if _is_idle(snapshot) else "running"
 
 
@@ -140,7 +148,8 @@ def _is_idle(snapshot: Snapshot) -> bool:
     """Running and empty, as the headline says: no fact counts it once more."""
     queue = snapshot.status
     is_empty = not (queue.batches or queue.waiting_pull_requests or queue.unreadable)
-    return is_empty and snapshot.pause is None and snapshot.is_pause_known
+    is_running = snapshot.pause is None and snapshot.is_pause_known and not snapshot.freezes
+    return is_empty and is_running
 
 
 def _headline(snapshot: Snapshot) -> str:
@@ -152,6 +161,8 @@ def _headline(snapshot: Snapshot) -> str:
 def _mark(snapshot: Snapshot) -> str:
     if snapshot.pause is not None:
         return ":double_vertical_bar:"
+    if snapshot.freezes:
+        return ":snowflake:"
     return ":arrow_forward:" if snapshot.is_pause_known else ":grey_question:"
 
 
@@ -189,6 +200,23 @@ def _pause_blocks(known: KnownPause | None) -> list[Block]:
             lifts(known.lifts_at, is_overdue=known.is_overdue),
         ),
     ]
+
+
+def freeze_line(freeze: FreezeAttributes) -> str:
+    """Its reason, when it lasts and, if it holds some pull requests only, which."""
+    period = freeze_period(freeze.model_dump(include={"start", "end", "timezone"}))
+    conditions = [one for one in freeze.matching_conditions if isinstance(one, str)]
+    few = f"holds {quote(', '.join(conditions), NAME_LIMIT)}" if conditions else ""
+    facts = [quote(freeze.reason or "", REASON_LIMIT), period, few]
+    return f"Scheduled freeze: {' · '.join(fact for fact in facts if fact)}"
+
+
+def freeze_blocks(lines: Sequence[str]) -> list[Block]:
+    """The freezes in force, a line each."""
+    left = len(lines) - FREEZES_SHOWN
+    more = [f"and {plural(left, 'more freeze')}"] if left > 0 else []
+    shown = [f":snowflake: {line}" for line in lines[:FREEZES_SHOWN]]
+    return [blocks.section("\n".join([*shown, *more]))] if lines else []
 
 
 def _batch_blocks(batches: tuple[Batch, ...], limit: int) -> list[Block]:

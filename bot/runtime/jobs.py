@@ -46,6 +46,9 @@ DUE_SECONDS = 1.0
 
 PRUNE_SECONDS = 3600.0
 STALE_SECONDS = 5.0
+FREEZES_KEPT = timedelta(seconds=60)
+"""Boards are read often, and freezes are planned long before: one more request a minute."""
+
 CHANNELS_SECONDS = 1800.0
 LISTED_SECONDS = 300.0
 HOME_SECONDS = 10.0
@@ -172,7 +175,10 @@ class Jobs:
         return RefreshBoards(
             store=self._narrow,
             show_status=ShowStatus(
-                self._ports.merge_queue.scheduled, self._ports.store, self._ports.clock
+                self._ports.merge_queue.scheduled,
+                self._ports.store,
+                self._ports.clock,
+                freezes_kept=FREEZES_KEPT,
             ),
             clock=self._ports.clock,
             nudge=self.nudge,

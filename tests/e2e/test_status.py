@@ -1,7 +1,10 @@
 """What a person sees who asks for the status."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
+from bot.sandbox.merge_queue.controls import FreezeTerms
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, BotTester
 
@@ -95,6 +98,41 @@ async def test_a_service_without_pause_endpoints_is_not_said_to_be_running(
     await bot.wait_for_post("Database migration")
     answer = await bot.ask("/mq status")
     assert ":double_vertical_bar: *acme/site* is paused" in answer
+
+
+async def test_a_freeze_in_force_is_shown_with_its_window_and_reason(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:failure")
+    now = datetime.now(UTC)
+    hour = timedelta(hours=1)
+    terms = FreezeTerms("release week", now - hour, now + hour, matching_conditions=["base=main"])
+    freeze_id = bot.merge_queue.freeze("acme/site", terms)
+    bot.merge_queue.freeze("acme/site", FreezeTerms("next month", now + 24 * hour))
+    answer = await bot.ask("/mq status")
+    until = f"{now + hour:%Y-%m-%d %H:%M}"
+    assert ":snowflake: *acme/site* is frozen" in answer
+    assert "Scheduled freeze: release week · from " in answer
+    assert f"until {until} UTC · holds base=main" in answer
+    assert "next month" not in answer
+    assert "running" not in answer
+    await bot.open_home()
+    home = await bot.home(":snowflake: *acme/site* is frozen")
+    assert "Scheduled freeze: release week" in home
+    await bot.type("/mq board")
+    await bot.wait_for_post(":snowflake: *acme/site* is frozen")
+    changed = FreezeTerms("release fortnight", now - hour)
+    bot.merge_queue.change_freeze("acme/site", freeze_id, changed)
+    answer = await bot.ask("/mq status")
+    assert "Scheduled freeze: release fortnight" in answer
+    assert "release week" not in answer
+    bot.merge_queue.unfreeze("acme/site", freeze_id)
+    assert "*acme/site* is running" in await bot.ask("/mq status")
+
+
+async def test_a_log_that_cannot_be_read_hides_no_status(bot: BotTester) -> None:
+    bot.break_service("error", path="/logs", status=403)
+    assert "*acme/site* is running" in await bot.ask("/mq status")
 
 
 async def test_refresh_shows_the_queue_as_it_is_now(start_bot: StartBot) -> None:

@@ -96,7 +96,8 @@ def _status_line(one: Snapshot | RepositoryName) -> str:
     impact = one.impact()
     queued = f"{plural(impact.waiting + impact.in_batches, 'pull request')} in the queue"
     if one.pause is None:
-        state = "running" if one.is_pause_known else "running or paused"
+        state = "frozen" if one.freezes else "running"
+        state = state if one.is_pause_known else "running or paused"
         return f"• *{escape(one.repository)}* {state} · {queued}"
     by = f" by {quote(one.pause.by, NAME_LIMIT)}" if one.pause.by is not None else ""
     end = lifts(one.pause.lifts_at, is_overdue=one.pause.is_overdue)

@@ -1,14 +1,25 @@
 """Read the live queue, its pause, and who paused it."""
 
 import asyncio
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
-from bot.domain.errors import PauseNotOffered, about
+from bot.domain.errors import MergeQueueError, PauseNotOffered, about
+from bot.domain.event_metadata import FreezeAttributes
+from bot.domain.events import QueueEvent
+from bot.domain.freezes import FREEZE_TYPES, freezes_told, in_force
+from bot.domain.log_pages import LONGEST_LOOKBACK, window_back
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, MergeQueue, Store
 from bot.usecases.pausing.known_pause import know_pause
+
+logger = logging.getLogger(__name__)
+
+FREEZE_PAGES = 3
+"""Of a hundred events each; a repository has few freezes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +29,57 @@ class ShowStatus:
     merge_queue: MergeQueue
     store: Store
     clock: Clock
+    freezes_kept: timedelta = timedelta()
+    """How long what the event log told of freezes is believed, where queues are read often."""
+
+    freezes: dict[RepositoryName, tuple[datetime, tuple[FreezeAttributes, ...]]] = field(
+        default_factory=dict
+    )
 
     async def run(self, repository: RepositoryName, branch: str | None = None) -> Snapshot:
         """Raises MergeQueueError: an unreadable queue is never shown as an empty one."""
         with about(repository):
-            status, (pause, is_known) = await asyncio.gather(
-                self.merge_queue.status(repository, branch), self._pause(repository)
+            status, (pause, is_known), freezes = await asyncio.gather(
+                self.merge_queue.status(repository, branch),
+                self._pause(repository),
+                self._freezes(repository),
             )
         known = await know_pause(self.store, repository, pause)
-        return Snapshot(repository, status, known, self.clock.now(), branch, is_known)
+        now = self.clock.now()
+        frozen = tuple(one for one in freezes if in_force(one, now))
+        return Snapshot(repository, status, known, now, branch, is_known, frozen)
+
+    async def _freezes(self, repository: RepositoryName) -> tuple[FreezeAttributes, ...]:
+        """Those that the service's event log tells of; a log that cannot be read hides no queue."""
+        now = self.clock.now()
+        read_at, known = self.freezes.get(repository, (None, ()))
+        if read_at is not None and abs(now - read_at) < self.freezes_kept:
+            return known
+        window = window_back(now, now, LONGEST_LOOKBACK)
+        events: list[QueueEvent] = []
+        cursor: str | None = None
+        try:
+            for _ in range(FREEZE_PAGES):
+                page = await self.merge_queue.event_page(
+                    repository, window, types=FREEZE_TYPES, cursor=cursor
+                )
+                events += page.events
+                cursor = page.next_cursor
+                if cursor is None:
+                    break
+        except MergeQueueError as error:
+            logger.info(
+                "freezes not read",
+                extra={
+                    "action": "freezes_not_read",
+                    "repository": repository,
+                    "error": type(error).__name__,
+                },
+            )
+            return known
+        known = freezes_told(events)
+        self.freezes[repository] = (now, known)
+        return known
 
     async def _pause(self, repository: RepositoryName) -> tuple[Pause | None, bool]:
         """The pause, and whether None means that there is none."""
