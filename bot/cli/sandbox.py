@@ -10,6 +10,7 @@ from bot.cli.manifest import manifest_path
 from bot.cli.process import until_stopped
 from bot.domain.errors import InvalidRequest
 from bot.domain.repository import RepositoryName
+from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.state.manifest import ManifestUnreadable
@@ -50,13 +51,61 @@ def _repository(
     show_default=True,
     help="How many times faster than in life.",
 )
-def merge_queue(
-    *, port: int, token: str, repositories: tuple[str, ...], scenario: str, seed: int, speed: float
+@click.option(
+    "--dialect",
+    type=click.Choice(["document", "live"]),
+    default="document",
+    show_default=True,
+    help="The API document, or what the hosted service has today.",
+)
+@click.option(
+    "--metadata",
+    type=click.Choice(["full", "seed", "none"]),
+    default="full",
+    show_default=True,
+    help="What events tell: all, no newer fields than the document, or nothing.",
+)
+@click.option(
+    "--pause-endpoints",
+    type=click.Choice(["both", "current", "deprecated", "none"]),
+    default="both",
+    show_default=True,
+    help="The pause endpoints it has.",
+)
+@click.option("--ci-key", "ci_keys", multiple=True, help="A key with the scope ci.")
+@click.option("--personal-token", "personal", multiple=True, help="A token of a person.")
+@click.option("--read-only-token", "readers", multiple=True, help="Of one who may not pause.")
+def merge_queue(  # noqa: PLR0913 - one for each option
+    *,
+    port: int,
+    token: str,
+    repositories: tuple[str, ...],
+    scenario: str,
+    seed: int,
+    speed: float,
+    dialect: str,
+    metadata: str,
+    pause_endpoints: str,
+    ci_keys: tuple[str, ...],
+    personal: tuple[str, ...],
+    readers: tuple[str, ...],
 ) -> None:
     """A merge queue service that implements the whole API."""
+    credentials = [
+        *(Credential(one, scope="ci") for one in ci_keys),
+        *(Credential(one, kind="personal") for one in personal),
+        *(Credential(one, kind="personal", may_write=False) for one in readers),
+    ]
     try:
         sandbox = MergeQueueSandbox(
-            repositories=dict.fromkeys(repositories, scenario), token=token, seed=seed, speed=speed
+            repositories=dict.fromkeys(repositories, scenario),
+            token=token,
+            seed=seed,
+            speed=speed,
+            dialect=dialect,
+            metadata=metadata,
+            pause_endpoints=pause_endpoints,
+            credentials=credentials,
         )
     except ValueError as error:
         raise click.ClickException(str(error)) from None

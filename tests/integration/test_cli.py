@@ -113,7 +113,8 @@ def test_what_cannot_be_tried_with_is_refused_in_a_sentence(
 
 
 async def test_the_merge_queue_sandbox_runs_alone_and_stops_on_a_signal(tmp_path: Path) -> None:
-    options = ("--port", "0", "--token", "T", "--repository", "acme/site", "--speed", "20")
+    options = ["--port", "0", "--token", "T", "--repository", "acme/site", "--speed", "20"]
+    options += ["--dialect", "live", "--pause-endpoints", "current", "--read-only-token", "R"]
     process = await MqbotProcess.start("sandbox", "merge-queue", *options, folder=tmp_path)
     try:
         url = await process.prints("MQBOT_API_URL=")
@@ -124,6 +125,16 @@ async def test_the_merge_queue_sandbox_runs_alone_and_stops_on_a_signal(tmp_path
                 assert (await answer.json())["events"]
             async with session.get(f"{url}/application") as answer:
                 assert answer.status == 200
+                assert (await answer.json())["scope"] == "admin"
+            async with session.get(f"{url}/repos/acme/site/merge-queue/pause") as answer:
+                assert (await answer.json())["paused"] is False
+            async with session.get(f"{url}/repos/acme/site/queue/pause") as answer:
+                assert (await answer.json())["detail"] == "Not Found"
+            reader = {"Authorization": "Bearer R"}
+            for path, status in (("merge-queue/status", 200), ("merge-queue/pause", 403)):
+                method = session.get if status == 200 else session.delete
+                async with method(f"{url}/repos/acme/site/{path}", headers=reader) as answer:
+                    assert answer.status == status
     finally:
         assert await process.stop(signal.SIGINT) == 0, process.complaints
     assert process.complaints == ""

@@ -45,6 +45,7 @@ class ControlApi:
             web.post(f"{_REPOSITORY}/freezes", self.freeze),
             web.delete(f"{_REPOSITORY}/freezes/{{freeze_id}}", self.unfreeze),
             web.post(f"{_REPOSITORY}/events", self.emit),
+            web.post(f"{_REPOSITORY}/merge-hours", self.set_merge_hours),
             web.post(f"{_REPOSITORY}/configuration", self.break_configuration),
         ]
 
@@ -88,7 +89,21 @@ class ControlApi:
 
     async def enqueue(self, request: web.Request) -> web.Response:
         new = made(NewPullRequest, await read_body(request))
-        return _done(number=self._controls.enqueue(self._name(request), new))
+        try:
+            return _done(number=self._controls.enqueue(self._name(request), new))
+        except ValueError as error:
+            raise Refusal(400, str(error)) from error
+
+    async def set_merge_hours(self, request: web.Request) -> web.Response:
+        body = await read_body(request)
+        hours = None
+        if body.get("opens") is not None or body.get("closes") is not None:
+            hours = (int(number(body, "opens")), int(number(body, "closes")))
+        try:
+            self._controls.set_merge_hours(self._name(request), hours)
+        except ValueError as error:
+            raise Refusal(400, str(error)) from error
+        return _done()
 
     async def fail(self, request: web.Request) -> web.Response:
         check, name = optional_text(await read_body(request), "check"), self._name(request)

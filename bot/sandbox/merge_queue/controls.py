@@ -31,7 +31,7 @@ from bot.sandbox.merge_queue.simulation.state import (
     Service,
 )
 from bot.sandbox.merge_queue.simulation.turn import Subject, Turn
-from bot.sandbox.merge_queue.simulation.vocabulary import INTERNAL_TRIGGER
+from bot.sandbox.merge_queue.simulation.vocabulary import CONFLICTS, INTERNAL_TRIGGER
 
 _REMEMBERED_REQUESTS = 1_000
 
@@ -216,8 +216,14 @@ class Controls:
         stepping.settle(turn)
 
     def enqueue(self, repository: str, new: NewPullRequest | None = None) -> int:
-        """Let a pull request enter the queue and return its number."""
+        """Let a pull request enter the queue and return its number.
+
+        Raise ValueError for a `conflict` that is no code of a conflict.
+        """
         asked = new or NewPullRequest()
+        if asked.conflict is not None and asked.conflict not in CONFLICTS:
+            known = ", ".join(CONFLICTS)
+            raise ValueError(f"conflict: unknown code {asked.conflict!r}; choose one of {known}")
         turn = self.turn(repository)
         made_up = authorship.write_pull_request(turn)
         pull = replace(
@@ -276,6 +282,16 @@ class Controls:
         removed = pausing.unpause(turn, _actor(by))
         self.settled(turn)
         return removed
+
+    def set_merge_hours(self, repository: str, hours: tuple[int, int] | None) -> None:
+        """Merge in these hours of the day alone (UTC, the end excluded), or at any time.
+
+        Concerns the pull requests that enter from now on. Raise ValueError for no hours of a day.
+        """
+        if hours is not None and not all(0 <= hour < 24 for hour in hours):  # noqa: PLR2004
+            raise ValueError("merge hours are from 0 to 23")
+        found = self.repository(repository)
+        found.rules = tuple(replace(rule, merge_hours=hours) for rule in found.rules)
 
     def freeze(self, repository: str, terms: FreezeTerms, by: Actor | str = "carol") -> str:
         """Create a scheduled freeze and return its id; raise ValueError for a wrong condition."""

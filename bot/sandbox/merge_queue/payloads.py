@@ -44,6 +44,7 @@ _NEWER = frozenset(
         "dequeue_code",
         "unsuccessful_checks",
         "scopes",
+        "all_scopes",
         "merge_commit_sha",
         "confirmed_culprit_pr_numbers",
         "dropped_unverified_pr_numbers",
@@ -218,6 +219,7 @@ class StatusWriter:
             "ci_finished_at": optional_rfc3339(batch.ended_at),
             "intermediate_results_skipped": False,
             "queue_pull_request_number": batch.check_pull_request,
+            "all_scopes": False,
         }
 
     def _estimate(self, batch: Batch) -> Moment | None:
@@ -249,7 +251,7 @@ class StatusWriter:
         }
         if self._dialect.live:
             frozen = freezing.is_frozen(self._repository, pull, self._service.now)
-            written |= {"is_frozen": frozen, "dequeue_requested": False}
+            written |= {"is_frozen": frozen, "dequeue_requested": False, "all_scopes": False}
         return written
 
 

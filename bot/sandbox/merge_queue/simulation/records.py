@@ -79,6 +79,7 @@ def _batch(batch: Batch) -> dict[str, object]:
         "train_car_id": batch.id,
         "batch_id": batch.id,
         "scopes": sorted({scope for queued in batch.members for scope in queued.pull.scopes}),
+        "all_scopes": False,
         "parent_batch_ids": list(batch.parent_ids),
     }
 
@@ -145,6 +146,7 @@ def checks_end(turn: Turn, batch: Batch, queued: QueuedPullRequest, code: str | 
         "retry_attempt": queued.retries,
         "max_retries": queued.rule.max_retries,
         "speculative_check_pull_request": _check_pull_request(batch),
+        "batch_name": batch.name,
     }
     turn.record("action.queue.checks_end", metadata, subject(queued))
 
@@ -164,6 +166,7 @@ def leave(turn: Turn, queued: QueuedPullRequest, code: str, batch: Batch | None)
         "pull_request_head_sha": queued.pull.head_sha,
         "batch_id": None if batch is None else batch.id,
         "scopes": None if batch is None else _batch(batch)["scopes"],
+        "all_scopes": None if batch is None else False,
     }
     turn.record("action.queue.leave", metadata, subject(queued))
 

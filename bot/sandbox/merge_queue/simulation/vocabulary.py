@@ -105,6 +105,9 @@ REASONS = {
 }
 
 
+CONFLICTS = ("CONFLICT_WITH_BASE_BRANCH", "CONFLICT_WITH_PULL_AHEAD")
+
+
 def event_types(host: str) -> tuple[str, ...]:
     """List the 47 event types of the API document (section Events) for one hosting platform."""
     actions = sorted([*_ACTIONS, f"{host}_actions"])

@@ -235,6 +235,36 @@ class TestControl:
             second["number"]: "PR_MANUALLY_DEQUEUED",
         }
 
+    async def test_an_unknown_conflict_is_refused_and_a_known_one_happens(
+        self,
+        sandbox: MergeQueueSandbox,
+        http: aiohttp.ClientSession,
+    ) -> None:
+        pulls = f"{sandbox.control_url}{CONTROL}/pull-requests"
+        status, refused = await ask(http, "POST", pulls, {"conflict": "WITH_EVERYBODY"})
+        assert status == 400
+        assert "conflict: unknown code" in refused["detail"]
+        await ask(http, "POST", pulls, {"conflict": "CONFLICT_WITH_BASE_BRANCH"})
+        sandbox.advance(300)
+        types = [event.metadata.get("dequeue_code") for event in sandbox.events("acme/site")]
+        assert "CONFLICT_WITH_BASE_BRANCH" in types
+
+    async def test_outside_the_merge_hours_a_batch_waits_for_its_schedule(
+        self,
+        sandbox: MergeQueueSandbox,
+        http: aiohttp.ClientSession,
+    ) -> None:
+        control = f"{sandbox.control_url}{CONTROL}"
+        assert (await ask(http, "POST", f"{control}/merge-hours", {"opens": 24, "closes": 1}))[
+            0
+        ] == 400
+        await ask(http, "POST", f"{control}/merge-hours", {"opens": 12, "closes": 14})
+        await ask(http, "POST", f"{control}/pull-requests", {})
+        sandbox.advance(1800)
+        url = f"{sandbox.base_url}/repos/acme/site/merge-queue/status"
+        _, status = await ask(http, "GET", url)
+        assert [one["status"]["code"] for one in status["batches"]] == ["waiting_schedule"]
+
     async def test_a_dashboard_user_pauses_and_unpauses(
         self,
         sandbox: MergeQueueSandbox,
