@@ -109,6 +109,14 @@ class Settings(DatabaseSettings):
             "Slack ids of people (`U…`, `W…`) and user groups (`S…`), comma separated"
         ),
     )
+    logins: Annotated[tuple[tuple[str, str], ...], BeforeValidator(values.logins)] = Field(
+        default=(),
+        validation_alias="MQBOT_LOGINS",
+        description=(
+            "who has which login of the code host, where two people claim one: "
+            "`U123=alice-m,U456=bob`; taken at the start, before what they said themselves"
+        ),
+    )
     poll_seconds: float = Field(
         default=10.0,
         ge=1,

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, SecretStr
 
+from bot.domain.commands.people import LOGIN
 from bot.domain.errors import InvalidRequest
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repository import RepositoryName
@@ -20,6 +21,7 @@ _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?")
 """A name, or an address of IPv6 as urlsplit gives it."""
 
+_PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,30}")
 _PERSON_OR_GROUP_ID = re.compile(r"[UWS][A-Z0-9]{2,30}")
 
 
@@ -97,6 +99,21 @@ def who_may_pause(value: object) -> WhoMayPause:
         raise ValueError("nobody is named")
     groups = frozenset(one for one in ids if one.startswith("S"))
     return Listed(people=frozenset(ids) - groups, groups=groups)
+
+
+def logins(value: object) -> tuple[tuple[str, str], ...]:
+    """The ids of people with their logins of the code host; each person and login once."""
+    pairs = []
+    for part in (part.strip() for part in str(value).split(",") if part.strip()):
+        user_id, _, login = (word.strip() for word in part.partition("="))
+        if not _PERSON_ID.fullmatch(user_id) or not LOGIN.fullmatch(login):
+            raise ValueError(f"“{part[:80]}” is not U123=login")
+        pairs.append((user_id, login))
+    named = [name.lower() for pair in pairs for name in pair]
+    twice = next((name for name in named if named.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"“{twice}” is named twice")
+    return tuple(pairs)
 
 
 def command(value: object) -> str:

@@ -3,7 +3,7 @@
 from bot.domain.message import Message
 from bot.domain.notices import AboutPerson, Notice
 from bot.messages import blocks, notices
-from bot.messages.text import escape, quote
+from bot.messages.text import escape, mention, quote
 
 LOGIN_LIMIT = 110
 
@@ -18,6 +18,24 @@ def linked(person: AboutPerson, command: str) -> Message:
         f":link: You are {quote(person.login or '', LOGIN_LIMIT)} on the code host. "
         f"Your pull requests show in my Home tab, and {calls}. "
         f"`{escape(command)} me` shows what else I tell you; `{escape(command)} link off` ends it."
+    )
+
+
+def taken(login: str) -> Message:
+    """To a person who named a login that another person has."""
+    return blocks.sentence(
+        f":no_entry: {quote(login, LOGIN_LIMIT)} is linked to another person. Nothing was changed, "
+        "and they are notified. If it is your login, ask the people who run this bot: they decide "
+        "with the setting `MQBOT_LOGINS`."
+    )
+
+
+def wanted_by(user_id: str, login: str, command: str) -> Message:
+    """To the person who has a login that another person named."""
+    return blocks.sentence(
+        f":link: {mention(user_id)} tried to link {quote(login, LOGIN_LIMIT)}, which is linked to "
+        f"you. Nothing was changed. If it isn't your login, free it with "
+        f"`{escape(command)} link off`."
     )
 
 

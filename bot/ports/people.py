@@ -10,8 +10,8 @@ from bot.domain.notices import Choices, Notice
 class Accounts(Protocol):
     """Which login of the code host a person has, as they told it."""
 
-    async def link(self, user_id: str, login: str, at: datetime) -> None:
-        """Insert or replace. Two people may name the same login: nothing is proved by it."""
+    async def link(self, user_id: str, login: str, at: datetime) -> bool:
+        """Insert or replace. False, and nothing is stored, when another person has the login."""
         ...
 
     async def unlink(self, user_id: str) -> bool:

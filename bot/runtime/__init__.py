@@ -24,7 +24,7 @@ from bot.slack.receiving.socket import SocketConnection
 from bot.slack.web_api.clients import TokenRefused
 from bot.slack.web_api.limits import HEAR_SECONDS
 from bot.usecases.preferences.end_stray_boards import end_stray_boards
-from bot.usecases.preferences.take_configuration import take_configuration
+from bot.usecases.preferences.take_configuration import take_configuration, take_logins
 
 logger = logging.getLogger(__name__)
 
@@ -137,6 +137,7 @@ async def _listen_and_poll(connection: SocketConnection, jobs: Jobs, stack: Asyn
 
 async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
     await take_configuration(ports.store, ports.clock.now(), settings.channels)
+    await take_logins(ports.store, ports.clock.now(), settings.logins)
     await end_stray_boards(ports.store, ports.clock.now(), settings.repositories)
     jobs = Jobs(settings, ports)
     # Before the first poll, so that nothing is taken that others have and keep.

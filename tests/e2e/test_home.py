@@ -134,6 +134,29 @@ async def test_the_home_tab_shows_my_pull_requests_once_i_have_told_my_login(
     assert "Nothing to do" in await bot.ask("/mq link off")
 
 
+async def test_a_login_that_another_person_has_is_refused_and_both_hear_of_it(
+    bot: BotTester,
+) -> None:
+    await bot.ask("/mq link ada")
+    refused = await bot.ask("/mq link ADA", by=BOB)
+    assert "ADA is linked to another person. Nothing was changed" in refused
+    told = await bot.wait_for_direct_message("tried to link ADA, which is linked to you")
+    assert BOB in str(told.blocks)
+    assert "I do not know your login" in await bot.ask("/mq me", by=BOB)
+    assert "You are ada on the code host" in await bot.ask("/mq me")
+
+
+async def test_the_operator_decides_whose_a_login_is(bot: BotTester) -> None:
+    await bot.ask("/mq link ada")
+    await bot.stop_bot()
+    bot.environment = {"MQBOT_LOGINS": f"{BOB}=ada"}
+    await bot.start_bot()
+    assert "You are ada on the code host" in await bot.ask("/mq me", by=BOB)
+    assert "I do not know your login" in await bot.ask("/mq me")
+    assert "linked to another person" in await bot.ask("/mq link ada")
+    await bot.wait_for_direct_message("tried to link ada", by=BOB)
+
+
 async def test_a_login_that_cannot_be_one_is_refused(bot: BotTester) -> None:
     assert "A login has letters" in await bot.ask("/mq link <!channel>")
     assert "one word" in await bot.ask("/mq link")

@@ -180,9 +180,12 @@ class InMemoryAccounts(Accounts):
         self._logins = logins
 
     @override
-    async def link(self, user_id: str, login: str, at: datetime) -> None:
+    async def link(self, user_id: str, login: str, at: datetime) -> bool:
+        if set((await self.people([login])).get(login, ())) - {user_id}:
+            return False
         self._logins.pop(user_id, None)
         self._logins[user_id] = login
+        return True
 
     @override
     async def unlink(self, user_id: str) -> bool:

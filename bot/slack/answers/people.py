@@ -45,7 +45,13 @@ class AccountAnswers:
             was_linked = await self.link_account.unlink(user_id)
             await conversation.tell_actor(people.unlinked(was_linked=was_linked))
             return
-        await self.link_account.link(user_id, command.login)
+        holders = await self.link_account.link(user_id, command.login)
+        if holders:
+            await conversation.tell_actor(people.taken(command.login))
+            for holder in holders:
+                message = people.wanted_by(user_id, command.login, self.command)
+                await conversation.tell_person(holder, message)
+            return
         person = await self.choose_notices.about(user_id)
         await conversation.tell_actor(people.linked(person, self.command))
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -59,6 +60,14 @@ class Conversation:
             await self.replies.to_actor(self.response_url, message)
         else:
             await self._direct(message)
+
+    async def tell_person(self, user_id: str, message: Message) -> None:
+        """In a direct message to somebody else; one that Slack refuses is logged."""
+        try:
+            await self._or_text_alone("chat.postMessage", partial(self._post_to, user_id), message)
+        except FAILURES as error:
+            code = read_failure(error).code
+            logger.warning("person not notified", extra={"action": "not_notified", "error": code})
 
     async def tell_channel(self, message: Message) -> None:
         """Everybody here sees it; without a channel the actor alone."""
@@ -137,8 +146,11 @@ class Conversation:
         await self.client.views_update(view_id=self.view_id, view=dict(view.view))
 
     async def _post_directly(self, message: Message) -> None:
+        await self._post_to(self.actor.user_id, message)
+
+    async def _post_to(self, user_id: str, message: Message) -> None:
         await self.client.chat_postMessage(
-            channel=self.actor.user_id,
+            channel=user_id,
             text=message.text,
             blocks=[dict(block) for block in message.blocks] or None,
             unfurl_links=False,

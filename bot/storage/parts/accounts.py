@@ -13,15 +13,19 @@ from bot.storage.tables import accounts
 
 
 class SqlAccounts(ports.Accounts):
-    """One row a person; several may have the same login."""
+    """One row a person; a database of before may have several people with one login."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
     @override
-    async def link(self, user_id: str, login: str, at: datetime) -> None:
+    async def link(self, user_id: str, login: str, at: datetime) -> bool:
+        await self._statements.hold(f"login:{login.lower()}")
+        if set((await self.people([login])).get(login, ())) - {user_id}:
+            return False
         row = {"user_id": user_id, "login": login, "linked_at": at}
         await self._statements.put(accounts, ("user_id",), [row])
+        return True
 
     @override
     async def unlink(self, user_id: str) -> bool:

@@ -42,25 +42,37 @@ async def test_a_repository_that_was_never_read_is_left_out(store: Store) -> Non
 async def test_a_person_has_the_login_they_named_last(store: Store) -> None:
     async with store.begin() as transaction:
         await transaction.accounts.link("U1", "ada", NOW)
-        await transaction.accounts.link("U1", "ada-l", after(1))
-        await transaction.accounts.link("U2", "ada-l", after(1))
+        assert await transaction.accounts.link("U1", "ada-l", after(1))
+        assert await transaction.accounts.link("U1", "Ada-L", after(1))
+        assert await transaction.accounts.link("U2", "ada", after(1))
 
     async with store.begin() as transaction:
         found = await transaction.accounts.logins(["U1", "U2", "U3"])
-    assert found == {"U1": "ada-l", "U2": "ada-l"}
+    assert found == {"U1": "Ada-L", "U2": "ada"}
 
 
-async def test_people_are_found_by_a_login_in_any_case_first_come_first(store: Store) -> None:
+async def test_a_login_that_another_person_has_is_not_stored_whatever_its_case(
+    store: Store,
+) -> None:
+    async with store.begin() as transaction:
+        assert await transaction.accounts.link("U1", "ada", NOW)
+        assert await transaction.accounts.link("U2", "bob", NOW)
+        assert not await transaction.accounts.link("U2", "ADA", after(1))
+
+    async with store.begin() as transaction:
+        assert await transaction.accounts.logins(["U1", "U2"]) == {"U1": "ada", "U2": "bob"}
+
+
+async def test_people_are_found_by_a_login_in_any_case(store: Store) -> None:
     async with store.begin() as transaction:
         await transaction.accounts.link("U2", "Ada-L", NOW)
-        await transaction.accounts.link("U1", "ada-l", after(1))
         await transaction.accounts.link("U3", "bob", after(2))
 
     async with store.begin() as transaction:
         found = await transaction.accounts.people(["ADA-l", "bob", "carol"])
         assert await transaction.accounts.people([]) == {}
     assert {login: list(people) for login, people in found.items()} == {
-        "ADA-l": ["U2", "U1"],
+        "ADA-l": ["U2"],
         "bob": ["U3"],
     }
 

@@ -309,6 +309,8 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "unlinked": lambda: people.unlinked(was_linked=True),
     "was-not-linked": lambda: people.unlinked(was_linked=False),
     "linked-without-mentions": lambda: people.linked(make_person("ada", mentions=False), "/mq"),
+    "login-taken": lambda: people.taken("ada"),
+    "login-wanted-by-another": lambda: people.wanted_by("U0BOB", "ada", "/mq"),
     "me": lambda: people.me(make_person("ada"), "/mq"),
     "me-unknown": lambda: people.me(make_person(), "/mq"),
     "merge-told-its-author": lambda: notices.direct(told(MERGED), Notice.MERGE),
