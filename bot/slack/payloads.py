@@ -235,3 +235,17 @@ class HomeOpened(Payload):
 
     user: str
     tab: str = "home"
+
+
+class MessageSent(Payload):
+    """https://docs.slack.dev/reference/events/message.im."""
+
+    user: str = ""
+    channel_type: str = ""
+    subtype: str | None = None
+    bot_id: str | None = None
+
+    @property
+    def is_to_the_bot(self) -> bool:
+        """A person wrote it in their conversation with the bot; edits and the like are none."""
+        return self.channel_type == "im" and not (self.subtype or self.bot_id) and bool(self.user)

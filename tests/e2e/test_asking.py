@@ -187,3 +187,14 @@ async def test_without_a_repository_the_question_goes_on_with_the_chosen_one(
     question = await bot.ask("/mq why 41")
     await bot.choose(question, "acme/api", menu="Choose a repository")
     await bot.wait_for_reply("#41 is not in the merge queue of acme/api")
+
+
+async def test_a_repository_chosen_from_the_menu_goes_with_words_and_options_of_any_kind(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(repositories={"acme/site": "quiet", "acme/api": "quiet"}, channels="")
+    question = await bot.ask("/mq subscriptions test")
+    await bot.choose(question, "acme/api", menu="Choose a repository")
+    answer = await bot.wait_for_reply("acme/api")
+    assert "I do not understand" not in answer
+    assert "I do not understand" not in await bot.ask("/mq stats branch:main acme/api")

@@ -43,3 +43,14 @@ async def test_between_two_people_a_pause_is_told_without_buttons(bot: BotTester
     await bot.click(status, "Resume queue")
     await bot.wait_for_post("Queue unpaused", theirs)
     await bot.wait_for_change(status, "is running")
+
+
+async def test_a_message_to_the_bot_is_answered_with_what_it_understands(bot: BotTester) -> None:
+    mine = conversation(bot, ALICE)
+    bot.slack.people.message(ALICE, mine, "hello, can you pause the queue?")
+    told = await bot.wait_for_direct_message("What I can do")
+    assert "/mq pause" in told
+    bot.slack.people.message(ALICE, mine, "thanks")
+    await bot.wait_for_direct_message("What I can do")
+    assert len(bot.direct_messages(by=ALICE)) == 2
+    assert bot.pause_reason() is None

@@ -309,3 +309,17 @@ def test_every_setting_says_what_it_takes() -> None:
     for name, field in Settings.model_fields.items():
         assert field.description, name
         assert str(field.validation_alias).isupper(), name
+
+
+def test_the_operator_says_whose_a_login_is() -> None:
+    settings = load_settings({**ENOUGH, "MQBOT_LOGINS": "U0ALICE=alice-m, W0BOB=ci[bot],"})
+    assert settings.logins == (("U0ALICE", "alice-m"), ("W0BOB", "ci[bot]"))
+
+
+@pytest.mark.parametrize(
+    "given", ["alice=alice-m", "U0ALICE", "U0ALICE=a b", "U0ALICE=a,U0BOB=A", "U0BOB=a,U0BOB=b"]
+)
+def test_logins_that_cannot_be_read_or_are_named_twice_are_refused(given: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings({**ENOUGH, "MQBOT_LOGINS": given})
+    assert list(refused.value.problems) == ["MQBOT_LOGINS"]
