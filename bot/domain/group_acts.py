@@ -13,16 +13,8 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import same_moment
 
-AT_MOST = timedelta(seconds=90)
-"""How long an act on a group goes on; what is not begun by then is not tried."""
-
-CUT_SHORT = AT_MOST + timedelta(seconds=30)
-"""An act that has no end after this was cut short, by a crash or a restart, and counts as ended
-then."""
-
-CALLED_OFF = CUT_SHORT + timedelta(minutes=1)
-"""When an act without an end is given one: by then the event log has told what became of it, and a
-process that hung has ended it itself."""
+GO_ON_WITHIN = timedelta(minutes=30)
+"""An act that a crash or a restart cut off goes on by itself when it was begun since then."""
 
 
 CHANGES = frozenset({Action.PAUSE, Action.UNPAUSE})
@@ -96,9 +88,9 @@ class GroupAct:
     """One person's word on a group. `group_act_id` is given by the store, 0 before.
 
     `asked` is what was typed behind the group's name, so that it can be read again. `told_together`
-    are the channels that hear of it in one post. `ended_at` is None while it goes on, and for some
-    minutes when it was cut short; `results` are in the order of `repositories` and complete once it
-    has ended.
+    are the channels that hear of it in one post. `ended_at` is None while it goes on, also when a
+    crash has cut it off; `results` are in the order of `repositories`, and complete once it has
+    ended.
     `lifts_at` is the one end of all its pauses when the act gives them one, and the time of the
     timers that act when it is timers that do.
     """
@@ -135,12 +127,9 @@ class GroupAct:
         return bool(self.of(GroupOutcome.CHANGED))
 
     @property
-    def is_told_by_records(self) -> bool:
-        """Whether nobody came to store how it ended: what the audit knows of it is all there is."""
-        return self.ended_at in {None, self.at + CUT_SHORT}
-
-    def is_under_way(self, now: datetime) -> bool:
-        return self.ended_at is None and now - self.at < CUT_SHORT
+    def is_cut_short(self) -> bool:
+        """Whether it ended with a crash or a restart, before all was tried."""
+        return self.ended_at is not None and bool(self.of(GroupOutcome.NOT_TRIED))
 
 
 def as_part(record: AuditRecord, act: GroupAct | None) -> AuditRecord:

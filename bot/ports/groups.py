@@ -16,6 +16,10 @@ class GroupActs(Protocol):
         """Store the beginning and return its id."""
         ...
 
+    async def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
+        """Store the results there are so far."""
+        ...
+
     async def end(
         self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime
     ) -> None: ...

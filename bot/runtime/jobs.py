@@ -8,6 +8,7 @@ from datetime import timedelta
 from secrets import SystemRandom
 
 from bot.config import Settings
+from bot.domain.audit import Action
 from bot.domain.errors import StoreUnavailable
 from bot.domain.freshness import stale_after
 from bot.runtime.adapters import Ports
@@ -84,6 +85,7 @@ class Jobs:
         self._ports = ports
         self._holder = holder
         self._expiry: ExpirePauses | None = None
+        self._cut_short: EndCutShort | None = None
         self._narrow = NarrowStore(ports.store, POLLS_AT_ONCE)
         self._scheduler = JobScheduler(ports.measures)
         self._poster = _poster(ports)
@@ -116,8 +118,6 @@ class Jobs:
             settings.repositories,
         )
         self._scheduler.every(STALE_SECONDS, Job("tell of stale logs", stale.run))
-        clock = WatchClock(ports.store, ports.clock, lambda: self.polls.poll.service_clock.ahead)
-        self._scheduler.every(DUE_SECONDS, Job("watch the clock", clock.run))
         self._house = self._keep_house()
 
     def _keep_house(self) -> tuple[PruneHistory, PrepareChannels]:
@@ -130,6 +130,10 @@ class Jobs:
         )
         learn = Job("list channels", self._ports.slack.channels.learn)
         self._scheduler.every(LISTED_SECONDS, learn)
+        clock = WatchClock(
+            self._ports.store, self._ports.clock, lambda: self.polls.poll.service_clock.ahead
+        )
+        self._scheduler.every(DUE_SECONDS, Job("watch the clock", clock.run))
         self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
         return prune, channels
@@ -227,7 +231,15 @@ class Jobs:
         """Lift pauses whose time has come, and remind of those that go on. Before `start`."""
         remind = use_cases.remind_of_pauses
         self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind.run))
-        cut_short = EndCutShort(self._ports.store, self._ports.clock, self.nudge)
+        cut_short = EndCutShort(
+            use_cases.pause_group.work,
+            {
+                Action.PAUSE: use_cases.pause_group.carry_out,
+                Action.UNPAUSE: use_cases.unpause_group.carry_out,
+                Action.EXTEND: use_cases.extend_group.carry_out,
+            },
+        )
+        self._cut_short = cut_short
         self._scheduler.every(CUT_SHORT_SECONDS, Job("end what was cut short", cut_short.run))
         lift_pause = LiftPause(
             use_cases.unpause_queue,
@@ -281,6 +293,8 @@ class Jobs:
         await self._boards.drain()
         if self._expiry is not None:
             await self._expiry.drain()
+        if self._cut_short is not None:
+            await self._cut_short.drain()
         await self._scheduler.drain()
         try:
             await self.polls.release()

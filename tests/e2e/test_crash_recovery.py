@@ -233,7 +233,7 @@ GROUP = {
 }
 
 
-async def test_killed_before_the_first_queue_of_a_group_was_paused_the_person_hears_so_and_can_act(
+async def test_killed_before_the_first_queue_of_a_group_was_paused_the_act_goes_on(
     start_process: StartProcess,
 ) -> None:
     bot = await start_process(**GROUP)
@@ -242,7 +242,25 @@ async def test_killed_before_the_first_queue_of_a_group_was_paused_the_person_he
     await bot.click(question, "Pause 2 queues")
     await until(killed.is_set, "the process killed before it paused anything")
     await bot.wait_for_change(question, "Pausing @release: 0 of 2")
-    await _crash(bot, seconds=240)
+    await _crash(bot, seconds=60)
+
+    await bot.start_bot()
+
+    post = await bot.wait_for_post("@release: 2 of 2 queues paused")
+    assert "*2 paused:* acme/site, acme/api" in post
+    assert bot.pause_reason("acme/api") == "freeze (by alice via Slack)"
+
+
+async def test_a_group_whose_act_was_cut_off_long_ago_is_asked_about(
+    start_process: StartProcess,
+) -> None:
+    bot = await start_process(**GROUP)
+    question = await bot.ask("/mq pause @release freeze")
+    killed = bot.kill_when_service_has_answered("GET", "/merge-queue/pause")
+    await bot.click(question, "Pause 2 queues")
+    await until(killed.is_set, "the process killed before it paused anything")
+    await bot.wait_for_change(question, "Pausing @release: 0 of 2")
+    await _crash(bot, seconds=3600)
 
     await bot.start_bot()
 
@@ -250,7 +268,5 @@ async def test_killed_before_the_first_queue_of_a_group_was_paused_the_person_he
     assert "*2 not done as far as I know:* acme/site, acme/api" in told
     assert "cut short by a restart of the bot" in told
     await bot.click(told, "Try the rest again")
-    post = await bot.wait_for_post("@release: 2 of 2 queues paused")
-    assert "*2 paused:* acme/site, acme/api" in post
-    assert bot.pause_reason("acme/api") == "freeze (by alice via Slack)"
+    await bot.wait_for_post("@release: 2 of 2 queues paused")
     await bot.wait_for_direct_message("@release: 2 of 2 queues paused")

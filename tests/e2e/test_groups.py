@@ -374,7 +374,7 @@ async def test_the_audit_has_subscriptions_and_refusals(start_bot: StartBot) -> 
     assert ":no_entry: refused · *bob* tried to pause acme/site: now" in answer
 
 
-async def test_a_group_that_a_restart_cut_short_is_told_and_restored_exactly(
+async def test_a_group_that_a_restart_cut_off_goes_on_and_is_restored_exactly(
     three: BotTester,
 ) -> None:
     """The bot is stopped while the service has paused one of two queues."""
@@ -386,32 +386,30 @@ async def test_a_group_that_a_restart_cut_short_is_told_and_restored_exactly(
     await three.stop_bot()
     await three.wait_for_reply("I am being stopped and do not know how this ends")
     three.mend_service()
+    await three.pass_time(11)
     await three.start_bot()
-    three.merge_queue.pause("acme/api", "Night", by="carol")
-    await three.pass_time(125)
 
-    post = await three.wait_for_post("@release: 1 of 2 queues paused")
-    assert "*1 paused:* acme/site" in post
-    assert "*1 not done as far as I know:* acme/api" in post
-    assert "cut short by a restart of the bot" in post
-    assert "Try the rest again" not in post.labels
-
-    await three.pass_time(60)
-
-    told = await three.wait_for_direct_message("@release: 1 of 2 queues paused")
-    assert "cut short by a restart of the bot" in told
-    assert told.labels == ["Try the rest again"]
-
-    def is_offered() -> bool:
-        card = three.now(post)
-        return card is not None and "Try the rest again" in card.labels
-
-    await until(is_offered, "the rest offered on the card")
+    begun = await three.wait_for_post("@release: ")
+    post = await three.wait_for_change(begun, "@release: 2 of 2 queues paused")
+    assert reasons(three) == ["freeze (by alice via Slack)"] * 2 + [None]
 
     await three.click(post, "Unpause @release", by=BOB)
-    await three.wait_for_post("@release: 1 of 2 queues unpaused")
-    assert reasons(three) == [None, "Night", None]
-    await three.wait_for_direct_message("bob resumed acme/site")
+    await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    await three.wait_for_direct_message("All that was paused for @release goes on")
+    assert reasons(three) == [None, None, None]
+
+
+async def test_the_channel_sees_how_far_a_long_act_has_come(three: BotTester) -> None:
+    three.break_service("slow", path="/acme/api/merge-queue/pause", method="PUT", seconds=4)
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+
+    post = await three.wait_for_post("Pausing @release: 1 of 2 queues so far")
+
+    assert "1 paused · by alice" in post
+    assert post.labels == []
+    ended = await three.wait_for_change(post, "@release: 2 of 2 queues paused")
+    assert ended.labels == CONTROLS
+    assert len(three.posts()) == 1
 
 
 async def test_forty_five_queues_fit_into_what_slack_takes(start_bot: StartBot) -> None:

@@ -14,7 +14,7 @@ from bot.domain.audit import (
     AuditSelection,
     Origin,
 )
-from bot.domain.group_acts import CUT_SHORT, GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseRecord, Who
@@ -77,6 +77,8 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group confirm": group_question.confirm(many, reason, read),
         "group confirm of all": group_question.confirm(everything, reason, [*MANY]),
         "group progress": group_acts.progress("release", Action.PAUSE, 12, 50),
+        "group going on": group_acts.going_on(replace(paused, ended_at=None)),
+        "group done": group_acts.done(paused),
         "group paused": group_acts.act(paused),
         "group unpaused": group_acts.act(unpaused),
         "group failed": group_acts.act(make_group_act(*all_failed, actor=actor, asked=reason)),
@@ -89,7 +91,7 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group cut short and ended": group_acts.answer(
             replace(
                 make_group_act(*_of_pause(text), actor=actor, asked=reason),
-                ended_at=NOON + CUT_SHORT,
+                ended_at=NOON + timedelta(minutes=2),
             ),
             posted_here=False,
         ),

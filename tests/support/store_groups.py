@@ -35,6 +35,11 @@ class InMemoryGroupActs(GroupActs):
         return group_act_id
 
     @override
+    async def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
+        act = self._acts[group_act_id]
+        self._acts[group_act_id] = replace(act, results=tuple(results))
+
+    @override
     async def end(
         self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime
     ) -> None:

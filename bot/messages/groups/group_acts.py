@@ -67,9 +67,26 @@ def progress(group: str, action: Action, done: int, total: int) -> Message:
 
 def act(done: GroupAct) -> Message:
     """The one post about an act on a group, with a line for each way its repositories ended."""
+    if done.ended_at is None:
+        return going_on(done)
     if done.action is Action.PAUSE:
         return card(done, [one.repository for one in done.of(GroupOutcome.CHANGED)])
     return _told(done, _again_button(done))
+
+
+def going_on(act: GroupAct) -> Message:
+    """The post while the act goes on: how far it has come."""
+    count = f"{len(act.results):,} of {queues(len(act.repositories))}"
+    headline = f"{_DOING[act.action]} {name_of(act.group)}: {count} so far"
+    by = f"by {quote(act.actor.name, NAME_LIMIT)}"
+    counts = ", ".join(summary(act))
+    return Message(
+        text=f"{headline} ({counts}, {by})",
+        blocks=(
+            blocks.section(f":hourglass_flowing_sand: *{headline}*"),
+            blocks.context(counts, by, f"since {local_time(act.at)}"),
+        ),
+    )
 
 
 def card(
@@ -283,7 +300,7 @@ def _mark(done: GroupAct, *, is_over: bool = False) -> str:
 
 
 def _cut_short(done: GroupAct) -> str:
-    return "cut short by a restart of the bot" if done.is_told_by_records else ""
+    return "cut short by a restart of the bot" if done.is_cut_short else ""
 
 
 def summary(done: GroupAct, *, is_past: bool = False) -> list[str]:

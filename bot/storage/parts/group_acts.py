@@ -48,6 +48,14 @@ class SqlGroupActs(GroupActs):
         return group_act_id
 
     @override
+    async def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
+        await self._statements.run(
+            update(group_acts)
+            .where(group_acts.c.group_act_id == group_act_id)
+            .values(results=_written(results))
+        )
+
+    @override
     async def end(
         self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime
     ) -> None:

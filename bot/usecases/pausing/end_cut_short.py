@@ -1,52 +1,89 @@
-"""Give acts on groups an end that a crash or a restart cut short, and tell whoever acted."""
+"""Go on with acts on groups that a crash or a restart cut off, or end them and tell who acted."""
 
+import asyncio
+import logging
 import uuid
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Origin
 from bot.domain.deliveries import NewDelivery
-from bot.domain.group_acts import CALLED_OFF, CUT_SHORT, GroupAct
-from bot.ports import Clock, Nudge, Store, Transaction
-from bot.usecases.pausing.group_cards import group_card_of
-from bot.usecases.pausing.group_marks import as_known, subject_of, tell_together
+from bot.domain.errors import BotError
+from bot.domain.group_acts import EVERY_ACT, GO_ON_WITHIN, GroupAct
+from bot.ports import Transaction
+from bot.usecases.pausing.group_marks import as_known, subject_of
+from bot.usecases.pausing.group_work import GroupWork, Report, turn_of, unheard
+from bot.usecases.pausing.turns import LEASE
+from bot.usecases.tasks import Tasks
+
+logger = logging.getLogger(__name__)
 
 STILL_NEWS = timedelta(days=1)
 """Whoever acted longer ago, before a long outage, knows by other ways how it came out."""
 
+CarryOut = Callable[[GroupAct, Report], Awaitable[GroupAct]]
+
 
 @dataclass(frozen=True, slots=True)
 class EndCutShort:
-    """Once each, whichever process comes first. Nothing cut short costs one look."""
+    """Each act once, whichever process comes first. Nothing cut short costs one look.
 
-    store: Store
-    clock: Clock
-    nudge: Nudge
+    `carry_out`: how the rest of each kind of act is done.
+    """
+
+    work: GroupWork
+    carry_out: Mapping[Action, CarryOut]
+    tasks: Tasks = field(
+        default_factory=lambda: Tasks("going on with a group has a defect", "go_on_defect")
+    )
 
     async def run(self) -> None:
-        """Raises StoreError."""
-        now = self.clock.now()
-        async with self.store.begin() as transaction:
-            found = await transaction.group_acts.unended(now - CALLED_OFF)
+        """Start on what was cut off; it ends on its own. Raises StoreError."""
+        acts = self.work.acts
+        async with acts.store.begin() as transaction:
+            # One that was begun just now may not have its turn yet.
+            found = await transaction.group_acts.unended(acts.clock.now() - LEASE)
         for act in found:
-            await self._end(act)
+            if turn_of(act) not in acts.turns.going:
+                self.tasks.start(self._guarded(act), turn_of(act))
 
-    async def _end(self, act: GroupAct) -> None:
-        """What was told while it went on says no more than how far it had come."""
-        now = self.clock.now()
-        async with self.store.begin() as transaction:
-            found = await transaction.group_acts.locked(act.group_act_id)
-            if found is None or found.ended_at is not None:
-                return
-            ended = replace(await as_known(transaction, act), ended_at=act.at + CUT_SHORT)
-            await transaction.group_acts.end(act.group_act_id, ended.results, act.at + CUT_SHORT)
-            if act.action is Action.PAUSE:
-                await transaction.cards.touch(group_card_of(act), due_at=now)
-            if ended.has_changed:
-                await tell_together(transaction, ended)
-            if act.origin is not Origin.TIMER and now - act.at < STILL_NEWS:
-                await _tell_actor(transaction, ended, now)
-        self.nudge()
+    async def drain(self) -> None:
+        """Leave what is under way to the next process."""
+        under_way = list(self.tasks)
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _guarded(self, act: GroupAct) -> None:
+        try:
+            await self._go_on(act)
+        except BotError as error:
+            logger.warning(
+                "an act on a group that was cut off does not go on",
+                extra={"action": "group_not_gone_on", "error": type(error).__name__},
+            )
+
+    async def _go_on(self, act: GroupAct) -> None:
+        clock, store = self.work.acts.clock, self.work.acts.store
+        async with store.begin() as transaction:
+            known = await as_known(transaction, act)
+            latest = await transaction.group_acts.latest(act.group, EVERY_ACT)
+        is_latest = latest is not None and latest.group_act_id == act.group_act_id
+        is_recent = clock.now() - act.at < GO_ON_WITHIN
+        # What is left of timers they lift by themselves.
+        if is_latest and is_recent and act.origin is not Origin.TIMER:
+            ended = await self.carry_out[act.action](known, unheard)
+        else:
+            async with self.work.acts.turns.alone(turn_of(act)) as is_ours:
+                ended = await self.work.end(known) if is_ours else act
+        now = clock.now()
+        is_told = act.origin is Origin.TIMER or now - act.at >= STILL_NEWS
+        if ended.ended_at is None or is_told:
+            return
+        async with store.begin() as transaction:
+            await _tell_actor(transaction, ended, now)
+        self.work.acts.nudge()
 
 
 async def _tell_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:

@@ -62,11 +62,20 @@ class ExtendGroup:
             end = await self._end(request.actor, lasting, left.values())
         asked = replace(request, lifts_at=end)
         act = await self.work.begin(asked, Action.EXTEND, list(left))
+        return await self.carry_out(act, report)
+
+    async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
+        """Extend what has no result yet."""
+        lasting = read_whole(act.asked)
+        left = await self._left(Group(act.group, act.repositories))
 
         async def extend(repository: RepositoryName) -> RepositoryResult:
-            return await self._one(act, lasting, left[repository])
+            pause = left.get(repository)
+            if pause is None:
+                return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+            return await self._one(act, lasting, pause)
 
-        return await self.work.run(act, asked, extend, report)
+        return await self.work.run(act, extend, report)
 
     async def _one(self, act: GroupAct, lasting: Lasting, pause: PauseRecord) -> RepositoryResult:
         part = ExtendRequest(

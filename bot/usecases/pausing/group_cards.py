@@ -1,4 +1,4 @@
-"""The cards of groups that were paused: one a group and channel, true while any of it is paused."""
+"""The cards of acts on groups: one an act and channel, that of a pause true while any of it is."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 
 
 def group_card_of(act: GroupAct) -> CardName:
-    """The name of the cards of an act that paused a group."""
+    """The name of the cards of an act on a group."""
     return CardName(CardKind.GROUP, act.repositories[0], str(act.group_act_id))
 
 

@@ -1,7 +1,7 @@
 """What an act that is part of an act on a group leaves behind besides its own record."""
 
-from collections.abc import Collection, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.deliveries import Subject, SubjectKind
@@ -10,11 +10,9 @@ from bot.domain.group_acts import (
     GroupOutcome,
     HeldPause,
     RepositoryResult,
-    in_order,
 )
 from bot.ports import Transaction
-from bot.usecases.pausing.group_cards import open_group_cards
-from bot.usecases.tell_urgently import tell_urgently
+from bot.usecases.pausing.group_cards import group_card_of, open_group_cards
 
 
 async def mark_begun(transaction: Transaction, started: AuditRecord) -> None:
@@ -55,33 +53,28 @@ def subject_of(group_act: GroupAct) -> Subject:
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
 
 
-async def tell_together(transaction: Transaction, act: GroupAct) -> None:
-    """Add the one post about an act on a group to every channel that hears of it so."""
-    if act.action is Action.PAUSE:
-        await open_group_cards(transaction, act)
-        return
-    await tell_urgently(transaction, subject_of(act), act.told_together, act.at)
-
-
-async def load_group_acts(
-    transaction: Transaction, wanted: Collection[int]
-) -> Mapping[int, GroupAct]:
-    """Acts on groups by their ids; one that was cut short with what is known of it."""
-    if not wanted:
-        return {}
-    found = await transaction.group_acts.get(wanted)
-    return {
-        group_act_id: await as_known(transaction, act) if act.is_told_by_records else act
-        for group_act_id, act in found.items()
-    }
+async def tell_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
+    """Give every channel that hears of an act on a group its one message, which is edited since."""
+    await open_group_cards(transaction, act)
+    is_over = act.ended_at is not None and act.action is not Action.PAUSE
+    await transaction.cards.touch(group_card_of(act), due_at=now, closed=is_over)
 
 
 async def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
-    """Its results from the audit: what is not on record as done may have been done or not."""
+    """Its results so far, with all that is on record as done, also where the answer was lost."""
     records = await transaction.audit.of_group_act(act.group_act_id, act.at)
-    done = [
-        RepositoryResult(one.repository, GroupOutcome.CHANGED)
-        for one in records
-        if one.result is ActResult.DONE
-    ]
-    return replace(act, results=in_order(act.repositories, done))
+    done = {one.repository for one in records if one.result is ActResult.DONE}
+    if act.action is Action.UNPAUSE:
+        # It was asked for, and the queue runs.
+        ended = {one.act_id for one in records}
+        begun = {
+            one.repository
+            for one in records
+            if one.result is ActResult.STARTED and one.record_id not in ended
+        }
+        done |= begun & {one.repository for one in act.of(GroupOutcome.NOT_PAUSED)}
+    changed = [RepositoryResult(name, GroupOutcome.CHANGED) for name in done]
+    others = [one for one in act.results if one.repository not in done]
+    known = {one.repository: one for one in (*changed, *others)}
+    in_order = tuple(known[name] for name in act.repositories if name in known)
+    return replace(act, results=in_order)

@@ -10,7 +10,6 @@ from datetime import datetime
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.errors import MergeQueueError, StoreError, UserError
 from bot.domain.group_acts import (
-    AT_MOST,
     CHANGES,
     GroupAct,
     GroupOutcome,
@@ -23,13 +22,16 @@ from bot.domain.service_answers import answer_of
 from bot.domain.subscriptions import Topic, channels_hearing
 from bot.ports import Transaction
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_marks import tell_together
+from bot.usecases.pausing.group_marks import as_known, tell_together
 
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 8
 """Repositories acted upon at a time: as many requests as the service's client lets be in flight,
 so that other people's requests wait for no more than these."""
+
+PROGRESS_SECONDS = 3.0
+"""Between two looks at how far an act on a group has come."""
 
 Report = Callable[["Progress"], Awaitable[None]]
 Work = Callable[[RepositoryName], Awaitable[RepositoryResult]]
@@ -140,34 +142,90 @@ class GroupWork:
             group_act_id = await transaction.group_acts.add(act)
         return replace(act, group_act_id=group_act_id)
 
-    async def run(
-        self, act: GroupAct, request: GroupRequest, work: Work, report: Report
-    ) -> GroupAct:
-        """Act on each repository and store how they ended, with the post that tells of it."""
+    async def run(self, act: GroupAct, work: Work, report: Report) -> GroupAct:
+        """Act on each repository that has no result yet, and end the act.
+
+        There is no limit on the whole: each repository has those of its requests. Nothing is done
+        while another process carries it out.
+        """
+        async with self.acts.turns.alone(turn_of(act)) as is_ours:
+            if not is_ours:
+                return act
+            done = list(act.results)
+            is_over = asyncio.Event()
+            telling = asyncio.create_task(self._tell_progress(act, done, is_over))
+            try:
+                await self._all(act, work, report, done)
+            finally:
+                is_over.set()
+                await telling
+            return await self.end(replace(act, results=tuple(done)))
+
+    async def _all(
+        self, act: GroupAct, work: Work, report: Report, done: list[RepositoryResult]
+    ) -> None:
         gate = asyncio.Semaphore(AT_ONCE)
-        done: list[RepositoryResult] = []
+        group, total = Group(act.group, act.repositories), len(act.repositories)
+        before = {one.repository for one in done}
 
         async def one(repository: RepositoryName) -> None:
             async with gate:
-                if self.acts.clock.now() - act.at < AT_MOST:
-                    done.append(await _guarded(work, repository))
-            total = len(act.repositories)
-            await report(Progress(request.group, act.action, len(done), total))
+                done.append(await _guarded(work, repository))
+            await report(Progress(group, act.action, len(done), total))
 
         async with asyncio.TaskGroup() as tasks:
             for repository in act.repositories:
-                tasks.create_task(one(repository))
-        return await self._end(act, done)
+                if repository not in before:
+                    tasks.create_task(one(repository))
 
-    async def _end(self, act: GroupAct, done: Sequence[RepositoryResult]) -> GroupAct:
+    async def _tell_progress(
+        self, act: GroupAct, done: Sequence[RepositoryResult], is_over: asyncio.Event
+    ) -> None:
+        """Store every few seconds how far it has come, and have the channels' message say so."""
+        told = len(done)
+        while not is_over.is_set():
+            try:
+                async with asyncio.timeout(PROGRESS_SECONDS):
+                    await is_over.wait()
+            except TimeoutError:
+                if len(done) > told:
+                    told = len(done)
+                    await self._store_progress(replace(act, results=tuple(done)))
+
+    async def _store_progress(self, so_far: GroupAct) -> None:
+        try:
+            async with self.acts.store.begin() as transaction:
+                await transaction.group_acts.progress(so_far.group_act_id, so_far.results)
+                if so_far.has_changed:
+                    await tell_together(transaction, so_far, self.acts.clock.now())
+        except StoreError:
+            # The act goes on; the next progress, or its end, says more.
+            logger.warning("progress not stored", extra={"action": "progress_not_stored"})
+        self.acts.nudge()
+
+    async def end(self, act: GroupAct) -> GroupAct:
+        """Store how it ended, once, with the message that tells of it."""
         now = self.acts.clock.now()
-        ended = replace(act, results=in_order(act.repositories, done), ended_at=now)
         async with self.acts.store.begin() as transaction:
+            found = await transaction.group_acts.locked(act.group_act_id)
+            if found is not None and found.ended_at is not None:
+                return found
+            known = await as_known(transaction, act)
+            ended = replace(known, results=in_order(act.repositories, known.results), ended_at=now)
             await transaction.group_acts.end(act.group_act_id, ended.results, now)
             if ended.has_changed:
-                await tell_together(transaction, ended)
+                await tell_together(transaction, ended, now)
         self.acts.nudge()
         return ended
+
+
+async def unheard(_progress: Progress) -> None:
+    """Nobody waits for it."""
+
+
+def turn_of(act: GroupAct) -> str:
+    """The name of the turn of whoever carries the act out."""
+    return f"group {act.group_act_id}"
 
 
 async def _hearing_several(

@@ -16,7 +16,7 @@ from bot.domain.snapshots import same_moment
 from bot.domain.timers import Timer
 from bot.ports import Transaction
 from bot.usecases.job_lease import JobLease
-from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
+from bot.usecases.pausing.group_work import GroupRequest, GroupWork, unheard
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 
 
@@ -87,7 +87,7 @@ class LiftGroup:
             outcome = await self.lift_pause.run(timer, lease, act, moved=moved)
             return await self._result(party, timer, outcome)
 
-        await self.work.run(act, request, lift, _unheard)
+        await self.work.run(act, lift, unheard)
 
     async def _result(
         self, party: Party, timer: Timer, outcome: UnpauseOutcome | LiftsLater | Postponed
@@ -113,7 +113,3 @@ class LiftGroup:
         """Not what somebody has paused for the group since."""
         async with self.work.acts.store.begin() as transaction:
             await transaction.group_acts.let_go(party.group, timer.repository, party.group_act_id)
-
-
-async def _unheard(_progress: Progress) -> None:
-    """Nobody waits for it."""

@@ -14,6 +14,7 @@ from bot.domain.group_acts import (
     read_asked,
 )
 from bot.domain.pauses import AlreadyPaused, Paused, check_reason
+from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
@@ -46,7 +47,6 @@ class PauseGroup:
         """
         await self.permit(request)
         end = await self.lifts_at(request)
-        asked_for = read_asked(request.asked)
         repositories: Sequence[RepositoryName] = request.group.repositories
         if request.again is not None:
             before = await self.work.act_to_go_on_with(request, CHANGES)
@@ -57,21 +57,32 @@ class PauseGroup:
                 end = before.lifts_at
         asked_of_all = replace(request, lifts_at=end)
         act = await self.work.begin(asked_of_all, Action.PAUSE, repositories)
+        return await self.carry_out(act, report)
+
+    async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
+        """Pause what has no result yet."""
 
         async def pause(repository: RepositoryName) -> RepositoryResult:
             asked = PauseRequest(
                 repository,
-                asked_for.reason,
-                request.actor,
-                request.origin,
-                request.channel_id,
+                act.wanted.reason,
+                act.actor,
+                act.origin,
+                act.channel_id,
                 part_of=act,
-                lasting=asked_for.lasting,
             )
             match await self.pause_queue.run(asked):
                 case Paused():
                     return RepositoryResult(repository, GroupOutcome.CHANGED)
                 case AlreadyPaused(known=known):
+                    if await self._is_ours(act, repository, known.pause):
+                        return RepositoryResult(repository, GroupOutcome.CHANGED)
                     return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
 
-        return await self.work.run(act, request, pause, report)
+        return await self.work.run(act, pause, report)
+
+    async def _is_ours(self, act: GroupAct, repository: RepositoryName, pause: Pause) -> bool:
+        """Whether the act made that pause before a crash cut it off."""
+        async with self.work.acts.store.begin() as transaction:
+            held = await transaction.group_acts.holding([repository])
+        return any(one.group_act_id == act.group_act_id and one.is_in_force(pause) for one in held)

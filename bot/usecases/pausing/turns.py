@@ -42,20 +42,41 @@ class Turns:
     locks: dict[RepositoryName, asyncio.Lock] = field(
         default_factory=lambda: defaultdict(asyncio.Lock)
     )
+    going: set[str] = field(default_factory=set)
+
+    @asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[bool]:
+        """Whether the turn of that name was free; if so it is held. Nobody waits for it."""
+        if name in self.going:
+            yield False
+            return
+        self.going.add(name)
+        try:
+            lease = await self._claim(_lease_name(name), self.clock.now())
+            if lease is None:
+                yield False
+                return
+            async with self._renewed(lease):
+                yield True
+        finally:
+            self.going.discard(name)
 
     @asynccontextmanager
     async def of(self, repository: RepositoryName) -> AsyncIterator[None]:
         """Raises QueueBusy when the turn does not come, and StoreUnavailable."""
-        async with self.locks[repository]:
-            lease = await self._wait(repository)
-            is_over = asyncio.Event()
-            renewing = asyncio.create_task(self._renew(lease.name, is_over))
-            try:
-                yield
-            finally:
-                is_over.set()
-                await renewing
-                await self._give_back(lease)
+        async with self.locks[repository], self._renewed(await self._wait(repository)):
+            yield
+
+    @asynccontextmanager
+    async def _renewed(self, lease: Lease) -> AsyncIterator[None]:
+        is_over = asyncio.Event()
+        renewing = asyncio.create_task(self._renew(lease.name, is_over))
+        try:
+            yield
+        finally:
+            is_over.set()
+            await renewing
+            await self._give_back(lease)
 
     async def _wait(self, repository: RepositoryName) -> Lease:
         name = _lease_name(repository)
@@ -97,8 +118,8 @@ class Turns:
             logger.warning("turn not given back", extra={"action": "turn_not_given_back"})
 
 
-def _lease_name(repository: RepositoryName) -> str:
-    return f"act:{repository}"
+def _lease_name(name: str) -> str:
+    return f"act:{name}"
 
 
 async def is_under_way(

@@ -26,7 +26,7 @@ class UnpauseGroup:
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
         """Raises PermissionDenied; what fails of the group is in the result."""
         await self.work.permit(request, Action.UNPAUSE)
-        held = await self._held(request)
+        held = await self._held(request.group.name)
         repositories: Sequence[RepositoryName] = list(
             dict.fromkeys([*request.group.repositories, *held])
         )
@@ -36,17 +36,22 @@ class UnpauseGroup:
                 return rest
             repositories = rest
         act = await self.work.begin(request, Action.UNPAUSE, repositories)
+        return await self.carry_out(act, report)
+
+    async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
+        """Lift what has no result yet."""
+        held = await self._held(act.group)
 
         async def unpause(repository: RepositoryName) -> RepositoryResult:
             with about(repository):
                 return await self._one(act, repository, held.get(repository))
 
-        return await self.work.run(act, request, unpause, report)
+        return await self.work.run(act, unpause, report)
 
-    async def _held(self, request: GroupRequest) -> Mapping[RepositoryName, HeldPause]:
+    async def _held(self, group: str) -> Mapping[RepositoryName, HeldPause]:
         """Also what has left the group since: the bot paused it for the group."""
         async with self.work.acts.store.begin() as transaction:
-            held = await transaction.group_acts.held(request.group.name)
+            held = await transaction.group_acts.held(group)
         return {one.repository: one for one in held}
 
     async def _one(

@@ -266,8 +266,8 @@ async def _settle(transaction: Transaction, act: AuditRecord, pause: Pause, now:
     here = {done.channel_id} if done.channel_id is not None else set()
     await announce(transaction, done, here, now, paused_at=pause.paused_at)
     group_act = await group_act_of(transaction, done)
-    if group_act is not None:
-        await tell_together(transaction, group_act)
+    if group_act is not None and group_act.ended_at is not None:
+        await tell_together(transaction, group_act, now)
 
 
 def _made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:

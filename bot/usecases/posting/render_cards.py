@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from bot.domain.audit import Action
 from bot.domain.cards import Card, CardKind
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseRecord
@@ -10,7 +11,6 @@ from bot.messages import pause_card
 from bot.messages.groups import group_acts
 from bot.messages.pause_card import PauseView
 from bot.ports import Transaction
-from bot.usecases.pausing.group_marks import load_group_acts
 from bot.usecases.pausing.group_pauses import ends_of, paused_anew, still_paused
 from bot.usecases.pausing.pause_timers import timers_of
 from bot.usecases.posting.bisection_cards import load_bisection_cards
@@ -56,11 +56,15 @@ def _view(pause: PauseRecord, timer: Timer | None) -> PauseView:
 
 
 async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
-    acts = await load_group_acts(transaction, {int(card.name.key) for card in cards})
+    acts = await transaction.group_acts.get({int(card.name.key) for card in cards})
     messages: dict[int, Message] = {}
     for card in cards:
         act = acts.get(int(card.name.key))
-        if act is not None:
+        if act is None:
+            continue
+        if act.ended_at is None or act.action is not Action.PAUSE:
+            messages[card.card_id] = group_acts.act(act)
+        else:
             left = await still_paused(transaction, act)
             ends = await ends_of(transaction, left)
             names = [one.repository for one in left]

@@ -15,7 +15,6 @@ from bot.domain.reminders import is_newest, pause_of
 from bot.messages import alerts, pause, pause_card, reminders, staleness, unrendered
 from bot.messages.groups import group_acts
 from bot.ports import Transaction
-from bot.usecases.pausing.group_marks import load_group_acts
 from bot.usecases.pausing.group_pauses import ends_of, group_act_of, still_paused
 from bot.usecases.posting.render_cards import load_cards
 from bot.usecases.posting.render_events import load_events, load_summary
@@ -151,7 +150,7 @@ async def _act_messages(
 async def _group_messages(
     transaction: Transaction, deliveries: Sequence[Delivery]
 ) -> dict[str, Message]:
-    acts = await load_group_acts(transaction, _ids(deliveries))
+    acts = await transaction.group_acts.get(_ids(deliveries))
     return {
         one.delivery_id: group_acts.answer(acts[one.subject.subject_id], posted_here=False)
         for one in deliveries

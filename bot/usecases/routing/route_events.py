@@ -21,7 +21,6 @@ from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic, channels_hearing
 from bot.ports import Transaction
-from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.turns import is_under_way
 from bot.usecases.posting.post_at_once import Sending
 from bot.usecases.routing.count_failures import count_failures
@@ -211,7 +210,7 @@ async def _route(
     for record in judged:
         if record.type in PAUSE_TYPES:
             act = act_told_by(record, acts, clock_ahead)
-            if act is not None and await _is_going_on(routes.transaction, act, acts, now):
+            if act is not None and await is_under_way(routes.transaction, act, acts, now):
                 break
             pauses.append((record, act))
         deliveries += await routes.to_channels(record, now)
@@ -266,13 +265,3 @@ async def _acts(
     if not pauses:
         return []
     return list(await transaction.audit.since(repository, min(pauses) - clock_ahead - SAME_ACT))
-
-
-async def _is_going_on(
-    transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
-) -> bool:
-    """Whether its end, or that of the act on a group that it is a part of, is still to come."""
-    if await is_under_way(transaction, act, acts, now):
-        return True
-    group_act = await group_act_of(transaction, act)
-    return group_act is not None and group_act.is_under_way(now)

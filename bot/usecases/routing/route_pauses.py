@@ -47,8 +47,8 @@ async def route_act(
     # Pauses before lines, as whoever else tells of a pause takes them.
     await announce(transaction, ended, channels, now, paused_at=paused_at, event_id=record.event_id)
     group_act = await group_act_of(transaction, ended)
-    if group_act is not None:
-        await tell_together(transaction, group_act)
+    if group_act is not None and group_act.ended_at is not None:
+        await tell_together(transaction, group_act, now)
 
 
 async def route_pause(

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection, Origin
-from bot.domain.group_acts import CUT_SHORT, GroupOutcome, RepositoryResult
+from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group
 from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
@@ -80,13 +80,13 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_confirm_in_doubt": lambda: group_question.confirm(RELEASE, "CI down 30m", [BUSY]),
     "group_paused_answer": lambda: group_acts.answer(make_group_act(*RESULTS), posted_here=True),
     "group_unpaused": lambda: group_acts.act(UNPAUSED),
-    "group_cut_short": lambda: group_acts.act(
-        make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.NOT_TRIED), ended=False)
+    "group_going_on": lambda: group_acts.act(
+        replace(make_group_act(*RESULTS), results=RESULTS[:2], ended_at=None)
     ),
-    "group_cut_short_and_ended": lambda: group_acts.answer(
+    "group_cut_short": lambda: group_acts.answer(
         replace(
             make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.NOT_TRIED)),
-            ended_at=NOON + CUT_SHORT,
+            ended_at=NOON + timedelta(minutes=2),
         ),
         posted_here=False,
     ),

@@ -1,39 +1,59 @@
-"""Acts on groups whose process died: they come to an end, and whoever acted hears of it."""
+"""Acts on groups whose process died: they go on, or end, and whoever acted hears of it."""
 
 import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.audit import Action, Origin
+import pytest
+
+from bot.domain.audit import Action, ActResult, Origin
 from bot.domain.deliveries import SubjectKind
-from bot.domain.group_acts import CALLED_OFF, CUT_SHORT, GroupAct, GroupOutcome
+from bot.domain.group_acts import GO_ON_WITHIN, GroupAct, GroupOutcome
 from bot.usecases.pausing.end_cut_short import STILL_NEWS, EndCutShort
+from bot.usecases.pausing.extend_group import ExtendGroup
+from bot.usecases.pausing.extend_pause import ExtendPause
 from bot.usecases.pausing.group_work import GroupRequest
 from bot.usecases.pausing.pause_queue import PauseRequest
+from bot.usecases.pausing.turns import LEASE
 from tests.support.acting_groups import ActingOnGroups
-from tests.support.make import ALICE, CHANNEL
+from tests.support.make import ALICE, BOB, CHANNEL
 
 CHANGED, NOT_TRIED = GroupOutcome.CHANGED, GroupOutcome.NOT_TRIED
 TO_ALICE = (ALICE.user_id, SubjectKind.GROUP)
 CARD = (CHANNEL, SubjectKind.CARD)
+SOON = LEASE + timedelta(seconds=1)
+TOO_LATE = GO_ON_WITHIN + timedelta(seconds=1)
 
 
 @dataclass
 class Dying(ActingOnGroups):
     """The process dies when it has acted on some of the three queues."""
 
-    async def cut_short(self, *, done: int, origin: Origin = Origin.COMMAND) -> GroupAct:
+    async def cut_short(
+        self, *, done: int, origin: Origin = Origin.COMMAND, asked: str = "freeze"
+    ) -> GroupAct:
         work = self.pausing_group.work
-        request = GroupRequest(self.group, ALICE, origin, CHANNEL, "freeze")
+        request = GroupRequest(self.group, ALICE, origin, CHANNEL, asked)
         act = await work.begin(request, Action.PAUSE, self.names)
         for name in self.names[:done]:
-            asked = PauseRequest(name, "freeze", ALICE, origin, CHANNEL, part_of=act)
-            await self.pausing.run(asked)
+            wanted = PauseRequest(name, "freeze", ALICE, origin, CHANNEL, part_of=act)
+            await self.pausing.run(wanted)
         return act
 
-    async def look(self, after: timedelta = CALLED_OFF + timedelta(seconds=1)) -> None:
+    async def look(self, after: timedelta = SOON) -> None:
         self.clock.advance(after.total_seconds())
-        await EndCutShort(self.store, self.clock, self.nudge).run()
+        work = self.pausing_group.work
+        extending = ExtendGroup(ExtendPause(self.merge_queue, self.acts), work)
+        ending = EndCutShort(
+            work,
+            {
+                Action.PAUSE: self.pausing_group.carry_out,
+                Action.UNPAUSE: self.unpausing_group.carry_out,
+                Action.EXTEND: extending.carry_out,
+            },
+        )
+        await ending.run()
+        await ending.tasks.drain()
 
     def told(self) -> list[tuple[str, SubjectKind]]:
         return sorted((one.channel_id, one.subject.kind) for one in self.deliveries())
@@ -41,17 +61,86 @@ class Dying(ActingOnGroups):
     def act(self, act: GroupAct) -> GroupAct:
         return self.store.database.contents.group_acts[act.group_act_id]
 
+    def outcomes(self, act: GroupAct) -> list[GroupOutcome]:
+        return [one.outcome for one in self.act(act).results]
 
-async def test_an_act_that_changed_nothing_is_told_to_whoever_acted_and_can_be_gone_on_with() -> (
-    None
-):
+
+@pytest.mark.parametrize("done", [0, 1, 3])
+async def test_an_act_that_a_crash_cut_off_goes_on_by_itself(done: int) -> None:
+    bot = Dying()
+    act = await bot.cut_short(done=done)
+
+    await bot.look()
+
+    assert bot.outcomes(act) == [CHANGED] * 3
+    assert len(bot.merge_queue.called("pause")) == 3
+    assert bot.act(act).ended_at == bot.clock.now()
+    assert bot.told() == [CARD]
+
+
+async def test_what_the_service_did_and_nobody_heard_of_is_part_of_the_act() -> None:
+    """The process died between the request and its answer."""
+    bot = Dying()
+    act = await bot.cut_short(done=1)
+    unheard = bot.names[1]
+    wanted = PauseRequest(unheard, "freeze", ALICE, Origin.COMMAND, CHANNEL, part_of=act)
+    bot.merge_queue.fail_next(KeyboardInterrupt(), method="pause", after=True)
+    with pytest.raises(KeyboardInterrupt):
+        await bot.pausing.run(wanted)
+    assert unheard in bot.merge_queue.pauses
+
+    await bot.look()
+
+    assert bot.outcomes(act) == [CHANGED] * 3
+    assert len(bot.merge_queue.called("pause")) == 3
+
+
+async def test_unpausing_goes_on_too() -> None:
+    bot = Dying()
+    await bot.pause_group()
+    request = GroupRequest(bot.group, BOB, Origin.BUTTON, CHANNEL)
+    act = await bot.unpausing_group.work.begin(request, Action.UNPAUSE, bot.names)
+
+    await bot.look()
+
+    assert bot.merge_queue.pauses == {}
+    assert bot.outcomes(act) == [CHANGED] * 3
+
+
+async def test_all_that_goes_on_ends_at_the_same_moment_as_what_was_done_before() -> None:
+    bot = Dying()
+    work = bot.pausing_group.work
+    end = bot.clock.now() + timedelta(minutes=30)
+    request = GroupRequest(bot.group, ALICE, Origin.COMMAND, CHANNEL, "30m freeze", lifts_at=end)
+    await work.begin(request, Action.PAUSE, bot.names)
+
+    await bot.look()
+
+    async with bot.store.begin() as transaction:
+        timers = await transaction.timers.running(bot.names)
+    assert [one.lifts_at for one in timers] == [end] * 3
+
+
+async def test_an_act_that_somebody_else_has_acted_after_does_not_go_on() -> None:
+    """They may have unpaused what was paused of it."""
+    bot = Dying()
+    act = await bot.cut_short(done=1)
+    await bot.unpause_group(BOB)
+
+    await bot.look()
+
+    assert bot.merge_queue.pauses == {}
+    assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
+    assert bot.act(act).is_cut_short
+
+
+async def test_an_act_from_before_a_long_outage_ends_and_can_be_tried_again() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
-    await bot.look()
+    await bot.look(TOO_LATE)
     assert bot.told() == [TO_ALICE]
-    assert [one.outcome for one in bot.act(act).results] == [NOT_TRIED] * 3
-    assert bot.act(act).is_told_by_records
-    assert bot.nudges == 1
+    assert bot.outcomes(act) == [NOT_TRIED] * 3
+    assert bot.act(act).is_cut_short
 
     again = await bot.pause_group(again=act.group_act_id)
 
@@ -63,47 +152,44 @@ async def test_an_act_that_changed_nothing_is_told_to_whoever_acted_and_can_be_g
 async def test_what_was_done_has_its_card_and_the_rest_is_told_to_whoever_acted() -> None:
     bot = Dying()
     act = await bot.cut_short(done=1)
-    await bot.look()
-    assert [one.outcome for one in bot.act(act).results] == [CHANGED, NOT_TRIED, NOT_TRIED]
+    await bot.look(TOO_LATE)
+    assert bot.outcomes(act) == [CHANGED, NOT_TRIED, NOT_TRIED]
     assert bot.told() == sorted([CARD, TO_ALICE])
-
-
-async def test_an_act_that_was_done_but_for_its_end_is_told_by_its_card_alone() -> None:
-    bot = Dying()
-    await bot.cut_short(done=3)
-    await bot.look()
-    assert bot.told() == [CARD]
 
 
 async def test_the_rest_of_an_act_is_told_where_the_act_was_told() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
-    await bot.look()
+    await bot.look(TOO_LATE)
     elsewhere = GroupRequest(bot.group, ALICE, Origin.BUTTON, "D1", "freeze", act.group_act_id)
     again = await bot.pausing_group.run(elsewhere, bot.report)
     assert isinstance(again, GroupAct)
     assert CHANNEL in again.told_together
 
 
-async def test_an_act_that_may_still_go_on_is_left_alone() -> None:
+async def test_an_act_that_another_process_carries_out_is_left_alone() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
-    await bot.look(CALLED_OFF - timedelta(seconds=1))
+    bot.clock.advance(SOON.total_seconds())
+    other = ActingOnGroups(store=bot.store, clock=bot.clock)
+    async with other.acts.turns.alone(f"group {act.group_act_id}") as is_theirs:
+        assert is_theirs
+        await bot.look(timedelta())
     assert bot.act(act).ended_at is None
-    assert bot.told() == []
+    assert bot.merge_queue.pauses == {}
 
 
-async def test_two_processes_end_an_act_once() -> None:
+async def test_two_processes_go_on_with_an_act_once() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
     await asyncio.gather(bot.look(), bot.look())
     await bot.look()
-    assert bot.act(act).ended_at == act.at + CUT_SHORT
-    assert bot.told() == [TO_ALICE]
-    assert bot.nudges == 1
+    assert bot.outcomes(act) == [CHANGED] * 3
+    assert len(bot.merge_queue.called("pause")) == 3
+    assert bot.told() == [CARD]
 
 
-async def test_nobody_hears_of_an_act_from_before_a_long_outage() -> None:
+async def test_nobody_hears_of_an_act_from_before_an_outage_of_days() -> None:
     bot = Dying()
     act = await bot.cut_short(done=0)
     await bot.look(STILL_NEWS)
@@ -118,3 +204,11 @@ async def test_an_act_of_timers_is_not_told_to_whoever_set_them() -> None:
     await bot.look()
     assert bot.act(act).ended_at is not None
     assert bot.told() == []
+
+
+async def test_each_part_is_on_record_once() -> None:
+    bot = Dying()
+    await bot.cut_short(done=2)
+    await bot.look()
+    done = [one for one in await bot.whole_audit() if one.result is ActResult.DONE]
+    assert sorted(one.repository for one in done) == sorted(bot.names)
