@@ -10,6 +10,7 @@ from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
+from bot.usecases.pausing.known_pause import know_pause
 from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
 from tests.support.clock import NOON, FakeClock
 from tests.support.merge_queue import FakeMergeQueue
@@ -144,3 +145,23 @@ async def test_a_pause_that_ended_while_the_service_was_asked_keeps_its_own_end(
 
     async with watcher.store.begin() as transaction:
         assert await transaction.pauses.of(REPOSITORIES[0], NOON) == [ended]
+
+
+async def test_a_pause_without_a_time_is_one_pause_however_often_it_is_read() -> None:
+    watcher = Watcher()
+    name = REPOSITORIES[0]
+    watcher.followed = [name]
+    began = watcher.clock.now()
+    for _ in range(3):
+        undated = Pause(reason="migration", paused_at=watcher.clock.now(), is_dated=False)
+        watcher.service.pauses[name] = undated
+        await watcher.watches.run()
+        await watcher.let_all_end()
+        known = await know_pause(watcher.store, name, undated)
+        assert known is not None
+        assert known.pause.paused_at == began
+        watcher.clock.advance(SELDOM * INTERVAL.total_seconds())
+
+    async with watcher.store.begin() as transaction:
+        (record,) = await transaction.pauses.of(name, began - timedelta(days=1))
+    assert record.is_open
