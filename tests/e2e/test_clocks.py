@@ -58,3 +58,22 @@ async def test_a_jump_and_a_clock_that_is_off_are_logged(
     await bot.logged("clock_off")
     clock.jump(120)
     await bot.logged("clock_right")
+
+
+@pytest.mark.parametrize("jump", [7200, -7200])
+async def test_a_post_whose_answer_was_lost_stands_once_though_our_clock_is_hours_off(
+    start_bot: StartBot, clock: MovedClock, jump: int
+) -> None:
+    bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter,style:feed")
+    clock.jump(jump)
+    numbers = []
+    for _ in range(2):
+        bot.break_slack("drop_after_accept", "chat.postMessage")
+        numbers.append(bot.enqueue())
+        await bot.wait_for_post(f"#{numbers[-1]}")
+        await bot.struck("drop_after_accept", len(numbers))
+        await bot.pass_time(3)
+        await bot.logged("post_found")
+    await bot.pass_time(60)
+    await bot.has_posted()
+    assert len(bot.posts()) == len(numbers)
