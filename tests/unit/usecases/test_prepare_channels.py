@@ -60,3 +60,25 @@ async def test_at_the_end_of_the_process_the_look_under_way_is_the_last() -> Non
 
 def test_whatever_stands_in_the_way_has_a_mend() -> None:
     assert set(MENDS) == set(ChannelAccess) - {ChannelAccess.OPEN}
+
+
+async def test_a_channel_that_slack_only_put_off_is_asked_about_again_and_not_warned_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked: list[str] = []
+
+    class PuttingOff(FakeChannels):
+        @override
+        async def access(self, channel_id: str) -> ChannelAccess:
+            asked.append(channel_id)
+            return ChannelAccess.UNKNOWN if len(asked) == 1 else ChannelAccess.OPEN
+
+        @override
+        def wait(self, channel_id: str) -> float:
+            return 0.01 if asked else 0
+
+    with caplog.at_level(logging.INFO):
+        await prepare(PuttingOff(), "C1", "C2")
+
+    assert asked == ["C1", "C1", "C2"]
+    assert caplog.records == []
