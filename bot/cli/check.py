@@ -2,20 +2,24 @@
 
 import asyncio
 import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 import yaml
 from rich.console import Console
 
 from bot import logs
-from bot.cli.check_report import as_json, show
+from bot.cli.check_report import as_json, is_well, show
 from bot.cli.manifest import manifest_path
 from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
-from bot.config import Settings, load_database_url, load_settings
+from bot.config import CONFIG_FILE, Settings, load_database_url, load_settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.inspection import Area, Finding, Standing
 from bot.merge_queue.client import MergeQueueClient
@@ -66,7 +70,7 @@ def command(*, json_wanted: bool) -> None:
     logs.configure(level, settings.log_format, secrets)
     found = asyncio.run(_everything(settings))
     _show(found, secrets, json_wanted=json_wanted)
-    if any(one.standing is not Standing.OK for one in found):
+    if not is_well(found):
         raise SystemExit(WRONG_EXIT)
 
 
@@ -126,7 +130,31 @@ async def _everything(settings: Settings) -> Sequence[Finding]:
         guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), SIDE_SECONDS),
     )
     # A proxy that cannot be used stands in the way of both.
-    return list(dict.fromkeys([configuration, *database, *deliveries, *service, *slack]))
+    warnings = [*_readable_file(os.environ), *_plain_http(settings)]
+    return list(dict.fromkeys([configuration, *warnings, *database, *deliveries, *service, *slack]))
+
+
+def _readable_file(environ: Mapping[str, str]) -> Iterable[Finding]:
+    path = environ.get(CONFIG_FILE)
+    if path and Path(path).stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        yield of_machine.file_readable(CONFIG_FILE, path)
+
+
+def _plain_http(settings: Settings) -> Iterable[Finding]:
+    for name, address in (
+        ("MQBOT_API_URL", settings.api_url),
+        ("SLACK_API_URL", settings.slack_api_url),
+    ):
+        parts = urlsplit(address)
+        if parts.scheme == "http" and not _is_this_machine(parts.hostname or ""):
+            yield of_machine.plain_http(name)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 async def _database(url: str) -> Sequence[Finding]:

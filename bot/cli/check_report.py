@@ -10,9 +10,14 @@ from rich.text import Text
 
 from bot.domain.inspection import Finding, Standing
 
-MARKS = {Standing.OK: "✓", Standing.WRONG: "✗", Standing.UNKNOWN: "?"}
-PLAIN_MARKS = {Standing.OK: "+", Standing.WRONG: "x", Standing.UNKNOWN: "?"}
-STYLES = {Standing.OK: "green", Standing.WRONG: "bold red", Standing.UNKNOWN: "yellow"}
+MARKS = {Standing.OK: "✓", Standing.WARNING: "!", Standing.WRONG: "✗", Standing.UNKNOWN: "?"}
+PLAIN_MARKS = {Standing.OK: "+", Standing.WARNING: "!", Standing.WRONG: "x", Standing.UNKNOWN: "?"}
+STYLES = {
+    Standing.OK: "green",
+    Standing.WARNING: "yellow",
+    Standing.WRONG: "bold red",
+    Standing.UNKNOWN: "yellow",
+}
 
 WIDTH_OF_A_FILE = 160
 WIDTH_OF_A_TABLE = 100
@@ -26,7 +31,7 @@ Redact = Callable[[str], str]
 def as_json(found: Sequence[Finding], redact: Redact) -> str:
     """`{"ok": bool, "findings": [{"area", "subject", "standing", "sentence", "mend"}]}`."""
     body = {
-        "ok": all(one.standing is Standing.OK for one in found),
+        "ok": is_well(found),
         "findings": [
             {
                 "area": one.area,
@@ -39,6 +44,10 @@ def as_json(found: Sequence[Finding], redact: Redact) -> str:
         ],
     }
     return json.dumps(body, indent=2)
+
+
+def is_well(found: Sequence[Finding]) -> bool:
+    return all(one.standing in {Standing.OK, Standing.WARNING} for one in found)
 
 
 def show(found: Sequence[Finding], redact: Redact, console: Console) -> None:
@@ -82,8 +91,11 @@ def _table(rows: Sequence[tuple[Text, ...]]) -> Table:
 def _total(found: Sequence[Finding]) -> str:
     wrong = sum(one.standing is Standing.WRONG for one in found)
     unknown = sum(one.standing is Standing.UNKNOWN for one in found)
+    warnings = sum(one.standing is Standing.WARNING for one in found)
+    counted = f"{warnings} warning{'' if warnings == 1 else 's'}"
     if not wrong and not unknown:
-        return "All is well."
+        return f"All is well, with {counted}." if warnings else "All is well."
     parts = [f"{wrong} wrong"] if wrong else []
     parts += [f"{unknown} not checked"] if unknown else []
+    parts += [counted] if warnings else []
     return f"Not all is well: {', '.join(parts)}."

@@ -23,9 +23,10 @@ class Area(StrEnum):
 
 
 class Standing(StrEnum):
-    """All is well only when every finding is `OK`."""
+    """All is well when every finding is `OK`; a `WARNING` stops nothing."""
 
     OK = "ok"
+    WARNING = "warning"
     WRONG = "wrong"
     UNKNOWN = "not checked"
 
@@ -52,6 +53,8 @@ class BotStanding:
     team_name: str
     scopes: frozenset[str] | None
     ahead: timedelta | None
+    tells_guests: bool | None = None
+    """Whether Slack tells of accounts if they are guests'; None when it could not be asked."""
 
 
 class ChannelState(StrEnum):

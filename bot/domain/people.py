@@ -9,7 +9,8 @@ class Person:
 
     `team_ids`: every id under which Slack names the organisation the account belongs to, that is
     its workspace's and, on Enterprise Grid, its organisation's and those of its workspaces.
-    `is_guest`: a guest of several channels or of one. `zone`: the name of their time zone.
+    `is_guest`: a guest of several channels or of one; None where Slack does not tell.
+    `zone`: the name of their time zone.
     """
 
     user_id: str
@@ -17,7 +18,7 @@ class Person:
     team_ids: frozenset[str]
     is_deactivated: bool
     is_bot: bool
-    is_guest: bool
+    is_guest: bool | None
     is_stranger: bool
     zone: str | None = None
 

@@ -9,6 +9,9 @@ from bot.domain.audit import Action
 from bot.domain.denials import DenialReason, Denied, Right
 from bot.domain.people import Person, Unanswered
 
+NO_GUEST_FLAG = "is_restricted_missing"
+"""The code for an account of which Slack does not tell whether it is a guest's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
@@ -112,12 +115,15 @@ def _not_a_member(evidence: Evidence, home_ids: frozenset[str]) -> Denied | None
         return Denied(DenialReason.UNKNOWN_PERSON)
     if person.is_stranger or not _is_home(person, evidence.claimed_team_id, home_ids):
         return Denied(DenialReason.OTHER_ORGANISATION)
-    standing = (
+    standing: tuple[tuple[bool | None, DenialReason], ...] = (
         (person.is_deactivated, DenialReason.DEACTIVATED),
         (person.is_bot, DenialReason.BOT),
         (person.is_guest, DenialReason.GUEST),
     )
-    return next((Denied(reason) for is_so, reason in standing if is_so), None)
+    against = next((Denied(reason) for is_so, reason in standing if is_so), None)
+    if against is None and person.is_guest is None:
+        return Denied(DenialReason.UNVERIFIABLE, NO_GUEST_FLAG)
+    return against
 
 
 def _is_home(person: Person, claimed: str | None, home_ids: frozenset[str]) -> bool:

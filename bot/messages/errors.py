@@ -49,34 +49,34 @@ BUSY = "I have too much to do at this moment. Please try again in a few seconds.
 
 
 def explain(
-    error: Exception, *, command: str, incident: str, repository: str | None, retry: str | None
+    error: Exception, *, command: str, reference: str, repository: str | None, retry: str | None
 ) -> Message:
     """The message for a failure.
 
-    `incident` is the number that finds the failure in the log. `retry` is the command text that
+    `reference` is the number that finds the failure in the log. `retry` is the command text that
     a *Try again* button repeats, for failures that may pass.
     """
     sentence = _say(error, command, escape(repository or "the repository"))
     expected = sentence is not None
-    text = sentence or _went_wrong(incident)
+    text = sentence or _went_wrong(reference)
     shown = [blocks.section(f":warning: {text}")]
     may_pass = isinstance(error, (MergeQueueUnavailable, QueueBusy, StoreUnavailable, CutOff))
     if may_pass and retry is not None and len(retry) <= blocks.VALUE_LIMIT:
         button = blocks.button("Try again", action_id=actions.RETRY, value=retry)
         shown.append(blocks.actions([button]))
     if expected and may_pass:
-        shown.append(blocks.context(f"incident {incident}"))
+        shown.append(blocks.context(f"reference {reference}"))
     return Message(text=text, blocks=tuple(shown))
 
 
-def defect(incident: str) -> Message:
+def defect(reference: str) -> Message:
     """The message for what nobody has foreseen."""
-    return blocks.sentence(f":warning: {_went_wrong(incident)}")
+    return blocks.sentence(f":warning: {_went_wrong(reference)}")
 
 
-def _went_wrong(incident: str) -> str:
+def _went_wrong(reference: str) -> str:
     return (
-        f"Something went wrong on my side (reference {incident}). "
+        f"Something went wrong on my side (reference {reference}). "
         "Check the queue's status to see what was done."
     )
 

@@ -2,6 +2,7 @@
 
 from bot.domain.denials import DenialReason, Right, WhoCan
 from bot.domain.errors import PermissionDenied
+from bot.domain.permissions import NO_GUEST_FLAG
 from bot.messages.text import code, quote
 
 NAME_LIMIT = 40
@@ -31,6 +32,7 @@ _MENDS = {
         "This workspace's plan has no user groups: whoever runs the bot can name people "
         "instead (MQBOT_WHO_MAY_PAUSE)."
     ),
+    NO_GUEST_FLAG: "Slack left out whether you are a guest; `mqbot check` tells the operator more.",
 }
 _LATER = "Please try again in a minute; if it cannot wait, use the merge queue's own dashboard."
 

@@ -5,6 +5,8 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryFile
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -43,8 +45,11 @@ async def upgrade(url: str, revision: str = HEAD) -> None:
 
 
 async def current_revision(url: str) -> str | None:
-    """The revision the database is at; None for an empty one. Nothing is created."""
-    if url.startswith("sqlite:") and not sqlite_path(url).exists():
+    """The revision the database is at; None for an empty one, or for a file that could be made.
+
+    Raises StoreUnusable for one that could not. Nothing is created.
+    """
+    if url.startswith("sqlite:") and not _is_there(sqlite_path(url)):
         return None
     async with _open(url) as connection:
         return await connection.run_sync(revision_of)
@@ -73,8 +78,20 @@ async def _open(url: str) -> AsyncIterator[AsyncConnection]:
         await engine.dispose()
 
 
+def _is_there(path: Path) -> bool:
+    """Raises StoreUnusable when it is not there and could not be made either."""
+    with _as_unusable():
+        try:
+            path.lstat()
+        except FileNotFoundError:
+            nearest = next(folder for folder in path.absolute().parents if folder.exists())
+            TemporaryFile(dir=nearest).close()
+            return False
+    return True
+
+
 def _make_file(url: str) -> None:
-    if url.startswith("sqlite:"):
+    if url.startswith("sqlite:") and not _is_there(sqlite_path(url)):
         path = sqlite_path(url)
         with _as_unusable(), suppress(FileExistsError):
             path.parent.mkdir(parents=True, exist_ok=True)

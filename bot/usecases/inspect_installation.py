@@ -99,11 +99,8 @@ class InspectStore:
     async def channels(self, repositories: Sequence[RepositoryName]) -> set[str]:
         """Those subscribed by command or by configuration; raises StoreUnavailable."""
         async with self.store.begin() as transaction:
-            return {
-                one.channel_id
-                for name in repositories
-                for one in await transaction.subscriptions.of_repository(name)
-            }
+            found = await transaction.subscriptions.of_repositories(repositories)
+        return {one.channel_id for some in found.values() for one in some}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +194,7 @@ class InspectSlack:
         return [
             of_slack.bot_token(found),
             of_slack.scopes(found, self.wanted_scopes),
+            of_slack.guests(found),
             of_machine.clock("Slack", found.ahead),
         ]
 

@@ -39,11 +39,8 @@ class PrepareChannels:
     async def run(self) -> None:
         """Raises StoreError."""
         async with self.store.begin() as transaction:
-            subscribed = [
-                one.channel_id
-                for repository in self.repositories
-                for one in await transaction.subscriptions.of_repository(repository)
-            ]
+            found = await transaction.subscriptions.of_repositories(self.repositories)
+        subscribed = [one.channel_id for some in found.values() for one in some]
         await self.channels.learn()
         for channel_id in dict.fromkeys(subscribed):
             access = await self._access(channel_id)

@@ -377,3 +377,10 @@ async def test_a_decision_on_reading_is_logged(
         (guest, "read", "read: guest"),
         (guest, "read", "read: guest"),
     ]
+
+
+async def test_whoever_slack_says_too_little_of_is_refused_and_told_so(bot: BotTester) -> None:
+    bot.slack.installation.workspace.users[ALICE].has_guest_flags = False
+    answer = await bot.ask("/mq status")
+    assert "Slack did not tell me whether you may" in answer
+    assert "you are a guest here" not in answer

@@ -1,5 +1,6 @@
 """`mqbot check` as a process against both local services: all well, and each thing broken."""
 
+import asyncio
 import io
 import json
 import sqlite3
@@ -7,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from rich.console import Console
 
 from bot.cli.check_report import show
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, in_doubt
+from bot.domain.errors import StoreUnusable
 from bot.domain.inspection import Area, Finding, Standing
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
@@ -28,6 +31,7 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.storage import migrate
 from bot.storage.execution.engine import create_engine
 from bot.storage.unit_of_work import SqlStore
+from bot.usecases.inspect_installation import inspect_database
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MANIFEST, REPOSITORY
 from tests.support.postgres import PostgresServer
@@ -214,6 +218,7 @@ async def test_a_check_changes_nothing(installation: Installation) -> None:
         "apps.connections.open",
         "conversations.info",
         "users.conversations",
+        "users.info",
     }
     assert {one.method for one in installation.merge_queue.requests} == {"GET"}
     assert installation.slack.socket_mode.connections == 0
@@ -536,3 +541,55 @@ def test_no_terminal_is_so_narrow_that_the_name_of_a_setting_is_broken_in_two(wi
     assert max(map(len, lines)) <= width
     assert [shown.getvalue().count(name) for name in names] == [2, 2]
     assert lines[-1] == "Not all is well: 2 wrong."
+
+
+async def test_a_settings_file_that_others_can_read_is_a_warning_and_no_more(
+    installation: Installation,
+) -> None:
+    path = installation.folder / "mqbot.toml"
+    path.write_text(f'SLACK_BOT_TOKEN = "{BOT_TOKEN}"\n')
+    path.chmod(0o644)
+    report = await installation.check("--json", MQBOT_CONFIG=str(path))
+    found = report.of("configuration", "MQBOT_CONFIG")
+    assert (found["standing"], report.code) == ("warning", 0)
+    assert "chmod 600" in found["mend"]
+    printed = (await installation.check(MQBOT_CONFIG=str(path))).printed
+    assert "All is well, with 1 warning." in printed
+    path.chmod(0o600)
+    report = await installation.check("--json", MQBOT_CONFIG=str(path))
+    assert report.not_well == set()
+
+
+async def test_plain_http_to_another_machine_is_a_warning(installation: Installation) -> None:
+    report = await installation.check("--json", MQBOT_API_URL="http://queue.invalid/v1")
+    found = report.of("configuration", "MQBOT_API_URL")
+    assert found["standing"] == "warning"
+    assert "plain http" in found["sentence"]
+
+
+async def test_an_account_without_guest_flags_is_told_of(installation: Installation) -> None:
+    bot_user = installation.slack.installation.bot_user_id
+    installation.slack.installation.workspace.users[bot_user].has_guest_flags = False
+    report = await installation.check("--json")
+    assert report.not_well == {"Slack: guests"}
+    assert "is_restricted" in report.of("Slack", "guests")["sentence"]
+
+
+@pytest.mark.parametrize("path", ["home/file/mqbot.sqlite3", "\0", "n" * 300])
+async def test_a_database_path_that_run_refuses_is_wrong(
+    installation: Installation, tmp_path: Path, path: str
+) -> None:
+    (installation.folder / "file").write_text("not a folder")
+    url = f"sqlite:///{tmp_path}/{path}"
+    found = await inspect_database(
+        partial(migrate.current_revision, url), migrate.known_revisions(), at_start=True
+    )
+    assert [one.standing for one in found] == [Standing.WRONG]
+    with pytest.raises((StoreUnusable, ValueError)):
+        await migrate.upgrade(url)
+
+
+def test_looking_at_a_path_leaves_nothing_there(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a/b/mqbot.sqlite3"
+    assert asyncio.run(migrate.current_revision(url)) is None
+    assert list(tmp_path.iterdir()) == []

@@ -47,8 +47,8 @@ def test_only_the_three_refusals_ever_escape_and_both_are_explained(typed: str) 
     try:
         parse_command(typed, REPOSITORIES)
     except (CommandSyntaxError, RepositoryNotAllowed, UnknownGroup) as refused:
-        told = errors.explain(refused, command="/mq", incident="0", repository=None, retry=None)
-        assert "incident" not in told.text
+        told = errors.explain(refused, command="/mq", reference="0", repository=None, retry=None)
+        assert "reference" not in told.text
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=("Z", "C")), min_size=1), spaces)

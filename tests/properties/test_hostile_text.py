@@ -184,7 +184,7 @@ def error(make: Callable[[Outside], Exception]) -> Make:
     return lambda outside: errors.explain(
         make(outside),
         command="/mq",
-        incident="0a1b2c3d",
+        reference="0a1b2c3d",
         repository=outside.text(),
         retry=outside.text(),
     )

@@ -478,7 +478,7 @@ def _errors(text: str) -> Rendered:
         "defect": errors.defect("0a1b2c3d"),
         **{
             f"error {number} {type(error).__name__}": errors.explain(
-                error, command="/mq", incident="0a1b2c3d", repository=LONG_NAME, retry=text or None
+                error, command="/mq", reference="0a1b2c3d", repository=LONG_NAME, retry=text or None
             )
             for number, error in enumerate(raised)
         },

@@ -16,6 +16,10 @@ def wrong(area: Area, subject: str, sentence: str, mend: str) -> Finding:
     return Finding(area, subject, Standing.WRONG, sentence, mend)
 
 
+def warning(area: Area, subject: str, sentence: str, mend: str) -> Finding:
+    return Finding(area, subject, Standing.WARNING, sentence, mend)
+
+
 def unknown(area: Area, subject: str, sentence: str, mend: str | None = None) -> Finding:
     return Finding(area, subject, Standing.UNKNOWN, sentence, mend)
 

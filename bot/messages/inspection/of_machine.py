@@ -4,7 +4,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, Finding
-from bot.messages.inspection.findings import age_of, as_sentence, counted, ok, unknown, wrong
+from bot.messages.inspection.findings import (
+    age_of,
+    as_sentence,
+    counted,
+    ok,
+    unknown,
+    warning,
+    wrong,
+)
 from bot.ports import OutboxSummary, ParkedChannel
 
 UNSETTLED_ALLOWANCE = timedelta(minutes=5)
@@ -26,6 +34,24 @@ def setting_wrong(name: str, problem: str) -> Finding:
     found, _, takes = problem.partition(" It takes: ")
     mend = f"Set {name}: {takes}." if takes else f"Set {name} anew."
     return wrong(Area.CONFIGURATION, name, as_sentence(found), mend)
+
+
+def file_readable(name: str, path: str) -> Finding:
+    return warning(
+        Area.CONFIGURATION,
+        name,
+        f"Other users of this machine can read {path}.",
+        f"Run: chmod 600 {path}",
+    )
+
+
+def plain_http(name: str) -> Finding:
+    return warning(
+        Area.CONFIGURATION,
+        name,
+        "It is plain http to another machine: whoever is on the way can read the credential.",
+        f"Use an https address for {name}.",
+    )
 
 
 def without_settings(area: Area) -> Finding:

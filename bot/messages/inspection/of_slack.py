@@ -31,6 +31,20 @@ def scopes(found: BotStanding, wanted: Collection[str]) -> Finding:
     return ok(Area.SLACK, "scopes", f"All {len(wanted)} scopes of the manifest are granted.")
 
 
+def guests(found: BotStanding) -> Finding:
+    if found.tells_guests is None:
+        return unknown(Area.SLACK, "guests", "Slack did not answer whether it tells who is one.")
+    if found.tells_guests:
+        return ok(Area.SLACK, "guests", "Slack tells who is a guest.")
+    return wrong(
+        Area.SLACK,
+        "guests",
+        "Slack does not tell who is a guest (`is_restricted` is missing): everybody without it is "
+        "refused.",
+        "See that SLACK_API_URL leads to Slack itself, and ask Slack's support.",
+    )
+
+
 def app_token() -> Finding:
     return ok(Area.SLACK, "app-level token", "It opens connections.")
 

@@ -100,9 +100,9 @@ def build_app(
 
     async def on_error(error: Exception, body: dict[str, Any]) -> BoltResponse | None:
         once.forget(body)
-        incident = uuid.uuid4().hex[:8]
-        _defect(error, body, incident)
-        return _told_in_form(incident) if body.get("type") == "view_submission" else None
+        reference = uuid.uuid4().hex[:8]
+        _defect(error, body, reference)
+        return _told_in_form(reference) if body.get("type") == "view_submission" else None
 
     app.error(on_error)
     return app
@@ -112,19 +112,19 @@ async def _acknowledge(ack: AsyncAck) -> None:
     await ack()
 
 
-def _told_in_form(incident: str) -> BoltResponse:
+def _told_in_form(reference: str) -> BoltResponse:
     """Unanswered, Slack would say that it cannot connect and ask to submit the form again."""
-    view = result_modal(defect(incident), None)
+    view = result_modal(defect(reference), None)
     return BoltResponse(status=200, body={"response_action": "update", "view": dict(view.view)})
 
 
-def _defect(error: Exception, body: dict[str, Any], incident: str) -> None:
+def _defect(error: Exception, body: dict[str, Any], reference: str) -> None:
     logger.error(
         "a listener failed",
         extra={
             "action": "listener_failed",
             "payload_type": str(body.get("type")),
-            "incident": incident,
+            "reference": reference,
         },
         exc_info=error,
     )

@@ -55,24 +55,24 @@ class ErrorBoundary:
         repository: str | None,
         retry: str | None,
     ) -> None:
-        incident = uuid.uuid4().hex[:8]
-        _log(error, incident, conversation)
+        reference = uuid.uuid4().hex[:8]
+        _log(error, reference, conversation)
         message = explain(
             error,
             command=self.command,
-            incident=incident,
+            reference=reference,
             repository=repository or getattr(error, "repository", None),
             retry=retry,
         )
-        await self._tell(message, conversation, incident)
+        await self._tell(message, conversation, reference)
 
-    async def _tell(self, message: Message, conversation: Conversation, incident: str) -> None:
+    async def _tell(self, message: Message, conversation: Conversation, reference: str) -> None:
         try:
             await conversation.tell_actor(message)
         except Exception:
             # Slack itself refuses or is gone: there is nobody left to tell but the operator.
             logger.exception(
-                "failure not told", extra={"action": "failure_not_told", "incident": incident}
+                "failure not told", extra={"action": "failure_not_told", "reference": reference}
             )
 
 
@@ -83,10 +83,10 @@ def _as_ours(error: Exception) -> Exception:
     return error
 
 
-def _log(error: Exception, incident: str, conversation: Conversation) -> None:
+def _log(error: Exception, reference: str, conversation: Conversation) -> None:
     fields = {
         "action": "failed",
-        "incident": incident,
+        "reference": reference,
         "error": type(error).__name__,
         "detail": str(error)[:300],
         "actor": conversation.actor.user_id,

@@ -38,7 +38,17 @@ class WebApiInspection(SlackInspection):
             team_name=str(answer.get("team")),
             scopes=_scopes(answer),
             ahead=self._ahead(answer),
+            tells_guests=await self._tells_guests(str(answer.get("user_id"))),
         )
+
+    async def _tells_guests(self, user_id: str) -> bool | None:
+        """https://docs.slack.dev/reference/methods/users.info, of the bot itself."""
+        try:
+            answer = await self._client.users_info(user=user_id)
+        except FAILURES:
+            return None
+        user: dict[str, Any] = answer.get("user") or {}
+        return user.get("is_restricted") is not None and user.get("is_ultra_restricted") is not None
 
     @override
     async def app_token(self) -> bool:

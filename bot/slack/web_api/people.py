@@ -39,8 +39,8 @@ class EnterpriseUser(Payload):
 class SlackUser(Payload):
     """https://docs.slack.dev/reference/objects/user-object.
 
-    Slack leaves the guest flags out for deactivated accounts alone; an account without them is
-    taken for a guest.
+    Slack leaves the guest flags out for deactivated accounts alone; of an account without them
+    it is not known whether it is a guest's.
     """
 
     id: str
@@ -49,8 +49,8 @@ class SlackUser(Payload):
     deleted: bool = False
     is_bot: bool = False
     is_workflow_bot: bool = False
-    is_restricted: bool = True
-    is_ultra_restricted: bool = True
+    is_restricted: bool | None = None
+    is_ultra_restricted: bool | None = None
     is_stranger: bool = False
     tz: str | None = None
     enterprise_user: EnterpriseUser = Field(default_factory=EnterpriseUser)
@@ -65,10 +65,16 @@ class SlackUser(Payload):
             team_ids=frozenset(one for one in ids if one),
             is_deactivated=self.deleted,
             is_bot=self.is_bot or self.is_workflow_bot or self.id == SLACKBOT,
-            is_guest=self.is_restricted or self.is_ultra_restricted,
+            is_guest=self._is_guest(),
             is_stranger=self.is_stranger,
             zone=self.tz,
         )
+
+    def _is_guest(self) -> bool | None:
+        flags = {self.is_restricted, self.is_ultra_restricted}
+        if True in flags:
+            return True
+        return None if None in flags else False
 
 
 class SlackGroup(Payload):

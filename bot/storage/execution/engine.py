@@ -72,7 +72,7 @@ def create_engine(
 def sqlite_path(url: str) -> Path:
     """The file a SQLite address names; ValueError when it names none."""
     path = url.removeprefix(_SQLITE_PREFIX)
-    if path == url or path in {"", ":memory:"} or "?" in path:
+    if path == url or path in {"", ":memory:"} or "?" in path or "\0" in path:
         raise ValueError("a SQLite address is sqlite:///path: a file, without options")
     return Path(path)
 

@@ -162,7 +162,7 @@ LIFTED = replace(
 
 def explain(error: Exception) -> Message:
     return errors.explain(
-        error, command="/mq", incident="0a1b2c3d", repository=SITE, retry="status"
+        error, command="/mq", reference="0a1b2c3d", repository=SITE, retry="status"
     )
 
 

@@ -156,6 +156,8 @@ class Payloads:
             "is_email_confirmed": not user.is_bot,
             "who_can_share_contact_card": "EVERYONE",
         }
+        if not user.has_guest_flags:
+            del body["is_restricted"], body["is_ultra_restricted"]
         if user.enterprise_id is not None:
             body["enterprise_user"] = {
                 "id": user.id,

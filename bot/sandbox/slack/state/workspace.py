@@ -43,6 +43,7 @@ class User:
     tz_offset: int = 0
     deleted: bool = False
     enterprise_id: str | None = None
+    has_guest_flags: bool = True
 
     @property
     def acting_team_id(self) -> str:
