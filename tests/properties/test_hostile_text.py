@@ -356,7 +356,7 @@ def assert_leads_to_our_host(text: str) -> None:
 
 
 def assert_can_do_nothing(stored: Json) -> None:
-    for found in text_objects(stored["blocks"]):
+    for found in text_objects(stored.get("blocks", [])):
         if found["type"] == "mrkdwn":
             assert found["verbatim"] is True, found
             assert_calls_nobody(found["text"])
