@@ -161,7 +161,8 @@ class UnpauseQueue:
                 look = await self._look(repository)
             if look.pause is None:
                 return False
-            if not known.is_of(look.pause.paused_at) or not known.says(look.pause.reason):
+            is_of = known.is_of(look.pause.paused_at) or not look.pause.is_dated
+            if not is_of or not known.says(look.pause.reason):
                 return look.pause
         raise MergeQueueUnavailable(
             "the pause could not be resumed while it was known", arrived=False
