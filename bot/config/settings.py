@@ -81,7 +81,10 @@ class Settings(DatabaseSettings):
     repositories: Annotated[tuple[RepositoryName, ...], BeforeValidator(values.repositories)] = (
         Field(
             validation_alias="MQBOT_REPOSITORIES",
-            description="repositories to look after: `owner/name`, comma separated",
+            description=(
+                "repositories to look after: `owner/name`, comma separated; "
+                "or `@/path/of/a/file` with one on each line"
+            ),
         )
     )
     channels: Annotated[tuple[Subscription, ...], BeforeValidator(values.channels)] = Field(

@@ -4,6 +4,7 @@ Each raises ValueError with a sentence for whoever set it.
 """
 
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, SecretStr
@@ -53,7 +54,9 @@ def _address(value: object) -> str:
 
 
 def repositories(value: object) -> tuple[RepositoryName, ...]:
-    words = value.split(",") if isinstance(value, str) else value
+    words = _of_file(value[1:]) if isinstance(value, str) and value.startswith("@") else value
+    if isinstance(words, str):
+        words = words.split(",")
     if not isinstance(words, (list, tuple)):
         raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
     try:
@@ -63,6 +66,17 @@ def repositories(value: object) -> tuple[RepositoryName, ...]:
     if not names:
         raise ValueError("no repository is named")
     return tuple(dict.fromkeys(names))
+
+
+def _of_file(path: str) -> list[str]:
+    """One on each line; what follows a # is a remark."""
+    try:
+        text = Path(path.strip()).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"{path.strip()} cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise ValueError(f"{path.strip()} is not a text file") from error
+    return [line.partition("#")[0] for line in text.splitlines()]
 
 
 def channels(value: object) -> tuple[Subscription, ...]:

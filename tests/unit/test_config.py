@@ -48,7 +48,8 @@ def test_every_missing_variable_is_named_with_what_it_takes() -> None:
     assert set(raised.value.problems) == set(ENOUGH)
     takes = raised.value.problems["MQBOT_REPOSITORIES"]
     assert takes == (
-        "is missing. It takes: repositories to look after: `owner/name`, comma separated"
+        "is missing. It takes: repositories to look after: `owner/name`, comma separated; "
+        "or `@/path/of/a/file` with one on each line"
     )
 
 
@@ -323,3 +324,23 @@ def test_logins_that_cannot_be_read_or_are_named_twice_are_refused(given: str) -
     with pytest.raises(ConfigurationError) as refused:
         load_settings({**ENOUGH, "MQBOT_LOGINS": given})
     assert list(refused.value.problems) == ["MQBOT_LOGINS"]
+
+
+def test_thousands_of_repositories_are_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "repositories.txt"
+    names = [f"acme/repository-{number}" for number in range(8000)]
+    path.write_text("# all of ours\n\n" + "\n".join(f"{name}  # a remark" for name in names))
+    settings = load_settings({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"})
+    assert list(settings.repositories) == names
+
+
+def test_a_file_of_repositories_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "missing.txt"
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"})
+    problem = raised.value.problems["MQBOT_REPOSITORIES"]
+    assert f"{path} cannot be read (No such file or directory)" in problem
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"})
+    assert "is not a text file" in raised.value.problems["MQBOT_REPOSITORIES"]
