@@ -55,7 +55,8 @@ class SubjectKind(StrEnum):
 
     An event of the log (`subject_id`: its id in the repository), an act made through this bot (its
     audit record), one on a group of repositories (the act on the group, under the name of its
-    first repository), the first post of a card (its card), the end of a pause (its pause record).
+    first repository), the first post of a card (its card), the end of a pause, or that a pause is
+    not over although its end was posted (its pause record).
     To one person: that another's act replaced their pause (its audit record), that it was replaced
     elsewhere (the pause record of what is in its place), or that a pause ended which they had begun
     or had asked to hear of, alone or as the last of a group's (its pause record). A reminder that a
@@ -69,6 +70,7 @@ class SubjectKind(StrEnum):
     GROUP = "group"
     CARD = "card"
     PAUSE_END = "pause_end"
+    STILL_PAUSED = "still_paused"
     REPLACED = "replaced"
     REPLACED_ELSEWHERE = "replaced_elsewhere"
     RESUMED = "resumed"

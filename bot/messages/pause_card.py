@@ -147,6 +147,14 @@ def ended(record: PauseRecord, lifts_at: datetime | None = None) -> Message:
     )
 
 
+def still_paused(record: PauseRecord) -> Message:
+    """Corrects a line that said that the queue had resumed."""
+    return blocks.sentence(
+        f":warning: *Correction:* {escape(record.repository)} is still paused. The merge queue "
+        "service reported no pause for a while, so the message that it resumed was wrong."
+    )
+
+
 def replaced_elsewhere(record: PauseRecord) -> Message:
     """To the person whose pause was replaced; `record` is what is in its place."""
     by = _by(" by", record.by)

@@ -4,6 +4,7 @@ import pytest
 
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -147,3 +148,127 @@ async def test_a_pause_made_elsewhere_is_named_to_who_pauses_over_it(
     await bot.wait_for_change(await bot.wait_for_post("Queue paused"), "by carol")
     answer = await bot.ask("/mq pause Deploying 4.2")
     assert "acme/site is already paused by carol: Database migration" in answer
+
+
+def _hide_pause(bot: BotTester) -> None:
+    bot.break_service("error", path="/merge-queue/pause", method="GET", status=404)
+
+
+async def _looks(bot: BotTester, times: int) -> None:
+    """So many more answers at the pause's endpoint, of which those of events are few."""
+    wanted = len(bot.requests("/merge-queue/pause")) + times
+    await until(lambda: len(bot.requests("/merge-queue/pause")) >= wanted, "more looks")
+
+
+@pytest.mark.parametrize("dialect", ["document", "live"])
+async def test_a_pause_that_the_service_does_not_show_for_a_while_is_not_over(
+    start_bot: StartBot, dialect: str
+) -> None:
+    """Whether or not its status tells."""
+    bot = await start_bot(dialect=dialect)
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.wait_for_change(card, "0 pull requests queued")
+    _hide_pause(bot)
+    await _looks(bot, 4)
+    bot.mend_service()
+    await _looks(bot, 2)
+    now = bot.now(card)
+    assert now is not None
+    assert "*Queue paused*" in now
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.wait_for_change(card, "*Was paused*")
+    assert len(bot.posts()) == 2
+
+
+async def test_a_timed_pause_that_was_told_to_be_over_is_corrected_and_ends_at_its_time(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause 45m CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.wait_for_change(card, "0 pull requests queued")
+    _hide_pause(bot)
+    await _looks(bot, 2)
+    await bot.pass_time(31)
+    await bot.wait_for_change(card, "*Was paused*")
+    await bot.wait_for_direct_message("has resumed outside Slack")
+    await bot.pass_time(31)
+    await bot.wait_for_post("Queue unpaused")
+    bot.mend_service()
+
+    await bot.wait_for_post("is still paused")
+    again = await bot.wait_for_post("Queue paused")
+    assert "by alice" in again
+    assert "lifts itself" in again
+    assert bot.pause_reason() is not None
+
+    await bot.pass_time(45 * 60)
+    await bot.wait_for_post("by the timer of alice")
+    await bot.wait_for_change(again, "*Was paused*")
+    assert bot.pause_reason() is None
+
+
+async def test_a_timer_that_comes_while_the_service_does_not_show_the_pause_ends_it_later(
+    bot: BotTester,
+) -> None:
+    await bot.type("/mq pause 45m CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.wait_for_change(card, "0 pull requests queued")
+    await bot.pass_time(45 * 60 - 40)
+    _hide_pause(bot)
+    looks = len(bot.requests("/merge-queue/pause"))
+    await bot.pass_time(41)
+    await until(lambda: len(bot.requests("/merge-queue/pause")) > looks + 2, "the timer's look")
+    bot.mend_service()
+    await bot.pass_time(16)
+    await bot.wait_for_post("by the timer of alice")
+    assert bot.pause_reason() is None
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+async def test_an_unpause_on_the_dashboard_right_after_one_through_the_bot_is_told_with_its_name(
+    start_bot: StartBot,
+    is_seen: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Whether the bot has heard of the pause between the two, or reads of both at once."""
+    bot = await start_bot(channels=HEARING)
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    await bot.type("/mq unpause")
+    await bot.wait_for_post("Queue unpaused")
+    await bot.another_look()
+    bot.pause_elsewhere("Database migration")
+    if is_seen:
+        await bot.wait_for_post("Queue paused")
+    lift_elsewhere(bot, "dave")
+
+    told = await bot.wait_for_post("Queue unpaused", seconds=15)
+    assert "by dave" in told
+    assert "Database migration" in told
+    if not is_seen:
+        await bot.wait_for_post("Database migration")
+    assert bot.posts()[-1].line.startswith("Queue unpaused")
+
+
+async def test_after_an_outage_the_last_line_is_the_pause_in_force(start_bot: StartBot) -> None:
+    """The look at the pause comes before the event log, which tells of what was before."""
+    bot = await start_bot(channels=HEARING)
+    await bot.type("/mq pause CI runners are down")
+    card = await bot.wait_for_post("Queue paused")
+    await bot.wait_for_change(card, "0 pull requests queued")
+    bot.break_service("error", status=503, path="/logs")
+    lift_elsewhere(bot, "dave")
+    bot.pause_elsewhere("Database migration", seconds_from_now=5)
+    await bot.wait_for_post("Database migration")
+    await bot.wait_for_direct_message("Your pause of acme/site was replaced")
+    bot.mend_service()
+
+    record = await bot.wait_for_change(card, "lifted by dave")
+
+    assert "*Was paused*" in record
+    await bot.has_posted()
+    await bot.another_look()
+    await bot.has_posted()
+    assert "Database migration" in bot.posts()[-1].line
+    assert bot.posts()[-1].line.startswith("Queue paused")

@@ -335,6 +335,7 @@ def _pause_cards(text: str) -> Rendered:
         over = replace(record, ended_at=NOON, ended_by=Who(text), ending=ending)
         found[f"pause card {ending}"] = pause_card.card(PauseView(over))
         found[f"pause end {ending}"] = pause_card.ended(over)
+        found[f"still paused after {ending}"] = pause_card.still_paused(over)
         found[f"resumed {ending}"] = pause_card.resumed(over)
         found[f"resumed for you {ending}"] = pause_card.resumed_for_you(over, is_paused_again=True)
         found[f"already running {ending}"] = pause.not_paused(LONG_NAME, over)

@@ -21,6 +21,9 @@ from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
 
+LOOK_AGAIN = timedelta(seconds=15)
+"""After a look that found no pause, where the pause's record is open."""
+
 LONGEST_WAIT = timedelta(minutes=1)
 """Between two tries while the service does not answer."""
 
@@ -72,6 +75,8 @@ class LiftPause:
             return outcome
         async with self.store.begin() as transaction:
             await lease.take(transaction, self.clock.now())
+            # Pauses before timers, as whoever else ends both.
+            pause = await find_pause(transaction, timer.repository, timer.paused_at)
             if not await _is_still_set(transaction, timer):
                 # The turn was over: what somebody else asks for from then on is not undone.
                 return outcome
@@ -79,7 +84,11 @@ class LiftPause:
                 case Unpaused():
                     await transaction.timers.save(replace(timer, state=TimerState.FIRED))
                 case NotPaused():
-                    await transaction.timers.save(replace(timer, state=TimerState.VOID))
+                    # The service may be wrong for a while. The timer ends with the pause's record.
+                    is_open = pause is not None and pause.is_open
+                    again = replace(timer, due_at=self.clock.now() + LOOK_AGAIN)
+                    over = replace(timer, state=TimerState.VOID)
+                    await transaction.timers.save(again if is_open else over)
                 case OtherPause(record_id=record_id):
                     await transaction.timers.save(replace(timer, state=TimerState.VOID))
                     await self._tell_void(transaction, timer, record_id)

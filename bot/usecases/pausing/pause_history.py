@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import GroupOutcome
@@ -23,8 +23,11 @@ from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.group_cards import group_channels, touch_group
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
-from bot.usecases.pausing.pause_timers import end_timer, move_timer
+from bot.usecases.pausing.pause_timers import end_timer, move_timer, resume_timer
 from bot.usecases.tell_urgently import tell_urgently
+
+STALE = timedelta(seconds=30)
+"""How old an answer may be that shows a pause which somebody is known to have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,30 @@ async def end_pause(  # noqa: PLR0913  # two are told by name
     await touch_group(transaction, ended, now)
     await _tell_watchers(transaction, ended, now)
     return ended
+
+
+async def reopen_pause(
+    transaction: Transaction, ended: PauseRecord, channels: Iterable[str], now: datetime
+) -> None:
+    """A pause that was told to be over is in force: it gets a new record, new cards and a line.
+
+    The repository's pauses are held.
+    """
+    is_stale = ended.ended_by is not None and now - (ended.ended_at or now) < STALE
+    if ended.ending is PauseEnding.REPLACED or is_stale:
+        return
+    # A time has one record. The record that ended lies just before the new one.
+    before = ended.paused_at - timedelta(microseconds=1)
+    told = replace(ended, paused_at=before, is_exact=False, end_told=True)
+    await transaction.pauses.save(told)
+    again = replace(ended, pause_id=0, ended_at=None, ended_by=None, ending=None, end_told=False)
+    again = replace(again, pause_id=await transaction.pauses.save(again))
+    await resume_timer(transaction, again)
+    shown = {*channels, *await _shown_in(transaction, ended)}
+    await touch_group(transaction, again, now)
+    if ended.end_told:
+        await _add(transaction, SubjectKind.STILL_PAUSED, again, again.pause_id, shown, now)
+    await open_pause_cards(transaction, again, shown, now)
 
 
 async def tell_end(

@@ -88,3 +88,10 @@ async def move_timer(transaction: Transaction, before: PauseRecord, paused_at: d
     if timer is not None and timer.state is TimerState.RUNNING:
         await transaction.timers.save(replace(timer, state=TimerState.VOID))
         await transaction.timers.save(replace(timer, paused_at=paused_at))
+
+
+async def resume_timer(transaction: Transaction, again: PauseRecord) -> None:
+    """Run the timer of a pause again that was told to be over and is not."""
+    timer = await transaction.timers.locked(again.repository, again.paused_at)
+    if timer is not None and again.is_of(timer.paused_at):
+        await transaction.timers.save(replace(timer, state=TimerState.RUNNING))

@@ -23,6 +23,7 @@ from bot.usecases.pausing.pause_cards import LOOKED_BACK, pause_in_force, touch_
 from bot.usecases.pausing.pause_history import (
     end_pause,
     hearing_pauses,
+    reopen_pause,
     see_pause,
     tell_end,
     tell_replaced,
@@ -41,16 +42,23 @@ LOOKS_AT_ONCE = 1
 """Of each kind of look; polls are six. Those where no pause is known are a sixth of the polls, and
 never keep those waiting that matter more."""
 
+GONE = timedelta(seconds=30)
+"""How far apart two looks must be that find no pause, where the status does not tell."""
+
 UNTOLD = timedelta(seconds=30)
 """How long the end of a pause waits to be told by the event that names who lifted it."""
 
 
 @dataclass(slots=True)
 class _Schedule:
-    """When a repository is looked at next, and when the depth of its queue is read next."""
+    """When a repository is looked at next, and when the depth of its queue is read next.
+
+    `gone_since`: the monotonic time at which the pause on record was first not found.
+    """
 
     due_at: datetime
     depth_at: datetime
+    gone_since: float | None = None
     failures: Failures = field(default_factory=Failures)
     running: bool = False
 
@@ -151,23 +159,33 @@ class WatchPauses:
     ) -> None:
         pause = await self.merge_queue.current_pause(name)
         if pause is None:
-            if known is not None:
-                # The service says "not paused" of a repository that is not there, too.
-                await self.merge_queue.status(name)
+            # The service says "not paused" of a repository that is not there, too.
+            if known is not None and await self._is_gone(name, schedule):
                 await self._over(known)
             return
+        schedule.gone_since = None
         if known is None or not _is_it(known, pause):
             await self._see(name, known, pause)
         elif known.queued_at_start is None or schedule.depth_at <= self.clock.now():
             schedule.depth_at = self.clock.now() + SELDOM * self.interval
             await self._measure(known, await self.merge_queue.status(name))
 
+    async def _is_gone(self, name: RepositoryName, schedule: _Schedule) -> bool:
+        """Whether the status says so too, or, where it does not tell, an earlier look did."""
+        status, ticks = await self.merge_queue.status(name), self.clock.monotonic()
+        if status.paused is not None:
+            schedule.gone_since = None
+            return not status.paused
+        if schedule.gone_since is None:
+            schedule.gone_since = ticks
+        return ticks - schedule.gone_since >= GONE.total_seconds()
+
     async def _see(self, name: RepositoryName, known: PauseRecord | None, pause: Pause) -> None:
         """There is a pause, or a reason, that nobody has told of yet."""
         now = self.clock.now()
         async with self.store.begin() as transaction:
             in_force = await pause_in_force(transaction, name, now)
-            if in_force is not None and in_force != known:
+            if (in_force is not None or known is not None) and in_force != known:
                 return  # Somebody told of it while the service was asked: look again.
             acts = await transaction.audit.since(name, min(now, pause.paused_at) - NEAR)
             act = _made_by(pause, acts)
@@ -188,6 +206,8 @@ class WatchPauses:
             if act is not None:
                 channels.difference_update(await told_together(transaction, act))
             seen = await see_pause(transaction, name, sighting, channels, now)
+            if pause.is_dated and not seen.record.is_open:
+                await reopen_pause(transaction, seen.record, channels, now)
             act_id = act.record_id if act is not None else None
             await tell_replaced(transaction, seen, act_id, now)
         self.nudge()

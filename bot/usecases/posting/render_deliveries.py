@@ -128,6 +128,7 @@ _OF_ACTS = {SubjectKind.ACT: pause.act, SubjectKind.REPLACED: pause.replaced}
 _OF_PAUSES = frozenset(
     {
         SubjectKind.PAUSE_END,
+        SubjectKind.STILL_PAUSED,
         SubjectKind.RESUMED,
         SubjectKind.GROUP_RESUMED,
         SubjectKind.REPLACED_ELSEWHERE,
@@ -170,6 +171,9 @@ async def _pause_messages(
             continue
         if one.subject.kind is SubjectKind.REPLACED_ELSEWHERE:
             messages[one.delivery_id] = pause_card.replaced_elsewhere(record)
+            continue
+        if one.subject.kind is SubjectKind.STILL_PAUSED:
+            messages[one.delivery_id] = pause_card.still_paused(record)
             continue
         if one.subject.kind is SubjectKind.RESUMED:
             again = await transaction.pauses.open([record.repository])

@@ -16,7 +16,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Transaction
 from bot.usecases.routing.delivery_ids import delivery_ids
-from bot.usecases.routing.route_pauses import route_act, route_pause
+from bot.usecases.routing.route_pauses import is_of_later_pause, route_act, route_pause
 from bot.usecases.routing.threaded import Threaded
 
 
@@ -70,7 +70,7 @@ class EventRoutes:
         """Put what a pause event tells on record, and tell the channels that hear of it."""
         hearing = self.hearing.of(record, self.kinds[record.event_id]).subscriptions
         channels = dict.fromkeys(one.channel_id for one in hearing)
-        if act is not None:
+        if act is not None and not await is_of_later_pause(self.transaction, record, act):
             await route_act(self.transaction, record, act, channels, now, self.observed)
         else:
             await route_pause(self.transaction, record, channels, now, self.observed)

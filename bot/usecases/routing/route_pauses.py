@@ -8,7 +8,14 @@ from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.classification import EventKind, classify
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
-from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, lifted_by_event
+from bot.domain.pause_records import (
+    PauseEnding,
+    PauseRecord,
+    Sighting,
+    Who,
+    lifted_by_act,
+    lifted_by_event,
+)
 from bot.domain.queue import Pause
 from bot.ports import Transaction
 from bot.usecases.pausing.acts import FROM_LOG, settle_act
@@ -18,6 +25,21 @@ from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
 from bot.usecases.pausing.pause_history import end_pause, see_pause, tell_end, tell_replaced
 from bot.usecases.pausing.tell_acts import announce
 from bot.usecases.tell_urgently import tell_urgently
+
+
+async def is_of_later_pause(
+    transaction: Transaction, record: EventRecord, act: AuditRecord
+) -> bool:
+    """Whether an unpause ended a pause that began after the one which the act ended."""
+    if classify(record) is not EventKind.UNPAUSE or act.previous_paused_at is None:
+        return False
+    known = await transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
+    ended = lifted_by_event(known, record.received_at)
+    if ended is None or not act.previous_paused_at < ended.paused_at <= record.received_at:
+        return False
+    # What an act ended that has its own end on record is over, under its name.
+    is_done = act.result is ActResult.DONE
+    return is_done or lifted_by_act([ended], act.previous_paused_at, act.at) is None
 
 
 async def route_act(
