@@ -112,10 +112,13 @@ async def _lifted(
     if pause is None:
         await _tell_event(transaction, record, channels, now)
         return
-    if pause.ending is PauseEnding.REPLACED:
+    is_followed = pause.ending is PauseEnding.REPLACED
+    if is_followed:
         pause = await _lifted_before_the_next(transaction, pause, record, now)
     ended = await end_pause(transaction, pause, record.received_at, _who(record), now)
-    await tell_end(transaction, ended, channels, now)
+    # The card of the next pause was posted: the last line in the channel stays the truth.
+    if not is_followed:
+        await tell_end(transaction, ended, channels, now)
 
 
 async def _lifted_before_the_next(
@@ -127,7 +130,7 @@ async def _lifted_before_the_next(
         ended_at=record.received_at,
         ended_by=_who(record),
         ending=PauseEnding.LIFTED,
-        end_told=False,
+        end_told=True,
     )
     await transaction.pauses.save(lifted)
     await touch_pause(transaction, lifted, now, closed=True)

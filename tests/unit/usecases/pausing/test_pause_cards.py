@@ -94,6 +94,7 @@ async def test_without_a_log_the_service_is_asked_and_nobody_is_named() -> None:
     assert paused.startswith("Queue paused: acme/site, since")
 
     desk.world.service.lifted_by("dave")
+    desk.world.service.statuses[SITE] = make_status(paused=False)
     await desk.turns(15)
     (card,) = desk.world.shown(OTHER)
     assert card.startswith("Was paused: acme/site, lifted after")
@@ -107,6 +108,7 @@ async def test_who_lifted_it_is_named_when_the_event_comes_after_the_look() -> N
     desk.world.service.paused_by("carol", "Database migration")
     await desk.turns(15)
     desk.world.service.lifted_by("dave")
+    desk.world.service.statuses[SITE] = make_status(paused=False)
     desk.world.clock.advance(10)
     await desk.watch()
     await desk.edit()
