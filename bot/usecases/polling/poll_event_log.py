@@ -19,7 +19,6 @@ from bot.domain.event_log import (
     ServiceClock,
     ServiceTime,
     Walk,
-    Window,
     finish_walk,
     first_position,
     is_behind,
@@ -38,6 +37,7 @@ from bot.ports.measures import UNMEASURED, LogProblem, Measures
 from bot.usecases.gate import Gate, GateClosed
 from bot.usecases.polling.log_problems import LOGGED, report, report_duplicates
 from bot.usecases.polling.log_reader import LogReader, content
+from bot.usecases.polling.reading import Reading
 from bot.usecases.polling.store_events import StoreEvents
 from bot.usecases.posting.post_at_once import PostAtOnce
 
@@ -45,12 +45,6 @@ logger = logging.getLogger(__name__)
 
 PAGES_AT_ONCE = 6
 """Of the 8 requests that the client lets be in flight by default, one of which is for people."""
-
-IDLE_PAGES = 20
-"""A walk ends at so many pages in a row that show nothing new, though there are links to more."""
-
-MOST_PAGES = 10_000
-"""And at so many in all: a million events in one window."""
 
 CURSOR_FAILURES = 3
 """A page that fails so often in a row, for whatever reason, is asked for without its cursor."""
@@ -60,60 +54,6 @@ PROBES = 3
 
 TOGETHER = 1000
 """Events of several pages, stored in one transaction; after a crash these are read again."""
-
-
-@dataclass(slots=True)
-class _Read:
-    """A walk under way: what of it is read and not stored, and `walk`, where it goes on.
-
-    `unstored` tells what each of `records` is, by its id. `window` is the whole one. `shown`: the
-    pages so far, by their events. `idle`: pages in a row that showed nothing new. `oldest` is the
-    oldest event of the last page, if that listed the newest first. `restarted`: the walk was begun
-    again, since a cursor was refused.
-    """
-
-    window: Window
-    walk: Walk
-    records: list[EventRecord] = field(default_factory=list)
-    unstored: dict[int, int] = field(default_factory=dict)
-    pages: int = 0
-    idle: int = 0
-    shown: set[int] = field(default_factory=set)
-    cursors: set[str] = field(default_factory=set)
-    oldest: datetime | None = None
-    restarted: bool = False
-
-    def note(self, page: EventPage) -> None:
-        """Count the page, and whether it showed anything of the window that is new."""
-        start, end = self.window.received_from, self.window.received_to
-        ids = [one.id for one in page.events if start <= one.received_at <= end]
-        ids += [one.event_id for one in page.unreadable if one.event_id is not None]
-        what = hash(tuple(ids))
-        self.idle = 0 if ids and what not in self.shown else self.idle + 1
-        self.shown.add(what)
-        self.pages += 1
-        times = [one.received_at for one in page.events]
-        is_newest_first = len(times) > 1 and times == sorted(times, reverse=True)
-        self.oldest = times[-1] if is_newest_first else None
-
-    @property
-    def is_endless(self) -> bool:
-        return self.idle >= IDLE_PAGES or self.pages >= MOST_PAGES
-
-    def start_again(self) -> None:
-        """Begin anew without the cursor that was refused, and after that go on without cursors.
-
-        Raises MergeQueueProtocolError where the window cannot be read without them.
-        """
-        start, end = self.window.received_from, self.window.received_to
-        if self.restarted:
-            before, end = self.walk.window.received_to, self.oldest or start
-            if not start < end < before:
-                raise MergeQueueProtocolError("the event log refuses its cursors")
-        self.walk = replace(self.walk, window=Window(start, end), cursor=None)
-        self.restarted, self.oldest, self.idle = True, None, 0
-        self.shown.clear()
-        self.cursors.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +119,7 @@ class PollEventLog:
         # A window that moves nothing is not read again until the next poll.
         return position.walk is not None or reader.known_position != position
 
-    async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> _Read:
+    async def _walk(self, position: Position, lease: Lease, reader: LogReader) -> Reading:
         read = self._begin_walk(position, reader)
         try:
             await self._pages(position, lease, reader, read)
@@ -189,21 +129,21 @@ class PollEventLog:
             raise
         return read
 
-    def _begin_walk(self, position: Position, reader: LogReader) -> _Read:
+    def _begin_walk(self, position: Position, reader: LogReader) -> Reading:
         if position.walk is not None:
             window = position.walk.window
             if reader.begun is None:
                 # Begun by another process, which alone knows more.
                 whole = max(position.watermark - self.overlap, position.origin)
                 reader.sweeps = window.received_from <= whole
-            return _Read(window, position.walk)
+            return Reading(window, position.walk)
         time = self._time(reader)
         read_to = reader.begin_walk(time, self.clock.now(), self.overlap)
         walk = next_walk(position, time, self.overlap, reader.slice_length, read_to)
-        return _Read(walk.window, walk)
+        return Reading(walk.window, walk)
 
     async def _pages(
-        self, position: Position, lease: Lease, reader: LogReader, read: _Read
+        self, position: Position, lease: Lease, reader: LogReader, read: Reading
     ) -> None:
         begun_at = self.clock.now()
         while True:
@@ -241,7 +181,7 @@ class PollEventLog:
         position: Position,
         lease: Lease,
         reader: LogReader,
-        read: _Read,
+        read: Reading,
         newest: datetime | None,
         begun_at: datetime,
     ) -> None:
@@ -253,7 +193,7 @@ class PollEventLog:
         await self.events.finish(reader, finished, lease, read.records)
         reader.end_walk(reached, begun_at, read.pages, self.overlap)
 
-    async def _store(self, reader: LogReader, lease: Lease, read: _Read) -> None:
+    async def _store(self, reader: LogReader, lease: Lease, read: Reading) -> None:
         """What was read is kept, and the place to go on from, if there is one."""
         walk = read.walk if read.walk.cursor is not None else None
         position = replace(reader.known_position, walk=walk)
@@ -262,7 +202,7 @@ class PollEventLog:
         read.unstored.clear()
 
     def _new(
-        self, page: EventPage, position: Position, reader: LogReader, read: _Read
+        self, page: EventPage, position: Position, reader: LogReader, read: Reading
     ) -> list[EventRecord]:
         """What of the page is not stored yet, and somebody may want to hear of."""
         records: list[EventRecord] = []
@@ -300,7 +240,7 @@ class PollEventLog:
         """One page of what is newest, for the service's time."""
         now = self.clock.now()
         walk = next_walk(first_position(repository, now), self._time(reader), self.overlap)
-        return await self._page(repository, reader, _Read(walk.window, walk))
+        return await self._page(repository, reader, Reading(walk.window, walk))
 
     def _time(self, reader: LogReader) -> ServiceTime:
         return service_time(self.clock.now(), reader.clock_ahead)
@@ -326,7 +266,9 @@ class PollEventLog:
             )
         return served_at
 
-    async def _page(self, repository: RepositoryName, reader: LogReader, read: _Read) -> EventPage:
+    async def _page(
+        self, repository: RepositoryName, reader: LogReader, read: Reading
+    ) -> EventPage:
         """One page; the walk starts again when its cursor, or our type filter, is refused."""
         while True:
             has_cursor = read.walk.cursor is not None
@@ -357,7 +299,7 @@ class PollEventLog:
                     reader.cursor_failures = 0
                 return page
 
-    def _start_again(self, reader: LogReader, read: _Read) -> None:
+    def _start_again(self, reader: LogReader, read: Reading) -> None:
         try:
             read.start_again()
         except MergeQueueProtocolError:
@@ -390,7 +332,7 @@ class PollEventLog:
             )
 
 
-def _forget_walk(reader: LogReader, read: _Read) -> None:
+def _forget_walk(reader: LogReader, read: Reading) -> None:
     """The next poll begins a walk of its own."""
     read.walk = replace(read.walk, cursor=None)
     reader.position = replace(reader.known_position, walk=None)

@@ -25,9 +25,9 @@ from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.keeping import keep
 from bot.ports.measures import LogProblem, Unmeasured
-from bot.usecases.polling import poll_event_log
+from bot.usecases.polling import reading
 from bot.usecases.polling.log_reader import STAMPED_APART
-from bot.usecases.polling.poll_event_log import IDLE_PAGES
+from bot.usecases.polling.reading import IDLE_PAGES
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import FakeMergeQueue
@@ -768,7 +768,7 @@ async def test_links_that_go_round_in_a_circle_hold_nothing_up() -> None:
 async def test_new_events_without_end_are_not_read_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(poll_event_log, "MOST_PAGES", 50)
+    monkeypatch.setattr(reading, "MOST_PAGES", 50)
     bot, service = await odd_reading()
     at = bot.clock.advance(1)
     service.script(
