@@ -181,9 +181,10 @@ def test_each_module_has_its_place_in_the_architectures_table(package: str) -> N
 
 
 def _pins(path: Path) -> dict[str, str]:
-    """Pinned versions by name; every line must be `name==version`, a comment, or `-r`."""
+    """Pinned versions by name; every line must be `name==version` with hashes, or `-r`."""
     found: dict[str, str] = {}
-    for line in path.read_text().splitlines():
+    for whole in path.read_text().replace(" \\\n    --hash", " --hash").splitlines():
+        line, *hashes = whole.split(" --hash=")
         if line.startswith("#"):
             continue
         if line.startswith("-r "):
@@ -191,6 +192,8 @@ def _pins(path: Path) -> dict[str, str]:
             continue
         pin = re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.]+)", line)
         assert pin, f"{path.name}: “{line}” is not name==version"
+        assert hashes, f"{path.name}: “{line}” has no hash"
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", one) for one in hashes), line
         found[canonicalize_name(pin[1])] = pin[2]
     return found
 
@@ -245,3 +248,7 @@ def test_everything_the_bot_imports_is_declared() -> None:
 
 def test_the_test_pins_hold_exact_versions_without_addresses() -> None:
     assert {"pytest", "ruff", "mypy", "hatchling"} <= set(_pins(ROOT / "tests/requirements.txt"))
+
+
+def test_the_driver_of_postgresql_is_pinned_for_the_program_too() -> None:
+    assert "asyncpg" in _pins(ROOT / "requirements.txt")
