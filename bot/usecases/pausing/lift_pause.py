@@ -91,7 +91,8 @@ class LiftPause:
                     await transaction.timers.save(again if is_open else over)
                 case OtherPause(record_id=record_id):
                     await transaction.timers.save(replace(timer, state=TimerState.VOID))
-                    await self._tell_void(transaction, timer, record_id)
+                    if record_id:
+                        await self._tell_void(transaction, timer, record_id)
         return outcome
 
     async def _later(

@@ -152,7 +152,9 @@ async def end_pause(  # noqa: PLR0913  # two are told by name
     if ended == record:
         return record
     await transaction.pauses.save(ended)
-    await end_timer(transaction, ended, lifts_at)
+    if by is not None or ending is not PauseEnding.LIFTED:
+        # Else only a look found no pause, which may be wrong: the timer looks again in its time.
+        await end_timer(transaction, ended, lifts_at)
     await touch_pause(transaction, ended, now, closed=True)
     await touch_group(transaction, ended, now)
     await _tell_watchers(transaction, ended, now)

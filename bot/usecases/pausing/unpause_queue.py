@@ -18,6 +18,7 @@ from bot.domain.timers import Timer
 from bot.ports import Hear, MergeQueue
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.pause_cards import find_pause
 from bot.usecases.pausing.pause_timers import reason_when_set
 
 RECALLED = timedelta(days=1)
@@ -84,22 +85,32 @@ class UnpauseQueue:
         with about(request.repository):
             async with self.acts.turn(self._act(request, None)):
                 async with self.acts.store.begin() as transaction:
+                    pause = await find_pause(transaction, timer.repository, timer.paused_at)
                     now_set = await transaction.timers.locked(timer.repository, timer.paused_at)
                     saying = await reason_when_set(transaction, timer)
                 if now_set is None or not now_set.is_still(timer):
                     return LiftsLater()
-                return await self._in_turn(request, saying)
+                is_over = pause is not None and not pause.is_open
+                return await self._in_turn(request, saying, is_over=is_over)
 
-    async def _in_turn(self, request: UnpauseRequest, saying: str | None = None) -> UnpauseOutcome:
-        """`saying` is the reason that the service held when the timer was set, if one asks."""
+    async def _in_turn(
+        self, request: UnpauseRequest, saying: str | None = None, *, is_over: bool = False
+    ) -> UnpauseOutcome:
+        """`saying` is the reason that the service held when the timer was set, if one asks.
+
+        `is_over`: as far as is known its pause has ended, and nobody hears that it found no other.
+        """
         look = await self._look(request.repository)
         known = await know_pause(self.acts.store, request.repository, look.pause)
         if known is None:
             # The service says 404 for "not paused" and "no such repository"; the status tells.
             await self.merge_queue.status(request.repository)
-            await self.acts.leave(self._act(request, None), "not paused")
+            if not is_over:
+                await self.acts.leave(self._act(request, None), "not paused")
             return NotPaused(await self._ended_last(request.repository))
         if not _is_meant(known, request.expected, saying):
+            if is_over:
+                return OtherPause(known)
             record_id = await self.acts.leave(
                 self._act(request, known), "another pause is in force"
             )

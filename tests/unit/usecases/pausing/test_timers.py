@@ -5,10 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult, AuditRecord, Origin
+from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection, Origin
+from bot.domain.deliveries import SubjectKind
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
+from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
 from bot.usecases.job_lease import JobLease
@@ -154,3 +156,38 @@ async def test_a_pause_whose_answer_a_crash_lost_gets_its_timer_all_the_same() -
     (timer,) = await running(desk)
     assert replace(timer, paused_at=made.paused_at) == timer
     assert isinstance(await lift(desk), Unpaused)
+
+
+async def over_by_a_look(desk: Desk) -> Pause:
+    """A pause with a timer that the service does not tell of when it is asked, for a while."""
+    await desk.turns(2)
+    await pause(desk)
+    made = desk.world.service.pauses.pop(SITE)
+    await desk.turns(15)
+    (record,) = desk.world.pauses()
+    assert not record.is_open
+    return made
+
+
+async def test_a_pause_that_is_in_force_after_all_ends_with_its_timer() -> None:
+    desk = Desk(World(is_silent=True))
+    desk.world.service.pauses[SITE] = await over_by_a_look(desk)
+
+    assert isinstance(await lift(desk), Unpaused)
+    assert desk.world.service.pauses == {}
+
+
+async def test_a_timer_whose_pause_is_over_says_nothing_of_the_pause_that_it_finds() -> None:
+    desk = Desk(World(is_silent=True))
+    await over_by_a_look(desk)
+    theirs = desk.world.service.paused_by("carol", "Night")
+
+    assert isinstance(await lift(desk), OtherPause)
+
+    assert desk.world.service.pauses[SITE] == theirs
+    assert await running(desk) == []
+    async with desk.acts.store.begin() as transaction:
+        records = await transaction.audit.oldest(AuditSelection(), 100)
+    assert Action.UNPAUSE not in {one.action for one in records}
+    subjects = {one.subject.kind for one in desk.world.database.contents.deliveries.values()}
+    assert SubjectKind.ACT not in subjects
