@@ -37,7 +37,6 @@ SHORTEST_KNOWN = 4
 
 CHATTY = (
     "aiohttp",
-    "aiosqlite",
     "alembic",
     "apscheduler",
     "asyncio",

@@ -59,7 +59,7 @@ async def run(numbers: Sequence[int], seconds: int) -> list[Measured]:
     try:
         name = server.create_database()
         url = server.url(name)
-        await migrate.upgrade(url)
+        migrate.upgrade(url)
         with tempfile.TemporaryDirectory(prefix="mqbot-scaling-") as folder:
             fleet = Fleet.of(url, Path(folder), repositories=REPOSITORIES, workers=1)
             async with fleet:

@@ -15,8 +15,8 @@ from bot.domain.lookback import InvalidLookback, read_lookback
 from bot.domain.repository import RepositoryName
 from bot.messages.text import clean
 from bot.storage import migrate
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from bot.usecases.asking.show_audit import every_record
 
 COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {where:8}  {what}"
@@ -60,7 +60,7 @@ async def _print(
     *,
     with_heading: bool,
 ) -> None:
-    if not await migrate.is_current(url):
+    if not migrate.is_current(url):
         raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
     store = SqlStore(create_engine(url))
     try:

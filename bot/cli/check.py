@@ -29,8 +29,8 @@ from bot.slack.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.inspection import WebApiInspection
 from bot.storage import migrate
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from bot.usecases.inspect_installation import (
     InspectMergeQueue,
     InspectSlack,
@@ -160,7 +160,7 @@ def _is_this_machine(host: str) -> bool:
 async def _database(url: str) -> Sequence[Finding]:
     async def look() -> Iterable[Finding]:
         return await inspect_database(
-            partial(migrate.current_revision, url),
+            partial(asyncio.to_thread, migrate.current_revision, url),
             migrate.known_revisions(),
             at_start=url.startswith("sqlite:"),
         )

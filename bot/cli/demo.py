@@ -70,7 +70,7 @@ async def run(sandbox: Sandbox) -> None:
     with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
         async with until_stopped() as stopped, sandbox:
             settings = load_settings(environment(sandbox.addresses, Path(folder)))
-            await migrate.upgrade(settings.database_url.get_secret_value())
+            migrate.upgrade(settings.database_url.get_secret_value())
             async with build_runtime(settings):
                 _greet(sandbox.addresses.page_url)
                 await stopped.wait()

@@ -1,7 +1,5 @@
 """`mqbot migrate`: the release step."""
 
-import asyncio
-
 import click
 
 from bot.cli.process import with_database
@@ -12,5 +10,5 @@ from bot.storage import migrate
 def command() -> None:
     """Bring the database to this version's schema; safe to repeat."""
     with with_database() as url:
-        asyncio.run(migrate.upgrade(url))
+        migrate.upgrade(url)
     click.echo(f"the database is at revision {migrate.head_revision()}")

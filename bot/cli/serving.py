@@ -47,8 +47,8 @@ async def _ready_database(url: str) -> None:
     """
     try:
         if url.startswith("sqlite:"):
-            await migrate.upgrade(url)
-        elif not await migrate.is_current(url):
+            migrate.upgrade(url)
+        elif not migrate.is_current(url):
             raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
     except ValueError as error:
         raise ConfigurationError({"DATABASE_URL": str(error)}) from None

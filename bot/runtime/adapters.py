@@ -20,9 +20,9 @@ from bot.slack.web_api.clients import (
     web_client,
 )
 from bot.slack.web_api.limits import SharedLimits
-from bot.storage.execution.engine import create_engine
+from bot.storage.engines import create_engine
 from bot.storage.presence import take_over
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.transactions import SqlStore
 
 
 @dataclass(frozen=True, slots=True)

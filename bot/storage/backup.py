@@ -1,6 +1,5 @@
 """A SQLite database is copied while it is in use, and put back; what is put back is made ready."""
 
-import asyncio
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -10,16 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, inspect, text, update
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import Engine, Row, func, inspect, text, update
 
 from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.ports import Clock
 from bot.storage import migrate
 from bot.storage.column_types import EPOCH
-from bot.storage.execution.engine import APPLICATION, create_engine, sqlite_path
-from bot.storage.execution.failures import as_store_errors
+from bot.storage.engines import APPLICATION, create_engine, sqlite_path
+from bot.storage.failures import as_store_errors
 from bot.storage.presence import Presence
 from bot.storage.tables import deliveries, leases, metadata
 from bot.storage.versions import refuse_newer
@@ -60,7 +58,6 @@ def restore(url: str, file: Path) -> Path | None:
     Returns where the database that was there is kept, if there was one. Raises StoreUnusable when
     `file` is no such copy, StoreUnavailable while a process has the database in use; then nothing
     has changed.
-    Not to be called from a running event loop.
     """
     target = sqlite_path(url)
     if not file.is_file():
@@ -86,8 +83,8 @@ async def make_ready(url: str, clock: Clock) -> None:
     copy that a newer program made; then nothing has changed.
     """
     await _refuse_in_use(url, clock)
-    await _drop_what_came_later(url)
-    await _distrust(url)
+    _drop_what_came_later(url)
+    _distrust(url)
 
 
 def _put(file: Path, target: Path) -> Path | None:
@@ -96,7 +93,7 @@ def _put(file: Path, target: Path) -> Path | None:
         try:
             _copy(file, beside)
             _give_to_owner(beside, target if target.exists() else target.parent)
-            asyncio.run(_prepare(file, f"sqlite:///{beside}"))
+            _prepare(file, f"sqlite:///{beside}")
             with closing(sqlite3.connect(beside)) as connection:
                 connection.execute("PRAGMA journal_mode=DELETE")
             kept = _set_aside(target)
@@ -108,11 +105,11 @@ def _put(file: Path, target: Path) -> Path | None:
     return kept
 
 
-async def _prepare(file: Path, url: str) -> None:
-    if await migrate.current_revision(url) is None:
+def _prepare(file: Path, url: str) -> None:
+    if migrate.current_revision(url) is None:
         raise StoreUnusable(f"{file} is no database of mqbot")
-    await migrate.upgrade(url)
-    await _distrust(url)
+    migrate.upgrade(url)
+    _distrust(url)
 
 
 async def _refuse_in_use(url: str, clock: Clock) -> None:
@@ -121,10 +118,10 @@ async def _refuse_in_use(url: str, clock: Clock) -> None:
     try:
         with as_store_errors():
             deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
-            while (connected := await _connections(engine)) and clock.now() < deadline:
+            while (connected := _connections(engine)) and clock.now() < deadline:
                 await clock.sleep(LOOK_SECONDS)
     finally:
-        await engine.dispose()
+        engine.dispose()
     if connected:
         where = ", ".join(f"{one.address} (backend {one.pid})" for one in connected[:NAMED])
         raise StoreUnavailable(
@@ -133,9 +130,9 @@ async def _refuse_in_use(url: str, clock: Clock) -> None:
         )
 
 
-async def _connections(engine: AsyncEngine) -> Sequence[Row[Any]]:
-    async with engine.connect() as connection:
-        return (await connection.execute(_CONNECTED, {"name": APPLICATION})).all()
+def _connections(engine: Engine) -> Sequence[Row[Any]]:
+    with engine.connect() as connection:
+        return connection.execute(_CONNECTED, {"name": APPLICATION}).all()
 
 
 _CONNECTED = text(
@@ -145,41 +142,36 @@ _CONNECTED = text(
 )
 
 
-async def _drop_what_came_later(url: str) -> None:
+def _drop_what_came_later(url: str) -> None:
     """pg_restore leaves what the copy does not have, and the next migration stumbles on it."""
-    revision = await migrate.current_revision(url)
+    revision = migrate.current_revision(url)
     if revision is None:
         raise StoreUnusable("there is no database of mqbot")
     refuse_newer(revision)
-    known = await _tables_at(revision)
+    known = _tables_at(revision)
     later = [table for table in metadata.sorted_tables if table.name not in known]
     engine = create_engine(url)
     try:
-        with as_store_errors():
-            async with engine.begin() as connection:
-                await connection.run_sync(metadata.drop_all, tables=later)
+        with as_store_errors(), engine.begin() as connection:
+            metadata.drop_all(connection, tables=later)
     finally:
-        await engine.dispose()
+        engine.dispose()
 
 
-async def _tables_at(revision: str) -> frozenset[str]:
+def _tables_at(revision: str) -> frozenset[str]:
     """The names of a revision's tables; only the migrations know them."""
     with TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/schema"
-        await migrate.upgrade(url, revision)
+        migrate.upgrade(url, revision)
         engine = create_engine(url)
         try:
-            async with engine.connect() as connection:
-                return frozenset(await connection.run_sync(_table_names))
+            with engine.connect() as connection:
+                return frozenset(inspect(connection).get_table_names())
         finally:
-            await engine.dispose()
+            engine.dispose()
 
 
-def _table_names(connection: Connection) -> list[str]:
-    return inspect(connection).get_table_names()
-
-
-async def _distrust(url: str) -> None:
+def _distrust(url: str) -> None:
     """Make a database that was put back look before it posts.
 
     What was not settled when the copy was made may have been posted since, so it is in doubt:
@@ -187,21 +179,18 @@ async def _distrust(url: str) -> None:
     """
     engine = create_engine(url)
     try:
-        with as_store_errors():
-            async with engine.begin() as connection:
-                await connection.execute(
-                    update(deliveries)
-                    .where(deliveries.c.settled_at.is_(None))
-                    .values(
-                        state=DeliveryState.IN_DOUBT,
-                        attempted_at=func.coalesce(
-                            deliveries.c.attempted_at, deliveries.c.created_at
-                        ),
-                    )
+        with as_store_errors(), engine.begin() as connection:
+            connection.execute(
+                update(deliveries)
+                .where(deliveries.c.settled_at.is_(None))
+                .values(
+                    state=DeliveryState.IN_DOUBT,
+                    attempted_at=func.coalesce(deliveries.c.attempted_at, deliveries.c.created_at),
                 )
-                await connection.execute(update(leases).values(expires_at=EPOCH))
+            )
+            connection.execute(update(leases).values(expires_at=EPOCH))
     finally:
-        await engine.dispose()
+        engine.dispose()
 
 
 def _copy(source: Path, copy: Path) -> None:

@@ -2,18 +2,17 @@
 
 import errno
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, text
 
 from bot.domain.errors import StoreUnavailable, StoreUnusable
-from bot.storage.execution.engine import create_engine, sqlite_path
-from bot.storage.execution.failures import as_store_errors
+from bot.storage.engines import create_engine, sqlite_path
+from bot.storage.failures import as_store_errors
 from bot.storage.versions import head_revision, known_revisions, refuse_newer, revision_of
 
 __all__ = ["current_revision", "head_revision", "is_current", "known_revisions", "upgrade"]
@@ -24,7 +23,7 @@ _LOCK_KEY = 0x6D71626F74
 """PostgreSQL's advisory locks have numbers for names; this one is "mqbot" in ASCII."""
 
 
-async def upgrade(url: str, revision: str = HEAD) -> None:
+def upgrade(url: str, revision: str = HEAD) -> None:
     """Apply what is missing up to `revision`, all of it or, when a step fails, nothing.
 
     Two processes that call this at once wait for each other. A SQLite file, for its owner alone,
@@ -32,50 +31,48 @@ async def upgrade(url: str, revision: str = HEAD) -> None:
     database was made by a newer version of this program, and ValueError for a bad address.
     """
     _make_file(url)
-    async with _open(url) as connection:
+    with _open(url) as connection:
         if connection.dialect.name == "postgresql":
             # Waiting for another process's migration may take longer than a transaction may.
-            await connection.execute(text("SET LOCAL lock_timeout = 0"))
-            await connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"))
-        if revision == HEAD and await connection.run_sync(revision_of) == head_revision():
+            connection.execute(text("SET LOCAL lock_timeout = 0"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"))
+        if revision == HEAD and revision_of(connection) == head_revision():
             return
         # A quarter of a second to import, for what most starts have no use for.
         steps = import_module("bot.storage.migration_steps")
-        await connection.run_sync(steps.apply, revision)
+        steps.apply(connection, revision)
 
 
-async def current_revision(url: str) -> str | None:
+def current_revision(url: str) -> str | None:
     """The revision the database is at; None for an empty one, or for a file that could be made.
 
     Raises StoreUnusable for one that could not. Nothing is created.
     """
     if url.startswith("sqlite:") and not _is_there(sqlite_path(url)):
         return None
-    async with _open(url) as connection:
-        return await connection.run_sync(revision_of)
+    with _open(url) as connection:
+        return revision_of(connection)
 
 
-async def is_current(url: str) -> bool:
+def is_current(url: str) -> bool:
     """Whether the database has exactly the schema this program was written for.
 
     Raises StoreUnusable when a newer version of this program made it.
     """
-    revision = await current_revision(url)
+    revision = current_revision(url)
     refuse_newer(revision)
     return revision == head_revision()
 
 
-@asynccontextmanager
-async def _open(url: str) -> AsyncIterator[AsyncConnection]:
-    # A migration takes the time it takes.
-    engine = create_engine(url, command_seconds=None)
+@contextmanager
+def _open(url: str) -> Iterator[Connection]:
+    engine = create_engine(url)
     try:
-        with as_store_errors():
-            # On SQLite a transaction begins IMMEDIATE, which is the lock between processes.
-            async with engine.begin() as connection:
-                yield connection
+        # On SQLite a transaction begins IMMEDIATE, which is the lock between processes.
+        with as_store_errors(), engine.begin() as connection:
+            yield connection
     finally:
-        await engine.dispose()
+        engine.dispose()
 
 
 def _is_there(path: Path) -> bool:

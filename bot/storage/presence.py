@@ -6,8 +6,8 @@ import os
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from bot.storage.execution.engine import sqlite_path
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import sqlite_path
+from bot.storage.transactions import SqlStore
 
 logger = logging.getLogger(__name__)
 

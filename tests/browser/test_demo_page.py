@@ -25,7 +25,7 @@ async def merge_queue(sandbox: SlackSandbox, tmp_path: Path) -> AsyncIterator[Me
     service = MergeQueueSandbox(repositories={"acme/site": "quiet"}, speed=20.0)
     await service.start()
     url = f"sqlite:///{tmp_path / 'bot.sqlite3'}"
-    await migrate.upgrade(url)
+    migrate.upgrade(url)
     environ = {
         "MQBOT_API_URL": service.base_url,
         "MQBOT_API_TOKEN": service.token,

@@ -73,7 +73,7 @@ async def _database(options: Options, folder: Path) -> AsyncIterator[Database]:
         database = SqliteFile(folder)
     else:
         database = await asyncio.to_thread(PostgresDatabase)
-        await migrate.upgrade(database.url)
+        migrate.upgrade(database.url)
     try:
         yield database
     finally:

@@ -7,8 +7,8 @@ import pytest
 
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, BotTester
 from tests.support.waiting import until_true

@@ -6,8 +6,8 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Origin
 from bot.domain.repository import RepositoryName
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import (
     ALICE,

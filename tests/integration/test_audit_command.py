@@ -16,8 +16,8 @@ from bot.cli import main
 from bot.cli.audit import HEADING
 from bot.clock import SystemClock
 from bot.domain.audit import Action, AuditRecord, AuditSelection
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from bot.usecases.asking.show_audit import STREAMED, every_record
 from tests.support.databases import TestDatabase
 from tests.support.stored import SHOP, make_record

@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 from bot.cli import main
 from bot.storage import backup, migrate
 from bot.storage.backup import back_up
-from bot.storage.execution.engine import create_engine, sqlite_path
+from bot.storage.engines import create_engine, sqlite_path
 from bot.storage.presence import Presence
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.transactions import SqlStore
 from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer
@@ -209,16 +209,16 @@ async def test_an_older_copy_is_put_back_over_a_newer_postgresql_database(
 ) -> None:
     """As docs/operations says it, word for word, with tables that the copy knows nothing of."""
     url = postgres_server.url(postgres_server.create_database())
-    await migrate.upgrade(url, revision)
+    migrate.upgrade(url, revision)
     postgres_server.execute("CREATE TABLE somebody_elses (one int)", url.rpartition("/")[2])
     copy = f"data/{revision}.dump"
     postgres_server.tool("pg_dump", "-Fc", "-f", copy, url)
-    await migrate.upgrade(url)
+    migrate.upgrade(url)
     postgres_server.tool("pg_restore", "--clean", "--if-exists", "--no-owner", "-d", url, copy)
     for command in ("restore", "migrate"):
         result = await asyncio.to_thread(run, command, url=url)
         assert result.exit_code == 0, result.output
-    assert await migrate.is_current(url)
+    assert migrate.is_current(url)
     assert postgres_server.execute("SELECT * FROM somebody_elses", url.rpartition("/")[2]) == ""
 
 
@@ -256,7 +256,7 @@ async def test_what_pg_restore_left_is_refused_when_it_is_not_ours(
         2,
         "mqbot: restore: there is no database of mqbot\n",
     )
-    await migrate.upgrade(url)
+    migrate.upgrade(url)
     postgres_server.execute("UPDATE alembic_version SET version_num = '9999'", name)
     result = await asyncio.to_thread(run, "restore", url=url)
     assert result.exit_code == 2

@@ -4,18 +4,18 @@ The bot waits here for a row, and for a connection, as long as the test takes: w
 behind the polls is seen to go on meanwhile, on however slow a machine.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import Select, func, select, text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import Engine, Select, func, select, text
 
 from bot.ports.workers import POLL_LEASES
 from bot.runtime import adapters
-from bot.storage.execution.engine import CONNECTIONS, create_engine
-from bot.storage.tables import destinations, leases, workers
+from bot.storage.engines import CONNECTIONS, create_engine
+from bot.storage.tables import deliveries, destinations, leases, workers
 from bot.usecases.narrow_store import POLLS_AT_ONCE
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.databases import PATIENT
@@ -27,27 +27,28 @@ REPOSITORIES = tuple(f"acme/r{number:02}" for number in range(CONNECTIONS + 6))
 
 PRESENCE = select(func.min(workers.c.alive_until))
 LEASES = select(func.max(leases.c.expires_at)).where(leases.c.name.startswith(POLL_LEASES))
+UNSETTLED = select(func.count()).where(deliveries.c.settled_at.is_(None))
 WAITING = text(
     "SELECT count(*) FROM pg_stat_activity"
     " WHERE datname = current_database() AND wait_event_type = 'Lock'"
 )
 
 
-def patient_engine(url: str) -> AsyncEngine:
+def patient_engine(url: str) -> Engine:
     return create_engine(url, **PATIENT)
 
 
 @pytest.fixture
-async def database(postgres_url: str) -> AsyncIterator[AsyncEngine]:
+async def database(postgres_url: str) -> AsyncIterator[Engine]:
     engine = patient_engine(postgres_url)
     yield engine
-    await engine.dispose()
+    engine.dispose()
 
 
 @pytest.mark.postgres
 @pytest.mark.timeout(300)
 async def test_presence_leases_and_people_do_not_wait_behind_polls(
-    postgres_url: str, database: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+    postgres_url: str, database: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adapters, "create_engine", patient_engine)
     heard = zip(REPOSITORIES, CHANNELS * len(REPOSITORIES), strict=False)
@@ -59,6 +60,7 @@ async def test_presence_leases_and_people_do_not_wait_behind_polls(
         for name in REPOSITORIES[: len(CHANNELS)]:
             bot.enqueue(name)
         await told(bot, len(CHANNELS))
+        await until_settled(database)
         async with lines_locked(database):
             for name in REPOSITORIES:
                 bot.enqueue(name)
@@ -81,15 +83,25 @@ async def told(bot: BotTester, number: int) -> None:
     await until(seen, f"{number} posts", 120)
 
 
+async def until_settled(database: Engine) -> None:
+    """Or the one who stores outcomes waits for a line as well."""
+
+    async def settled() -> bool:
+        return int(await one_value(database, UNSETTLED)) == 0
+
+    await until_true(settled, "outcomes are stored")
+
+
 @asynccontextmanager
-async def lines_locked(database: AsyncEngine) -> AsyncIterator[None]:
+async def lines_locked(database: Engine) -> AsyncIterator[None]:
     """As by a posting process that gets no CPU."""
-    async with database.begin() as connection:
-        await connection.execute(select(destinations.c.line).with_for_update())
+    with database.begin() as connection:
+        # In a thread: the bot, in this loop, may hold a line for a moment.
+        await asyncio.to_thread(connection.execute, select(destinations.c.line).with_for_update())
         yield
 
 
-async def until_polls_wait(database: AsyncEngine) -> None:
+async def until_polls_wait(database: Engine) -> None:
     """As many as are let wait for the lines."""
 
     async def wait() -> bool:
@@ -98,7 +110,7 @@ async def until_polls_wait(database: AsyncEngine) -> None:
     await until_true(wait, "polls that wait for a line")
 
 
-async def goes_on(database: AsyncEngine, time: Select[Any], what: str) -> None:
+async def goes_on(database: Engine, time: Select[Any], what: str) -> None:
     """It is put off twice: the first may have been under way before the polls waited."""
     for _ in range(2):
         before = await one_value(database, time)
@@ -109,6 +121,6 @@ async def goes_on(database: AsyncEngine, time: Select[Any], what: str) -> None:
         await until_true(later, f"{what}, renewed", 30)
 
 
-async def one_value(database: AsyncEngine, query: Any) -> Any:
-    async with database.connect() as connection:
-        return (await connection.execute(query)).scalar_one()
+async def one_value(database: Engine, query: Any) -> Any:
+    with database.connect() as connection:
+        return connection.execute(query).scalar_one()

@@ -29,8 +29,8 @@ from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.storage import migrate
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from bot.usecases.inspect_installation import inspect_database
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MANIFEST, REPOSITORY
@@ -582,14 +582,16 @@ async def test_a_database_path_that_run_refuses_is_wrong(
     (installation.folder / "file").write_text("not a folder")
     url = f"sqlite:///{tmp_path}/{path}"
     found = await inspect_database(
-        partial(migrate.current_revision, url), migrate.known_revisions(), at_start=True
+        partial(asyncio.to_thread, migrate.current_revision, url),
+        migrate.known_revisions(),
+        at_start=True,
     )
     assert [one.standing for one in found] == [Standing.WRONG]
     with pytest.raises((StoreUnusable, ValueError)):
-        await migrate.upgrade(url)
+        migrate.upgrade(url)
 
 
 def test_looking_at_a_path_leaves_nothing_there(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a/b/mqbot.sqlite3"
-    assert asyncio.run(migrate.current_revision(url)) is None
+    assert migrate.current_revision(url) is None
     assert list(tmp_path.iterdir()) == []

@@ -78,7 +78,7 @@ async def test_a_server_s_database_of_a_newer_version_is_refused_by_name(
 ) -> None:
     name = postgres_server.create_database()
     url = postgres_server.url(name)
-    await migrate.upgrade(url)
+    migrate.upgrade(url)
     postgres_server.execute("UPDATE alembic_version SET version_num = '9999'", name)
     assert NEWER in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
 
@@ -99,7 +99,7 @@ async def test_the_form_of_an_address_is_told_whole(tmp_path: Path, command: str
 
 async def _database(path: Path) -> str:
     url = f"sqlite:///{path}"
-    await migrate.upgrade(url)
+    migrate.upgrade(url)
     return url
 
 

@@ -5,8 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 import bot
 from bot.domain.audit import Action
@@ -29,9 +28,9 @@ from bot.domain.event_log import Walk, Window
 from bot.domain.subscriptions import Style
 from bot.storage import migrate
 from bot.storage.column_types import EPOCH, MICROSECOND
-from bot.storage.execution.engine import create_engine
+from bot.storage.engines import create_engine
 from bot.storage.tables import metadata
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.transactions import SqlStore
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer, postgres_or_skip
 from tests.support.stored import SHOP, SITE, event_subject
@@ -69,24 +68,24 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server.drop_database(name)
 
 
-@asynccontextmanager
-async def connected(url: str) -> AsyncIterator[AsyncConnection]:
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
     engine = create_engine(url, **PATIENT)
     try:
-        async with engine.begin() as connection:
+        with engine.begin() as connection:
             yield connection
     finally:
-        await engine.dispose()
+        engine.dispose()
 
 
 async def migrate_with_data(url: str) -> None:
     for revision in revisions():
-        await migrate.upgrade(url, revision)
-        assert await migrate.current_revision(url) == revision
-        async with connected(url) as connection:
+        migrate.upgrade(url, revision)
+        assert migrate.current_revision(url) == revision
+        with connected(url) as connection:
             for statement in statements_of(revision):
-                await connection.exec_driver_sql(statement)
-    assert await migrate.is_current(url)
+                connection.exec_driver_sql(statement)
+    assert migrate.is_current(url)
 
 
 async def test_every_revision_keeps_what_was_read_and_heard(empty_url: str) -> None:
@@ -159,8 +158,8 @@ async def settle(url: str, changes: str, state: str) -> None:
     """Change what waits to be posted since the first revision."""
     changing = text(f"UPDATE deliveries SET {changes} WHERE delivery_id = 'd3'")  # noqa: S608  # words of this file
     given = {"state": state} if ":state" in changes else {}
-    async with connected(url) as connection:
-        await connection.execute(changing, given)
+    with connected(url) as connection:
+        connection.execute(changing, given)
 
 
 async def test_every_revision_keeps_what_was_acted_upon(empty_url: str) -> None:
@@ -212,13 +211,13 @@ def parts_of(definition: str) -> list[str]:
 
 
 async def test_the_migrated_schema_is_the_one_the_program_was_written_for(empty_url: str) -> None:
-    await migrate.upgrade(empty_url)
-    async with connected(empty_url) as connection:
-        assert await connection.run_sync(differences) == []
-        migrated = await connection.run_sync(definitions)
-        await connection.run_sync(metadata.drop_all)
-        await connection.run_sync(metadata.create_all)
-        made = await connection.run_sync(definitions)
+    migrate.upgrade(empty_url)
+    with connected(empty_url) as connection:
+        assert differences(connection) == []
+        migrated = definitions(connection)
+        metadata.drop_all(connection)
+        metadata.create_all(connection)
+        made = definitions(connection)
 
     assert migrated == made
     assert len(migrated) > len(metadata.tables)
@@ -227,22 +226,22 @@ async def test_the_migrated_schema_is_the_one_the_program_was_written_for(empty_
 async def test_an_empty_database_has_no_revision_and_none_is_made_by_asking(
     empty_url: str,
 ) -> None:
-    assert await migrate.current_revision(empty_url) is None
-    assert not await migrate.is_current(empty_url)
+    assert migrate.current_revision(empty_url) is None
+    assert not migrate.is_current(empty_url)
     if empty_url.startswith("sqlite"):
         assert not Path(empty_url.removeprefix("sqlite:///")).parent.exists()
 
 
 async def test_upgrading_again_changes_nothing(empty_url: str) -> None:
-    await migrate.upgrade(empty_url)
-    await migrate.upgrade(empty_url)
+    migrate.upgrade(empty_url)
+    migrate.upgrade(empty_url)
 
-    assert await migrate.current_revision(empty_url) == migrate.head_revision()
+    assert migrate.current_revision(empty_url) == migrate.head_revision()
 
 
 async def test_two_processes_that_start_at_once_migrate_once(empty_url: str) -> None:
-    script = "import asyncio, sys; from bot.storage import migrate\n"
-    script += "asyncio.run(migrate.upgrade(sys.argv[1]))"
+    script = "import sys; from bot.storage import migrate\n"
+    script += "migrate.upgrade(sys.argv[1])"
     started = [
         await asyncio.create_subprocess_exec(
             sys.executable, "-c", script, empty_url, cwd=PACKAGE.parent, stderr=subprocess.PIPE
@@ -252,39 +251,39 @@ async def test_two_processes_that_start_at_once_migrate_once(empty_url: str) -> 
     ended = await asyncio.gather(*(each.communicate() for each in started))
 
     assert [each.returncode for each in started] == [0, 0], ended
-    assert await migrate.is_current(empty_url)
+    assert migrate.is_current(empty_url)
 
 
 async def test_an_upgrade_that_fails_leaves_the_database_as_it_was(empty_url: str) -> None:
     if empty_url.startswith("sqlite"):
         Path(empty_url.removeprefix("sqlite:///")).parent.mkdir()
-    async with connected(empty_url) as connection:
-        await connection.exec_driver_sql("CREATE TABLE subscriptions (in_the_way TEXT)")
+    with connected(empty_url) as connection:
+        connection.exec_driver_sql("CREATE TABLE subscriptions (in_the_way TEXT)")
     with pytest.raises(StoreUnavailable, match="already exists"):
-        await migrate.upgrade(empty_url)
+        migrate.upgrade(empty_url)
 
-    async with connected(empty_url) as connection:
-        names = await connection.run_sync(lambda sync: sync.dialect.get_table_names(sync))
+    with connected(empty_url) as connection:
+        names = connection.dialect.get_table_names(connection)
     assert names == ["subscriptions"]
 
 
 async def test_a_database_of_a_newer_program_is_left_alone(empty_url: str) -> None:
-    await migrate.upgrade(empty_url)
-    async with connected(empty_url) as connection:
-        await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    migrate.upgrade(empty_url)
+    with connected(empty_url) as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
 
     with pytest.raises(StoreUnusable, match="9999"):
-        await migrate.is_current(empty_url)
+        migrate.is_current(empty_url)
     with pytest.raises(StoreUnusable, match="9999"):
-        await migrate.upgrade(empty_url)
+        migrate.upgrade(empty_url)
 
 
 def test_migrations_work_from_any_folder_the_program_is_installed_in(tmp_path: Path) -> None:
     installed = tmp_path / "100% installed"
     shutil.copytree(PACKAGE, installed / "bot", ignore=shutil.ignore_patterns("__pycache__"))
-    script = "import asyncio, sys; from bot.storage import migrate\n"
-    script += "asyncio.run(migrate.upgrade(sys.argv[1])); print(migrate.__file__)\n"
-    script += "print(asyncio.run(migrate.is_current(sys.argv[1])))"
+    script = "import sys; from bot.storage import migrate\n"
+    script += "migrate.upgrade(sys.argv[1]); print(migrate.__file__)\n"
+    script += "print(migrate.is_current(sys.argv[1]))"
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", script, "sqlite:///here.sqlite3"],
         cwd=tmp_path,

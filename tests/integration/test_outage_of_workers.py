@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from bot.storage.execution.engine import create_engine
+from bot.storage.engines import create_engine
 from bot.storage.tables import stalenesses
 from tests.support.databases import PATIENT
 from tests.support.fleet import CHANNELS, Fleet, Leases
@@ -37,11 +37,11 @@ async def outages(database_url: str) -> Sequence[bool]:
     """Of each outage that is stored, whether it is over."""
     engine = create_engine(database_url, **PATIENT)
     try:
-        async with engine.connect() as connection:
-            rows = await connection.execute(select(stalenesses.c.ended_at))
+        with engine.connect() as connection:
+            rows = connection.execute(select(stalenesses.c.ended_at))
             return [row.ended_at is not None for row in rows]
     finally:
-        await engine.dispose()
+        engine.dispose()
 
 
 async def begin_outage(fleet: Fleet) -> PollsSeen:

@@ -10,9 +10,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.ports import Lease
-from bot.storage.execution.engine import create_engine
+from bot.storage.engines import create_engine
 from bot.storage.presence import Presence, take_over
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.transactions import SqlStore
 from tests.support.stored import NOW
 
 HOLDER = """

@@ -186,12 +186,12 @@ async def test_a_database_server_that_is_not_there_is_named(tmp_path: Path) -> N
 async def test_a_driver_that_is_not_installed_is_named_and_nobody_tries_again(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['asyncpg'] = None", "utf-8")
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['psycopg'] = None", "utf-8")
     url = f"postgresql://mqbot:sesame@127.0.0.1:{_closed_port()}/mqbot"
     environ = {**ENOUGH, "DATABASE_URL": url, "PYTHONPATH": str(tmp_path)}
     complaints = await refused(tmp_path, environ)
     assert complaints.strip() == (
-        "mqbot: DATABASE_URL: PostgreSQL needs asyncpg: install mqbot with its extra 'postgres'"
+        "mqbot: DATABASE_URL: PostgreSQL needs psycopg: install mqbot with its extra 'postgres'"
     )
 
 

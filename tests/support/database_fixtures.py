@@ -1,6 +1,5 @@
 """Fixtures of databases, imported by the conftest of every folder of tests that needs them."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +17,7 @@ from tests.support.postgres import PostgresServer, postgres_or_skip
 def sqlite_template() -> Iterator[Path]:
     with TemporaryDirectory(prefix="mqbot-sqlite-") as folder:
         path = Path(folder) / "template.sqlite3"
-        asyncio.run(migrate.upgrade(f"sqlite:///{path}"))
+        migrate.upgrade(f"sqlite:///{path}")
         yield path
 
 
@@ -30,7 +29,7 @@ def postgres_server() -> PostgresServer:
 @pytest.fixture(scope="session")
 def postgres_database(postgres_server: PostgresServer) -> str:
     name = postgres_server.create_database()
-    asyncio.run(migrate.upgrade(postgres_server.url(name)))
+    migrate.upgrade(postgres_server.url(name))
     return name
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.ports import Store
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from tests.support.store import InMemoryDatabase, InMemoryStore
 
 PATIENT = {"wait_seconds": 60.0, "idle_seconds": 120.0, "command_seconds": 120.0}

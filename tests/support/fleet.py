@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Self
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.ports.workers import POLL_LEASES
 from bot.sandbox.slack.state.workspace import Change
-from bot.storage.execution.engine import create_engine
+from bot.storage.engines import create_engine
 from bot.storage.tables import leases
 from tests.support.bot_tester import GENERAL, MERGE_QUEUE, RELEASES
 from tests.support.databases import PATIENT
@@ -128,13 +127,13 @@ class Leases:
     """Who has which lease, from the database."""
 
     def __init__(self, database_url: str) -> None:
-        self._engine: AsyncEngine = create_engine(database_url, **PATIENT)
+        self._engine = create_engine(database_url, **PATIENT)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._engine.dispose()
+        self._engine.dispose()
 
     async def repositories_of(self, worker: RunningProcess) -> frozenset[str]:
         """Those that it polls."""
@@ -151,8 +150,8 @@ class Leases:
         in_force = select(leases.c.name, leases.c.holder).where(
             leases.c.expires_at > datetime.now(UTC)
         )
-        async with self._engine.connect() as connection:
-            rows = (await connection.execute(in_force)).all()
+        with self._engine.connect() as connection:
+            rows = connection.execute(in_force).all()
         # A holder is host:process:chance.
         process = str(worker.process.process.pid)
         return frozenset(row.name for row in rows if row.holder.split(":")[-2] == process)

@@ -9,7 +9,7 @@ from typing_extensions import override
 from bot.domain.audit import Action, ActResult, AuditPlace, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
 from bot.ports.audit import Audit
-from bot.storage.execution.statements import PRUNE_SLICE
+from bot.storage.statements import PRUNE_SLICE
 from tests.support.as_stored import as_stored
 
 

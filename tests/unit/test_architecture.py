@@ -13,10 +13,9 @@ ROOT = Path(__file__).parents[2]
 ANYWHERE = {"pydantic", "pydantic_core", "typing_extensions"}
 HOMES = {
     "aiohttp": ("bot.health", "bot.merge_queue.transport", "bot.sandbox", "bot.slack"),
-    "aiosqlite": ("bot.storage",),
     "alembic": ("bot.storage",),
     "apscheduler": ("bot.scheduler",),
-    "asyncpg": ("bot.storage",),
+    "psycopg": ("bot.storage",),
     "click": ("bot.cli",),
     "httpx": ("bot.merge_queue",),
     "platformdirs": ("bot.config",),
@@ -123,7 +122,7 @@ def test_production_commands_load_no_module_of_the_sandbox(command: str) -> None
 def test_a_start_loads_nothing_that_most_starts_have_no_use_for() -> None:
     loaded = loaded_by(SERVING)
     assert "bot.runtime" in loaded
-    assert not loaded & {"alembic", "asyncpg", "mako", "bot.sandbox"}
+    assert not loaded & {"alembic", "psycopg", "mako", "bot.sandbox"}
     assert not loaded & {"rich", "pygments", "sqlalchemy.dialects.postgresql"}
 
 

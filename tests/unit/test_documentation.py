@@ -251,4 +251,4 @@ def test_the_test_pins_hold_exact_versions_without_addresses() -> None:
 
 
 def test_the_driver_of_postgresql_is_pinned_for_the_program_too() -> None:
-    assert "asyncpg" in _pins(ROOT / "requirements.txt")
+    assert "psycopg" in _pins(ROOT / "requirements.txt")

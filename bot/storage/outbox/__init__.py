@@ -4,14 +4,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, case, delete, func, select, update
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.repository import RepositoryName
 from bot.ports import Added, Folded, OutboxSummary, ParkedChannel
-from bot.storage.execution.prepared import PreparedInsert, PreparedList
-from bot.storage.execution.statements import PRUNE_SLICE, Statements
 from bot.storage.outbox.added_rows import (
     NEW,
     AddedRow,
@@ -37,10 +33,11 @@ from bot.storage.outbox.delivery_rows import (
 )
 from bot.storage.outbox.destinations import DIGEST, URGENT, Destinations
 from bot.storage.outbox.summaries import Summaries
+from bot.storage.statements import PRUNE_SLICE, Prepared, PreparedList, Statements
 from bot.storage.tables import deliveries, destinations
 
 
-class SqlOutbox(ports.Outbox):
+class SqlOutbox:
     """Deliveries as rows, with one row a line that says where it starts.
 
     Each claim counts an attempt, so the number of attempts tells one claim from the next.
@@ -54,13 +51,11 @@ class SqlOutbox(ports.Outbox):
         self._open: set[str] = set()
         """Lines that this transaction has locked, of channels that are not parked."""
 
-    @override
-    async def add(self, deliveries: Sequence[NewDelivery]) -> int:
+    def add(self, deliveries: Sequence[NewDelivery]) -> int:
         """`created_at` becomes the given `due_at`, also of what waits for a digest."""
-        return len(await self._add(deliveries))
+        return len(self._add(deliveries))
 
-    @override
-    async def add_claimed(
+    def add_claimed(
         self,
         deliveries: Sequence[NewDelivery],
         at_once: Collection[str],
@@ -71,10 +66,10 @@ class SqlOutbox(ports.Outbox):
         if claimed_until <= now:
             raise ValueError("a claim ends after it begins")
         claim = AtOnce(frozenset(at_once), now, claimed_until)
-        added = await self._add(deliveries, claim)
+        added = self._add(deliveries, claim)
         return Added(len(added), [one.delivery for one in added if one.delivery is not None])
 
-    async def _add(
+    def _add(
         self, deliveries: Sequence[NewDelivery], claim: AtOnce | None = None
     ) -> Sequence[AddedRow]:
         """Those that were not there."""
@@ -82,7 +77,7 @@ class SqlOutbox(ports.Outbox):
             return []
         deliveries = digests_in_order(deliveries)
         lines = [line_for(new) for new in deliveries]
-        locked = await self._destinations.lock_or_add(lines)
+        locked = self._destinations.lock_or_add(lines)
         sequences = numbers(lines, locked)
         columns = columns_of(deliveries, lines, sequences)
         rows = [AddedRow(*each) for each in zip(deliveries, lines, sequences, strict=True)]
@@ -91,29 +86,26 @@ class SqlOutbox(ports.Outbox):
             ids = {one.new.delivery_id for one in rows if one.delivery is not None}
             columns = claimed_columns(columns, ids, claim.now, claim.until)
         same = {name: value for name, value in NEW.items() if name not in columns}
-        count = await self._statements.add(_ADD, columns, **same)
+        count = self._statements.add(_ADD, columns, **same)
         if count < len(rows):
-            known = await self._statements.rows_in(_ADDED, [new.delivery_id for new in deliveries])
+            known = self._statements.rows_in(_ADDED, [new.delivery_id for new in deliveries])
             added = {(row.delivery_id, row.sequence) for row in known}
             rows = [row for row in rows if (row.new.delivery_id, row.sequence) in added]
-        await self._destinations.save(appended(locked, rows))
-        await self._summaries.bring_forward(rows)
+        self._destinations.save(appended(locked, rows))
+        self._summaries.bring_forward(rows)
         return rows
 
-    @override
-    async def claim(
+    def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
     ) -> Sequence[Delivery]:
-        return await self._claims.claim(
+        return self._claims.claim(
             now=now, claimed_until=claimed_until, channels=channels, per_channel=per_channel
         )
 
-    @override
-    async def attempt(self, delivery: Delivery, now: datetime) -> None:
-        await self._claims.attempt(delivery, now)
+    def attempt(self, delivery: Delivery, now: datetime) -> None:
+        self._claims.attempt(delivery, now)
 
-    @override
-    async def record(self, deliveries: Sequence[Delivery]) -> None:
+    def record(self, deliveries: Sequence[Delivery]) -> None:
         """Raise LeaseLost, naming the delivery, when its claim is another's by now.
 
         `attempts` and `sequence` are never changed. A `None` as `attempted_at` keeps the stored
@@ -126,46 +118,44 @@ class SqlOutbox(ports.Outbox):
         # All lines of a channel, in one order: it may be parked with this, or not any more, while
         # the outcome of another of its lines is recorded.
         of_channels = {line for one in deliveries for line in lines_of(one.channel_id)}
-        locked = await self._destinations.lock(of_channels)
+        locked = self._destinations.lock(of_channels)
         self._open.update(line for line, one in locked.items() if one.parked_at is None)
-        passed_over = [one for one in deliveries if not await self._record(one)]
-        stored = await self._stored([one.delivery_id for one in passed_over])
+        passed_over = [one for one in deliveries if not self._record(one)]
+        stored = self._stored([one.delivery_id for one in passed_over])
         for one in passed_over:
             require_recorded(one, stored.get(one.delivery_id))
         # Nearly every line has nothing but what is settled now: nothing of it has to be read.
         ended = {} if passed_over else ended_lines(deliveries, locked)
-        await self._destinations.save([ended[line] for line in sorted(ended)])
-        await self._destinations.find_heads(lines - ended.keys())
+        self._destinations.save([ended[line] for line in sorted(ended)])
+        self._destinations.find_heads(lines - ended.keys())
 
-    async def _record(self, delivery: Delivery) -> bool:
+    def _record(self, delivery: Delivery) -> bool:
         """Whether its claim was still open."""
         statement = RECORD_PENDING if delivery.state is DeliveryState.PENDING else RECORD_ATTEMPTED
-        return bool(await self._statements.changed(statement, **outcome_values(delivery)))
+        return bool(self._statements.changed(statement, **outcome_values(delivery)))
 
-    async def _stored(self, delivery_ids: Sequence[str]) -> dict[str, Delivery]:
-        rows = await self._statements.rows_in(_STORED, delivery_ids)
+    def _stored(self, delivery_ids: Sequence[str]) -> dict[str, Delivery]:
+        rows = self._statements.rows_in(_STORED, delivery_ids)
         return {row.delivery_id: delivery_of(row) for row in rows}
 
-    @override
-    async def park(self, parked: ParkedChannel) -> None:
+    def park(self, parked: ParkedChannel) -> None:
         self._open.difference_update(lines_of(parked.channel_id))
-        await self._set_parked(parked.channel_id, parked)
+        self._set_parked(parked.channel_id, parked)
 
-    @override
-    async def unpark(self, channel_id: str) -> None:
+    def unpark(self, channel_id: str) -> None:
         # Asked first: nearly every channel that is posted to was not parked.
         lines = lines_of(channel_id)
-        if self._open.isdisjoint(lines) and await self._destinations.any_parked(lines):
-            await self._set_parked(channel_id, None)
+        if self._open.isdisjoint(lines) and self._destinations.any_parked(lines):
+            self._set_parked(channel_id, None)
 
-    async def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
+    def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
         """All lines of a channel share its fate."""
         lines = lines_of(channel_id)
         if parked is None:
-            await self._destinations.lock(lines)
+            self._destinations.lock(lines)
         else:
-            await self._destinations.lock_or_add(lines)
-        await self._statements.run(
+            self._destinations.lock_or_add(lines)
+        self._statements.run(
             update(destinations)
             .where(destinations.c.line.in_(lines))
             .values(
@@ -174,35 +164,27 @@ class SqlOutbox(ports.Outbox):
                 retry_at=parked.retry_at if parked else None,
             )
         )
-        await self._destinations.find_heads(lines)
+        self._destinations.find_heads(lines)
 
-    @override
-    async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
-        return await self._summaries.fold(now=now, longer_than=longer_than, at_most=at_most)
+    def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+        return self._summaries.fold(now=now, longer_than=longer_than, at_most=at_most)
 
-    @override
-    async def drop_unheard(
-        self, channel_id: str, repository: RepositoryName, now: datetime
-    ) -> None:
-        await self._summaries.drop_unheard(channel_id, repository, now)
+    def drop_unheard(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        self._summaries.drop_unheard(channel_id, repository, now)
 
-    @override
-    async def move_digest(
+    def move_digest(
         self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
     ) -> None:
-        await self._summaries.move_digest(channel_id, repository, to, now)
+        self._summaries.move_digest(channel_id, repository, to, now)
 
-    @override
-    async def folded_into(self, delivery_id: str) -> Folded:
-        return await self._summaries.folded_into(delivery_id)
+    def folded_into(self, delivery_id: str) -> Folded:
+        return self._summaries.folded_into(delivery_id)
 
-    @override
-    async def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
-        return await self._summaries.told_with(delivery_id, limit)
+    def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        return self._summaries.told_with(delivery_id, limit)
 
-    @override
-    async def get(self, channel_id: str, subject: Subject) -> Delivery | None:
-        rows = await self._statements.run(
+    def get(self, channel_id: str, subject: Subject) -> Delivery | None:
+        rows = self._statements.run(
             select(*FIELDS).where(
                 deliveries.c.subject_kind == subject.kind,
                 deliveries.c.repository == subject.repository,
@@ -213,10 +195,9 @@ class SqlOutbox(ports.Outbox):
         row = rows.first()
         return None if row is None else delivery_of(row)
 
-    @override
-    async def in_doubt(self, limit: int) -> Sequence[Delivery]:
+    def in_doubt(self, limit: int) -> Sequence[Delivery]:
         """The oldest first."""
-        rows = await self._statements.run(
+        rows = self._statements.run(
             select(*FIELDS)
             .where(deliveries.c.settled_at.is_(None), deliveries.c.state == DeliveryState.IN_DOUBT)
             .order_by(deliveries.c.created_at, deliveries.c.delivery_id)
@@ -224,9 +205,8 @@ class SqlOutbox(ports.Outbox):
         )
         return [delivery_of(row) for row in rows]
 
-    @override
-    async def summary(self) -> OutboxSummary:
-        counted = await self._statements.run(
+    def summary(self) -> OutboxSummary:
+        counted = self._statements.run(
             select(deliveries.c.state, func.count(), func.min(_UNLESS_PARKED))
             .join_from(deliveries, destinations, destinations.c.line == deliveries.c.line)
             # What waits for a digest is not late.
@@ -234,7 +214,7 @@ class SqlOutbox(ports.Outbox):
             .group_by(deliveries.c.state)
         )
         states = {state: (count, oldest) for state, count, oldest in counted}
-        parked = await self._statements.run(
+        parked = self._statements.run(
             select(
                 destinations.c.line,
                 destinations.c.parked_code,
@@ -261,8 +241,7 @@ class SqlOutbox(ports.Outbox):
             ],
         )
 
-    @override
-    async def delete_settled_before(self, settled_before: datetime) -> int:
+    def delete_settled_before(self, settled_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         oldest = (
             select(deliveries.c.delivery_id)
@@ -270,7 +249,7 @@ class SqlOutbox(ports.Outbox):
             .order_by(deliveries.c.settled_at)
             .limit(PRUNE_SLICE)
         )
-        deleted = await self._statements.run(
+        deleted = self._statements.run(
             delete(deliveries).where(deliveries.c.delivery_id.in_(oldest))
         )
         return deleted.rowcount
@@ -280,7 +259,7 @@ _UNLESS_PARKED = case((destinations.c.parked_at.is_(None), deliveries.c.created_
 
 _LATER = {"message_ts", "error"}
 
-_ADD = PreparedInsert(
+_ADD = Prepared(
     lambda insert: (
         insert(deliveries)
         .values(
@@ -293,8 +272,8 @@ _ADD = PreparedInsert(
         .on_conflict_do_nothing(
             index_elements=["subject_kind", "repository", "subject_id", "channel_id"]
         )
-    ),
-    lambda: deliveries.c.delivery_id,
+        .returning(deliveries.c.delivery_id)
+    )
 )
 
 _ADDED = PreparedList(

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery
 from bot.domain.values import value
-from bot.storage.execution.prepared import Columns
 from bot.storage.outbox.destinations import Destination
+from bot.storage.statements import Columns
 
 
 def numbers(lines: Sequence[str], locked: Mapping[str, Destination]) -> list[int]:

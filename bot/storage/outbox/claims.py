@@ -10,10 +10,9 @@ from sqlalchemy import ColumnElement, bindparam, func, select, update
 from bot.domain.deliveries import Delivery, DeliveryState, is_due
 from bot.domain.errors import LeaseLost
 from bot.storage.column_types import UtcTime
-from bot.storage.execution.prepared import Prepared, PreparedList
-from bot.storage.execution.statements import Statements
 from bot.storage.outbox.delivery_rows import FIELDS, delivery_of, line_with
 from bot.storage.outbox.destinations import Destination, Destinations
+from bot.storage.statements import Prepared, PreparedList, Statements
 from bot.storage.tables import deliveries, destinations
 
 
@@ -27,15 +26,15 @@ class Claims:
         self._statements = statements
         self._destinations = destinations
 
-    async def claim(
+    def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
     ) -> Sequence[Delivery]:
         if claimed_until <= now:
             raise ValueError("a claim ends after it begins")
-        heads = await self._destinations.lock_claimable(now, channels)
-        due = await self._due_runs(sorted(heads, key=lambda head: head.line), now, per_channel)
-        await self._claim(due, now, claimed_until)
-        await self._destinations.save([replace(h, claimable_at=claimed_until) for h in heads])
+        heads = self._destinations.lock_claimable(now, channels)
+        due = self._due_runs(sorted(heads, key=lambda head: head.line), now, per_channel)
+        self._claim(due, now, claimed_until)
+        self._destinations.save([replace(h, claimable_at=claimed_until) for h in heads])
         return [
             replace(
                 delivery,
@@ -46,18 +45,18 @@ class Claims:
             for delivery in due
         ]
 
-    async def _claim(self, due: Sequence[Delivery], now: datetime, claimed_until: datetime) -> None:
+    def _claim(self, due: Sequence[Delivery], now: datetime, claimed_until: datetime) -> None:
         """The time of the attempt for the first of each line: the others are not sent yet."""
         firsts = _first_of_each_line(due)
         others = [each.delivery_id for each in due if each.delivery_id not in firsts]
-        await self._statements.rows_in(_CLAIM_FIRST, sorted(firsts), now=now, until=claimed_until)
-        await self._statements.rows_in(_CLAIM, others, until=claimed_until)
+        self._statements.rows_in(_CLAIM_FIRST, sorted(firsts), now=now, until=claimed_until)
+        self._statements.rows_in(_CLAIM, others, until=claimed_until)
 
-    async def _due_runs(
+    def _due_runs(
         self, heads: Sequence[Destination], now: datetime, per_channel: int
     ) -> list[Delivery]:
         by_line: dict[str, list[Delivery]] = defaultdict(list)
-        rows = await self._statements.rows_in(
+        rows = self._statements.rows_in(
             _DUE_RUNS, [head.line for head in heads], per_channel=per_channel
         )
         for row in rows:
@@ -71,10 +70,10 @@ class Claims:
                 runs.append(delivery)
         return runs
 
-    async def attempt(self, delivery: Delivery, now: datetime) -> None:
+    def attempt(self, delivery: Delivery, now: datetime) -> None:
         if delivery.attempted_at is not None:
             return
-        attempted = await self._statements.changed(
+        attempted = self._statements.changed(
             _ATTEMPT, of_delivery=delivery.delivery_id, of_attempt=delivery.attempts, now=now
         )
         if attempted != 1:

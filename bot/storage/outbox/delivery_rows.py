@@ -8,9 +8,8 @@ from sqlalchemy import ColumnElement, bindparam, func, update
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.errors import LeaseLost
 from bot.storage.column_types import UtcTime
-from bot.storage.execution.prepared import Prepared
-from bot.storage.execution.statements import ResultRow
 from bot.storage.outbox.destinations import DIGEST, URGENT, Destination
+from bot.storage.statements import Prepared, ResultRow
 from bot.storage.tables import deliveries
 
 FIELDS = (

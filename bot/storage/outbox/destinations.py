@@ -9,8 +9,7 @@ from sqlalchemy import and_, bindparam, case, or_, select, update
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import LATEST_DUE, Delivery
 from bot.domain.values import value
-from bot.storage.execution.prepared import Prepared, PreparedList
-from bot.storage.execution.statements import Statements
+from bot.storage.statements import Prepared, PreparedList, Statements
 from bot.storage.tables import deliveries, destinations
 
 URGENT = "!"
@@ -191,42 +190,40 @@ class Destinations:
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    async def lock_or_add(self, lines: Iterable[str]) -> dict[str, Destination]:
+    def lock_or_add(self, lines: Iterable[str]) -> dict[str, Destination]:
         wanted = sorted(set(lines))
-        locked = await self.lock(wanted)
+        locked = self.lock(wanted)
         missing = [line for line in wanted if line not in locked]
         if missing:
-            await self._statements.run_for_each(_ADD, [{"line": each} for each in missing])
-            locked |= await self.lock(missing)
+            self._statements.run_for_each(_ADD, [{"line": each} for each in missing])
+            locked |= self.lock(missing)
         return locked
 
-    async def lock(self, lines: Iterable[str]) -> dict[str, Destination]:
-        rows = await self._statements.rows_in(_LOCK, sorted(set(lines)))
+    def lock(self, lines: Iterable[str]) -> dict[str, Destination]:
+        rows = self._statements.rows_in(_LOCK, sorted(set(lines)))
         return {row.line: Destination(*row) for row in rows}
 
-    async def lock_claimable(self, now: datetime, limit: int) -> list[Destination]:
+    def lock_claimable(self, now: datetime, limit: int) -> list[Destination]:
         """Pauses first, then failures, then the rest; of each the longest claimable first.
 
         One in another transaction's hands is passed over.
         """
-        rows = await self._statements.rows(
-            _LOCK_CLAIMABLE, now=now, latest=now + LATEST_DUE, most=limit
-        )
+        rows = self._statements.rows(_LOCK_CLAIMABLE, now=now, latest=now + LATEST_DUE, most=limit)
         return [Destination(*row) for row in rows]
 
-    async def lock_longer(self, now: datetime, longer_than: int) -> list[tuple[str, int]]:
+    def lock_longer(self, now: datetime, longer_than: int) -> list[tuple[str, int]]:
         """Ordinary claimable lines with more numbers handed out since their head than that."""
-        rows = await self._statements.rows(_LOCK_LONGER, now=now, longer_than=longer_than)
+        rows = self._statements.rows(_LOCK_LONGER, now=now, longer_than=longer_than)
         return [(row.line, row.head_sequence) for row in rows]
 
-    async def lock_digests(self, now: datetime) -> list[tuple[str, int]]:
+    def lock_digests(self, now: datetime) -> list[tuple[str, int]]:
         """Lines whose digest is due and may have more than one thing to tell."""
-        rows = await self._statements.rows(_LOCK_DIGESTS, now=now)
+        rows = self._statements.rows(_LOCK_DIGESTS, now=now)
         return [(row.line, row.head_sequence) for row in rows]
 
-    async def save(self, changed: Sequence[Destination]) -> None:
+    def save(self, changed: Sequence[Destination]) -> None:
         if changed:
-            await self._statements.run_for_each(
+            self._statements.run_for_each(
                 _SAVE,
                 [
                     {
@@ -239,17 +236,17 @@ class Destinations:
                 ],
             )
 
-    async def any_parked(self, lines: Iterable[str]) -> bool:
-        return bool(await self._statements.rows_in(_PARKED, sorted(lines)))
+    def any_parked(self, lines: Iterable[str]) -> bool:
+        return bool(self._statements.rows_in(_PARKED, sorted(lines)))
 
-    async def find_heads(self, lines: Iterable[str]) -> None:
+    def find_heads(self, lines: Iterable[str]) -> None:
         """Bring locked rows up to date with their deliveries."""
         found = []
-        for *fields, sequence, due_at in await self._statements.rows_in(_HEADS, sorted(set(lines))):
+        for *fields, sequence, due_at in self._statements.rows_in(_HEADS, sorted(set(lines))):
             destination = Destination(*fields)
             found.append(
                 destination.without_head()
                 if sequence is None
                 else destination.with_head(sequence, due_at)
             )
-        await self.save(found)
+        self.save(found)

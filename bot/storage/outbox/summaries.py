@@ -9,10 +9,10 @@ from bot.domain.classification import EventKind
 from bot.domain.deliveries import NOT_HEARD, Delivery, DeliveryState, Subject
 from bot.domain.repository import RepositoryName
 from bot.ports import Folded
-from bot.storage.execution.statements import ResultRow, Statements, slices
 from bot.storage.outbox.added_rows import AddedRow
 from bot.storage.outbox.delivery_rows import FIELDS, delivery_of, line_of, lines_of
 from bot.storage.outbox.destinations import DIGEST, Destinations
+from bot.storage.statements import ResultRow, Statements, slices
 from bot.storage.tables import deliveries
 
 FAILURES_TOLD = 10
@@ -27,35 +27,33 @@ class Summaries:
         self._statements = statements
         self._destinations = destinations
 
-    async def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+    def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
         folded = 0
-        for line, head in await self._destinations.lock_longer(now, longer_than):
-            folded += await self._fold(line, head, now, at_most)
-        for line, head in await self._destinations.lock_digests(now):
-            folded += await self._fold(line, head, now, at_most, only_due=True)
+        for line, head in self._destinations.lock_longer(now, longer_than):
+            folded += self._fold(line, head, now, at_most)
+        for line, head in self._destinations.lock_digests(now):
+            folded += self._fold(line, head, now, at_most, only_due=True)
         return folded
 
-    async def bring_forward(self, rows: Sequence[AddedRow]) -> None:
+    def bring_forward(self, rows: Sequence[AddedRow]) -> None:
         """What waits for a later digest of the channel is told by a sooner one added behind it.
 
         Else it would keep that one waiting: a line is told in order.
         """
         firsts = {row.line: row for row in reversed(rows) if row.new.digest_at is not None}
         for line, first in firsts.items():
-            await self._change_waiting(
+            self._change_waiting(
                 line,
                 deliveries.c.sequence < first.sequence,
                 deliveries.c.due_at > first.due_at_first,
                 due_at=first.due_at_first,
             )
 
-    async def drop_unheard(
-        self, channel_id: str, repository: RepositoryName, now: datetime
-    ) -> None:
-        for line, one in (await self._destinations.lock(lines_of(channel_id))).items():
+    def drop_unheard(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        for line, one in (self._destinations.lock(lines_of(channel_id))).items():
             if one.parked_at is None and not line.startswith(DIGEST):
                 continue
-            await self._change_waiting(
+            self._change_waiting(
                 line,
                 deliveries.c.repository == repository,
                 deliveries.c.attempted_at.is_(None),
@@ -64,36 +62,34 @@ class Summaries:
                 settled_at=now,
             )
 
-    async def move_digest(
+    def move_digest(
         self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
     ) -> None:
         line = line_of(channel_id, urgent=False, digest=True)
-        if not await self._destinations.lock([line]):
+        if not self._destinations.lock([line]):
             return
-        if not await self._change_waiting(
+        if not self._change_waiting(
             line, deliveries.c.repository == repository, deliveries.c.due_at > now, due_at=to
         ):
             # Of most of those that are subscribed together nothing waits.
             return
-        times = await self._statements.run(
+        times = self._statements.run(
             select(deliveries.c.due_at, func.max(deliveries.c.sequence))
             .where(deliveries.c.line == line, deliveries.c.settled_at.is_(None))
             .group_by(deliveries.c.due_at)
         )
         for due_at, last in times.all():
             # As in `bring_forward`: a line is told in order.
-            await self._change_waiting(
+            self._change_waiting(
                 line,
                 deliveries.c.sequence < last,
                 deliveries.c.due_at > due_at,
                 due_at=due_at,
             )
 
-    async def _change_waiting(
-        self, line: str, *which: ColumnElement[bool], **values: object
-    ) -> bool:
+    def _change_waiting(self, line: str, *which: ColumnElement[bool], **values: object) -> bool:
         """Whether anything was."""
-        changed = await self._statements.run(
+        changed = self._statements.run(
             update(deliveries)
             .where(
                 deliveries.c.line == line,
@@ -104,21 +100,21 @@ class Summaries:
             .values(values)
         )
         if changed.rowcount:
-            await self._destinations.find_heads([line])
+            self._destinations.find_heads([line])
         return bool(changed.rowcount)
 
-    async def _fold(
+    def _fold(
         self, line: str, head: int, now: datetime, at_most: int, *, only_due: bool = False
     ) -> int:
         """Fold into the first delivery that is certainly not posted: the head, or the next.
 
         `only_due`: what waits for a later digest is left.
         """
-        summary = await self._first_untried(line, head, now, only_due=only_due)
+        summary = self._first_untried(line, head, now, only_due=only_due)
         if summary is None:
             return 0
         last = summary.sequence + at_most
-        behind = await self._statements.run(
+        behind = self._statements.run(
             update(deliveries)
             .where(
                 deliveries.c.line == line,
@@ -131,18 +127,18 @@ class Summaries:
             .returning(deliveries.c.delivery_id, deliveries.c.folded)
         )
         taken = behind.all()
-        told = len(taken) + await self._take_over(summary.delivery_id, taken)
-        await self._statements.run(
+        told = len(taken) + self._take_over(summary.delivery_id, taken)
+        self._statements.run(
             update(deliveries)
             .where(deliveries.c.delivery_id == summary.delivery_id)
             .values(folded=deliveries.c.folded + told)
         )
         return len(taken)
 
-    async def _first_untried(
+    def _first_untried(
         self, line: str, head: int, now: datetime, *, only_due: bool
     ) -> Delivery | None:
-        rows = await self._statements.run(
+        rows = self._statements.run(
             select(*FIELDS)
             .where(
                 deliveries.c.line == line,
@@ -159,17 +155,17 @@ class Summaries:
         )
         return next(untried, None)
 
-    async def _take_over(self, summary: str, taken: Sequence[ResultRow]) -> int:
+    def _take_over(self, summary: str, taken: Sequence[ResultRow]) -> int:
         """What the small ones among `taken` were to tell is told by the summary; how many."""
         heads = [row.delivery_id for row in taken if row.folded]
         for some in slices(heads):
-            await self._statements.run(
+            self._statements.run(
                 update(deliveries).where(deliveries.c.told_by.in_(some)).values(told_by=summary)
             )
         return sum(row.folded for row in taken)
 
-    async def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
-        rows = await self._statements.run(
+    def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        rows = self._statements.run(
             select(deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
             .where(_told(delivery_id))
             .order_by(deliveries.c.sequence)
@@ -177,9 +173,9 @@ class Summaries:
         )
         return [Subject(*row) for row in rows]
 
-    async def folded_into(self, delivery_id: str) -> Folded:
+    def folded_into(self, delivery_id: str) -> Folded:
         told = _told(delivery_id)
-        counted = await self._statements.run(
+        counted = self._statements.run(
             select(
                 deliveries.c.repository,
                 deliveries.c.kind,
@@ -190,7 +186,7 @@ class Summaries:
             .group_by(deliveries.c.repository, deliveries.c.kind)
         )
         rows = counted.all()
-        latest = await self._statements.run(
+        latest = self._statements.run(
             select(deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
             .where(told, deliveries.c.kind == EventKind.FAILURE)
             .order_by(deliveries.c.sequence.desc())

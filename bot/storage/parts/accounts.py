@@ -5,48 +5,42 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import delete, func, select
-from typing_extensions import override
 
-from bot import ports
-from bot.storage.execution.statements import Statements, slices
+from bot.storage.statements import Statements, slices
 from bot.storage.tables import accounts
 
 
-class SqlAccounts(ports.Accounts):
+class SqlAccounts:
     """One row a person; a database of before may have several people with one login."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def link(self, user_id: str, login: str, at: datetime) -> bool:
-        await self._statements.hold(f"login:{login.lower()}")
-        if set((await self.people([login])).get(login, ())) - {user_id}:
+    def link(self, user_id: str, login: str, at: datetime) -> bool:
+        self._statements.hold(f"login:{login.lower()}")
+        if set((self.people([login])).get(login, ())) - {user_id}:
             return False
         row = {"user_id": user_id, "login": login, "linked_at": at}
-        await self._statements.put(accounts, ("user_id",), [row])
+        self._statements.put(accounts, ("user_id",), [row])
         return True
 
-    @override
-    async def unlink(self, user_id: str) -> bool:
-        deleted = await self._statements.run(delete(accounts).where(accounts.c.user_id == user_id))
+    def unlink(self, user_id: str) -> bool:
+        deleted = self._statements.run(delete(accounts).where(accounts.c.user_id == user_id))
         return deleted.rowcount > 0
 
-    @override
-    async def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
+    def logins(self, user_ids: Collection[str]) -> Mapping[str, str]:
         found: dict[str, str] = {}
         for some in slices(sorted(set(user_ids))):
-            rows = await self._statements.run(select(accounts).where(accounts.c.user_id.in_(some)))
+            rows = self._statements.run(select(accounts).where(accounts.c.user_id.in_(some)))
             found |= {row.user_id: row.login for row in rows}
         return found
 
-    @override
-    async def people(self, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
+    def people(self, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
         found: dict[str, list[str]] = defaultdict(list)
         key = func.lower(accounts.c.login)
         in_order = (accounts.c.linked_at, accounts.c.user_id)
         for some in slices(sorted({one.lower() for one in logins})):
             wanted = select(accounts.c.user_id, key.label("key")).where(key.in_(some))
-            for row in await self._statements.run(wanted.order_by(*in_order)):
+            for row in self._statements.run(wanted.order_by(*in_order)):
                 found[row.key].append(row.user_id)
         return {one: found[one.lower()] for one in logins if one.lower() in found}

@@ -16,7 +16,6 @@ from sqlalchemy import (
     select,
     tuple_,
 )
-from typing_extensions import override
 
 from bot.domain.audit import (
     Action,
@@ -27,38 +26,34 @@ from bot.domain.audit import (
     AuditSelection,
 )
 from bot.domain.repository import RepositoryName
-from bot.ports.audit import Audit
-from bot.storage.execution.statements import PRUNE_SLICE, Statements, slices
+from bot.storage.statements import PRUNE_SLICE, Statements, slices
 from bot.storage.tables import audit
 
 
-class SqlAudit(Audit):
+class SqlAudit:
     """The audit as rows; the database itself lets nobody change them, or delete but refusals."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def add(self, record: AuditRecord) -> int:
-        added = await self._statements.run(
+    def add(self, record: AuditRecord) -> int:
+        added = self._statements.run(
             insert(audit).values(**_values(record)).returning(audit.c.record_id)
         )
         record_id: int = added.scalar_one()
         return record_id
 
-    @override
-    async def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]:
+    def get(self, record_ids: Collection[int]) -> Mapping[int, AuditRecord]:
         found: dict[int, AuditRecord] = {}
         for some in slices(sorted(set(record_ids))):
-            rows = await self._statements.run(select(audit).where(audit.c.record_id.in_(some)))
+            rows = self._statements.run(select(audit).where(audit.c.record_id.in_(some)))
             found |= {row["record_id"]: _record(row) for row in rows.mappings()}
         return found
 
-    @override
-    async def latest(
+    def latest(
         self, repository: RepositoryName, action: Action, limit: int = 1
     ) -> Sequence[AuditRecord]:
-        rows = await self._statements.run(
+        rows = self._statements.run(
             select(audit)
             .where(
                 audit.c.repository == repository,
@@ -70,46 +65,42 @@ class SqlAudit(Audit):
         )
         return [_record(row) for row in rows.mappings()]
 
-    @override
-    async def newest(
+    def newest(
         self, selection: AuditSelection, limit: int, *, before: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:
         conditions = _conditions(selection)
         if before is not None:
             conditions.append(_bound(before) > _PLACE)
-        return await self._read(
+        return self._read(
             select(audit)
             .where(*conditions)
             .order_by(audit.c.at.desc(), audit.c.record_id.desc())
             .limit(limit)
         )
 
-    @override
-    async def oldest(
+    def oldest(
         self, selection: AuditSelection, limit: int, *, after: AuditPlace | None = None
     ) -> Sequence[AuditRecord]:
         conditions = _conditions(selection)
         if after is not None:
             conditions.append(_bound(after) < _PLACE)
-        return await self._read(
+        return self._read(
             select(audit).where(*conditions).order_by(audit.c.at, audit.c.record_id).limit(limit)
         )
 
-    async def _read(self, statement: Select[*tuple[Any, ...]]) -> list[AuditRecord]:
-        rows = await self._statements.run(statement)
+    def _read(self, statement: Select[*tuple[Any, ...]]) -> list[AuditRecord]:
+        rows = self._statements.run(statement)
         return [_record(row) for row in rows.mappings()]
 
-    @override
-    async def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
-        rows = await self._statements.run(
+    def since(self, repository: RepositoryName, at: datetime) -> Sequence[AuditRecord]:
+        rows = self._statements.run(
             select(audit)
             .where(audit.c.repository == repository, audit.c.at >= at)
             .order_by(audit.c.at, audit.c.record_id)
         )
         return [_record(row) for row in rows.mappings()]
 
-    @override
-    async def delete_refusals_before(self, at: datetime) -> int:
+    def delete_refusals_before(self, at: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         oldest = (
             select(audit.c.record_id)
@@ -117,12 +108,11 @@ class SqlAudit(Audit):
             .order_by(audit.c.at, audit.c.record_id)
             .limit(PRUNE_SLICE)
         )
-        deleted = await self._statements.run(delete(audit).where(audit.c.record_id.in_(oldest)))
+        deleted = self._statements.run(delete(audit).where(audit.c.record_id.in_(oldest)))
         return deleted.rowcount
 
-    @override
-    async def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
-        return await self._read(
+    def of_group_act(self, group_act_id: int, at: datetime) -> Sequence[AuditRecord]:
+        return self._read(
             select(audit)
             .where(audit.c.at >= at, audit.c.group_act_id == group_act_id)
             .order_by(audit.c.at, audit.c.record_id)

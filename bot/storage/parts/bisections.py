@@ -5,44 +5,37 @@ from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import delete, select, tuple_
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.bisections import Bisection
 from bot.domain.repository import RepositoryName
-from bot.storage.execution.statements import PRUNE_SLICE, ResultRow, Statements, slices
+from bot.storage.statements import PRUNE_SLICE, ResultRow, Statements, slices
 from bot.storage.tables import bisections
 
 _KEY = ("repository", "key")
 
 
-class SqlBisections(ports.Bisections):
+class SqlBisections:
     """A row a bisection."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def save(self, changed: Sequence[Bisection]) -> None:
+    def save(self, changed: Sequence[Bisection]) -> None:
         if changed:
-            await self._statements.put(bisections, _KEY, [asdict(one) for one in changed])
+            self._statements.put(bisections, _KEY, [asdict(one) for one in changed])
 
-    @override
-    async def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:
-        rows = await self._statements.run(
+    def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:
+        rows = self._statements.run(
             select(bisections).where(
                 bisections.c.repository == repository, bisections.c.last_at >= since
             )
         )
         return [_bisection(row) for row in rows]
 
-    @override
-    async def get(
-        self, repository: RepositoryName, keys: Collection[str]
-    ) -> Mapping[str, Bisection]:
+    def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Bisection]:
         found: dict[str, Bisection] = {}
         for some in slices(sorted(set(keys))):
-            rows = await self._statements.run(
+            rows = self._statements.run(
                 select(bisections).where(
                     bisections.c.repository == repository, bisections.c.key.in_(some)
                 )
@@ -50,8 +43,7 @@ class SqlBisections(ports.Bisections):
             found |= {row.key: _bisection(row) for row in rows}
         return found
 
-    @override
-    async def delete_before(self, last_before: datetime) -> int:
+    def delete_before(self, last_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         key = (bisections.c.repository, bisections.c.key)
         oldest = (
@@ -60,7 +52,7 @@ class SqlBisections(ports.Bisections):
             .order_by(bisections.c.last_at)
             .limit(PRUNE_SLICE)
         )
-        deleted = await self._statements.run(delete(bisections).where(tuple_(*key).in_(oldest)))
+        deleted = self._statements.run(delete(bisections).where(tuple_(*key).in_(oldest)))
         return deleted.rowcount
 
 

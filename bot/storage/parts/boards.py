@@ -5,26 +5,23 @@ from datetime import datetime
 
 from pydantic import TypeAdapter
 from sqlalchemy import RowMapping, delete, func, select, update
-from typing_extensions import override
 
 from bot.domain.boards import Board, Picture, Sight
 from bot.domain.repository import RepositoryName
-from bot.ports.boards import Boards
-from bot.storage.execution.statements import Statements, slices
+from bot.storage.statements import Statements, slices
 from bot.storage.tables import KEPT, board_sights, boards
 
 _PICTURES = TypeAdapter(Picture)
 
 
-class SqlBoards(Boards):
+class SqlBoards:
     """A row a board, and one for what all boards of a repository say."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def add(self, board: Board) -> int | None:
-        added = await self._statements.run(
+    def add(self, board: Board) -> int | None:
+        added = self._statements.run(
             self._statements.insert(boards)
             .values(
                 channel_id=board.channel_id,
@@ -40,17 +37,15 @@ class SqlBoards(Boards):
         board_id: int | None = added.scalar_one_or_none()
         return board_id
 
-    @override
-    async def get(self, board_ids: Collection[int]) -> Mapping[int, Board]:
+    def get(self, board_ids: Collection[int]) -> Mapping[int, Board]:
         found: dict[int, Board] = {}
         for some in slices(sorted(set(board_ids))):
-            rows = await self._statements.run(select(boards).where(boards.c.board_id.in_(some)))
+            rows = self._statements.run(select(boards).where(boards.c.board_id.in_(some)))
             found |= {row["board_id"]: _board(row) for row in rows.mappings()}
         return found
 
-    @override
-    async def kept_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
-        rows = await self._statements.run(
+    def kept_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
+        rows = self._statements.run(
             select(boards).where(
                 KEPT, boards.c.repository == repository, boards.c.channel_id == channel_id
             )
@@ -58,44 +53,36 @@ class SqlBoards(Boards):
         row = rows.mappings().one_or_none()
         return _board(row) if row is not None else None
 
-    @override
-    async def kept(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
+    def kept(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
         found: list[Board] = []
         for some in slices(sorted(set(repositories))):
-            rows = await self._statements.run(
-                select(boards).where(KEPT, boards.c.repository.in_(some))
-            )
+            rows = self._statements.run(select(boards).where(KEPT, boards.c.repository.in_(some)))
             found += [_board(row) for row in rows.mappings()]
         return sorted(found, key=lambda one: one.board_id)
 
-    @override
-    async def strays(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
-        rows = await self._statements.run(select(boards).where(KEPT).order_by(boards.c.board_id))
+    def strays(self, repositories: Collection[RepositoryName]) -> Sequence[Board]:
+        rows = self._statements.run(select(boards).where(KEPT).order_by(boards.c.board_id))
         kept = [_board(row) for row in rows.mappings()]
         return [one for one in kept if one.repository not in repositories]
 
-    @override
-    async def count_kept(self) -> int:
-        counted = await self._statements.run(select(func.count()).select_from(boards).where(KEPT))
+    def count_kept(self) -> int:
+        counted = self._statements.run(select(func.count()).select_from(boards).where(KEPT))
         count: int = counted.scalar_one()
         return count
 
-    @override
-    async def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:
-        ended = await self._statements.run(
+    def end(self, board_id: int, at: datetime, by: str | None = None) -> bool:
+        ended = self._statements.run(
             update(boards)
             .where(KEPT, boards.c.board_id == board_id)
             .values(ended_at=at, ended_by=by)
         )
         return ended.rowcount > 0
 
-    @override
-    async def delete_before(self, ended_before: datetime) -> int:
-        deleted = await self._statements.run(delete(boards).where(boards.c.ended_at < ended_before))
+    def delete_before(self, ended_before: datetime) -> int:
+        deleted = self._statements.run(delete(boards).where(boards.c.ended_at < ended_before))
         return deleted.rowcount
 
-    @override
-    async def save_sight(self, sight: Sight) -> None:
+    def save_sight(self, sight: Sight) -> None:
         row = {
             "repository": sight.repository,
             "picture": _PICTURES.dump_python(sight.picture, mode="json"),
@@ -103,15 +90,12 @@ class SqlBoards(Boards):
             "outage": sight.outage,
             "out_since": sight.out_since,
         }
-        await self._statements.put(board_sights, ("repository",), [row])
+        self._statements.put(board_sights, ("repository",), [row])
 
-    @override
-    async def sights(
-        self, repositories: Collection[RepositoryName]
-    ) -> Mapping[RepositoryName, Sight]:
+    def sights(self, repositories: Collection[RepositoryName]) -> Mapping[RepositoryName, Sight]:
         found: dict[RepositoryName, Sight] = {}
         for some in slices(sorted(set(repositories))):
-            rows = await self._statements.run(
+            rows = self._statements.run(
                 select(board_sights).where(board_sights.c.repository.in_(some))
             )
             found |= {row["repository"]: _sight(row) for row in rows.mappings()}

@@ -14,18 +14,15 @@ from sqlalchemy import (
     select,
     update,
 )
-from typing_extensions import override
 
 from bot.domain.cards import EDITED_FIRST, Card, CardKind, CardName
 from bot.domain.deliveries import SubjectKind
-from bot.ports.kept_true import Cards
 from bot.storage.column_types import UtcTime
-from bot.storage.execution.prepared import Prepared, PreparedList
-from bot.storage.execution.statements import PRUNE_SLICE, ResultRow, Statements
+from bot.storage.statements import PRUNE_SLICE, Prepared, PreparedList, ResultRow, Statements
 from bot.storage.tables import TO_EDIT, UNPOSTED, cards, deliveries
 
 
-class SqlCards(Cards):
+class SqlCards:
     """Cards as rows; an index holds only those that are to be edited."""
 
     def __init__(self, statements: Statements) -> None:
@@ -33,8 +30,7 @@ class SqlCards(Cards):
         self._added: dict[int, Card] = {}
         """What this transaction added and has not changed since."""
 
-    @override
-    async def add(
+    def add(
         self,
         name: CardName,
         channel_id: str,
@@ -43,7 +39,7 @@ class SqlCards(Cards):
         generation: int = 1,
         closed: bool = False,
     ) -> int | None:
-        added = await self._statements.rows(
+        added = self._statements.rows(
             _ADD,
             **_named(name),
             channel_id=channel_id,
@@ -57,48 +53,40 @@ class SqlCards(Cards):
         self._added[card_id] = _new_card(card_id, name, channel_id, now, generation, closed=closed)
         return card_id
 
-    @override
-    async def touch(self, name: CardName, *, due_at: datetime, closed: bool = False) -> int:
+    def touch(self, name: CardName, *, due_at: datetime, closed: bool = False) -> int:
         self._added.clear()
-        return await self._statements.changed(_TOUCH, **_named(name), at=due_at, close=closed)
+        return self._statements.changed(_TOUCH, **_named(name), at=due_at, close=closed)
 
-    @override
-    async def get(self, card_ids: Collection[int]) -> Mapping[int, Card]:
+    def get(self, card_ids: Collection[int]) -> Mapping[int, Card]:
         wanted = set(card_ids)
         added = {one: self._added[one] for one in wanted if one in self._added}
-        rows = await self._statements.rows_in(_GET, sorted(wanted - added.keys()))
+        rows = self._statements.rows_in(_GET, sorted(wanted - added.keys()))
         return added | {row.card_id: _card(row) for row in rows}
 
-    @override
-    async def of(self, name: CardName) -> Sequence[Card]:
-        return [_card(row) for row in await self._statements.rows(_OF, **_named(name))]
+    def of(self, name: CardName) -> Sequence[Card]:
+        return [_card(row) for row in self._statements.rows(_OF, **_named(name))]
 
-    @override
-    async def posted(self, card_id: int, message_ts: str, shown: int) -> None:
+    def posted(self, card_id: int, message_ts: str, shown: int) -> None:
         self._added.clear()
-        await self._statements.changed(_POSTED, of_card=card_id, message_ts=message_ts, shown=shown)
+        self._statements.changed(_POSTED, of_card=card_id, message_ts=message_ts, shown=shown)
 
-    @override
-    async def due(self, now: datetime, limit: int) -> Sequence[Card]:
-        return [_card(row) for row in await self._statements.rows(_DUE, now=now, most=limit)]
+    def due(self, now: datetime, limit: int) -> Sequence[Card]:
+        return [_card(row) for row in self._statements.rows(_DUE, now=now, most=limit)]
 
-    @override
-    async def showed(self, card_id: int, revision: int) -> None:
+    def showed(self, card_id: int, revision: int) -> None:
         self._added.clear()
         later = case((cards.c.shown > revision, cards.c.shown), else_=revision)
-        await self._statements.run(
+        self._statements.run(
             update(cards).where(cards.c.card_id == card_id).values(shown=later, failures=0)
         )
 
-    @override
-    async def postpone(self, card_id: int, due_at: datetime, failures: int = 0) -> None:
+    def postpone(self, card_id: int, due_at: datetime, failures: int = 0) -> None:
         self._added.clear()
-        await self._statements.run(
+        self._statements.run(
             update(cards).where(cards.c.card_id == card_id).values(due_at=due_at, failures=failures)
         )
 
-    @override
-    async def lose_folded(self, summary: str) -> int:
+    def lose_folded(self, summary: str) -> int:
         self._added.clear()
         is_first_post = and_(
             deliveries.c.subject_kind == SubjectKind.CARD,
@@ -115,20 +103,16 @@ class SqlCards(Cards):
             .order_by(cards.c.kind, cards.c.repository, cards.c.key)
             .with_for_update(of=cards)
         )
-        lost = await self._statements.run(
+        lost = self._statements.run(
             update(cards).where(cards.c.card_id.in_(told)).values(is_lost=True)
         )
         return lost.rowcount
 
-    @override
-    async def lose(self, card_id: int) -> None:
+    def lose(self, card_id: int) -> None:
         self._added.clear()
-        await self._statements.run(
-            update(cards).where(cards.c.card_id == card_id).values(is_lost=True)
-        )
+        self._statements.run(update(cards).where(cards.c.card_id == card_id).values(is_lost=True))
 
-    @override
-    async def delete_before(self, changed_before: datetime) -> int:
+    def delete_before(self, changed_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         self._added.clear()
         oldest = (
@@ -141,7 +125,7 @@ class SqlCards(Cards):
             .order_by(cards.c.changed_at)
             .limit(PRUNE_SLICE)
         )
-        deleted = await self._statements.run(delete(cards).where(cards.c.card_id.in_(oldest)))
+        deleted = self._statements.run(delete(cards).where(cards.c.card_id.in_(oldest)))
         return deleted.rowcount
 
 

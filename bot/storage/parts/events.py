@@ -7,15 +7,12 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 
 from sqlalchemy import BigInteger, bindparam, delete, exists, select, tuple_, type_coerce, update
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.storage.column_types import MICROSECOND
-from bot.storage.execution.prepared import Prepared, PreparedInsert, PreparedList
-from bot.storage.execution.statements import PRUNE_SLICE, ResultRow, Statements
+from bot.storage.statements import PRUNE_SLICE, Prepared, PreparedList, ResultRow, Statements
 from bot.storage.tables import deliveries, events, positions
 
 REREAD_MARGIN = timedelta(days=1)
@@ -26,57 +23,46 @@ pass for new and be posted again. The overlap of walks must stay below this.
 """
 
 
-class SqlEvents(ports.Events):
+class SqlEvents:
     """Events as rows, unique by (repository, event id)."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def add_new(self, records: Sequence[EventRecord], *, routed: bool = False) -> int:
+    def add_new(self, records: Sequence[EventRecord], *, routed: bool = False) -> int:
         if not records:
             return 0
         columns = {name: list(map(of, records)) for name, of in _COLUMNS.items()}
-        return await self._statements.add(_ADD, columns, routed=routed)
+        return self._statements.add(_ADD, columns, routed=routed)
 
-    @override
-    async def any_between(self, repository: RepositoryName, first_id: int, last_id: int) -> bool:
-        found = await self._statements.rows(
+    def any_between(self, repository: RepositoryName, first_id: int, last_id: int) -> bool:
+        found = self._statements.rows(
             _ANY_BETWEEN, of_repository=repository, first_id=first_id, last_id=last_id
         )
         return bool(found)
 
-    @override
-    async def unrouted(
+    def unrouted(
         self, repository: RepositoryName, limit: int | None = None
     ) -> Sequence[EventRecord]:
         """The first `limit` of them, all when it is None."""
         most = 2**62 if limit is None else limit
-        rows = await self._statements.rows(_UNROUTED, of_repository=repository, most=most)
+        rows = self._statements.rows(_UNROUTED, of_repository=repository, most=most)
         return [_record(row) for row in rows]
 
-    @override
-    async def with_unrouted(
-        self, repositories: Collection[RepositoryName]
-    ) -> Collection[RepositoryName]:
-        rows = await self._statements.rows_in(_WITH_UNROUTED, sorted(set(repositories)))
+    def with_unrouted(self, repositories: Collection[RepositoryName]) -> Collection[RepositoryName]:
+        rows = self._statements.rows_in(_WITH_UNROUTED, sorted(set(repositories)))
         return {row.repository for row in rows}
 
-    @override
-    async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
-        await self._mark(repository, event_ids, routed=True)
+    def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
+        self._mark(repository, event_ids, routed=True)
 
-    @override
-    async def mark_unrouted(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
-        await self._mark(repository, event_ids, routed=False)
+    def mark_unrouted(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
+        self._mark(repository, event_ids, routed=False)
 
-    async def _mark(
-        self, repository: RepositoryName, event_ids: Sequence[int], *, routed: bool
-    ) -> None:
-        await self._statements.rows_in(_MARK, event_ids, of_repository=repository, is_routed=routed)
+    def _mark(self, repository: RepositoryName, event_ids: Sequence[int], *, routed: bool) -> None:
+        self._statements.rows_in(_MARK, event_ids, of_repository=repository, is_routed=routed)
 
-    @override
-    async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
+    def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:
         wanted: dict[RepositoryName, set[int]] = defaultdict(set)
         for subject in subjects:
             if subject.kind is SubjectKind.EVENT:
@@ -84,14 +70,13 @@ class SqlEvents(ports.Events):
         found: dict[Subject, EventRecord] = {}
         # One repository at a time: SQLite reads the whole table for pairs in a list.
         for repository, event_ids in wanted.items():
-            rows = await self._statements.rows_in(_GET, sorted(event_ids), of_repository=repository)
+            rows = self._statements.rows_in(_GET, sorted(event_ids), of_repository=repository)
             for row in rows:
                 subject = Subject(SubjectKind.EVENT, repository, row.event_id)
                 found[subject] = _record(row)
         return found
 
-    @override
-    async def of_pull_requests(
+    def of_pull_requests(
         self,
         repository: RepositoryName,
         numbers: Collection[int],
@@ -99,7 +84,7 @@ class SqlEvents(ports.Events):
         since: datetime,
         limit: int = 1000,
     ) -> Sequence[EventRecord]:
-        rows = await self._statements.rows_in(
+        rows = self._statements.rows_in(
             _OF_PULL_REQUESTS,
             sorted(set(numbers)),
             of_repository=repository,
@@ -109,8 +94,7 @@ class SqlEvents(ports.Events):
         found = [_record(row) for row in rows]
         return sorted(found, key=lambda one: (one.received_at, one.event_id))[-limit:]
 
-    @override
-    async def delete_before(self, received_before: datetime) -> int:
+    def delete_before(self, received_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         read_again = exists().where(
             positions.c.repository == events.c.repository,
@@ -130,7 +114,7 @@ class SqlEvents(ports.Events):
             .order_by(events.c.received_at)
             .limit(PRUNE_SLICE)
         )
-        deleted = await self._statements.run(
+        deleted = self._statements.run(
             delete(events).where(tuple_(events.c.repository, events.c.event_id).in_(oldest))
         )
         return deleted.rowcount
@@ -142,13 +126,13 @@ _READ = [events.c[name] for name in _COLUMNS]
 
 _OF_REPOSITORY = events.c.repository == bindparam("of_repository")
 
-_ADD = PreparedInsert(
+_ADD = Prepared(
     lambda insert: (
         insert(events)
         .values({name: bindparam(name) for name in (*_COLUMNS, "routed")})
         .on_conflict_do_nothing(index_elements=[events.c.repository, events.c.event_id])
-    ),
-    lambda: events.c.event_id,
+        .returning(events.c.event_id)
+    )
 )
 
 _UNROUTED = Prepared(

@@ -5,32 +5,29 @@ from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import RowMapping, String, cast, delete, exists, insert, select, update
-from typing_extensions import override
 
 from bot.domain.audit import Action, Actor
 from bot.domain.cards import CardKind
 from bot.domain.deliveries import SubjectKind
 from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
 from bot.domain.repository import RepositoryName
-from bot.ports.groups import GroupActs
-from bot.storage.execution.statements import PRUNE_SLICE, Statements, slices
+from bot.storage.statements import PRUNE_SLICE, Statements, slices
 from bot.storage.tables import cards, deliveries, group_acts, group_pauses, pauses
 
 _KEY = ("group", "repository")
 
 
-class SqlGroupActs(GroupActs):
+class SqlGroupActs:
     """Rows; `results` and `repositories` are JSON, since nobody asks for a part of them."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def add(self, act: GroupAct) -> int:
+    def add(self, act: GroupAct) -> int:
         values = asdict(act)
         actor = values.pop("actor")
         del values["group_act_id"]
-        added = await self._statements.run(
+        added = self._statements.run(
             insert(group_acts)
             .values(
                 **values
@@ -47,45 +44,38 @@ class SqlGroupActs(GroupActs):
         group_act_id: int = added.scalar_one()
         return group_act_id
 
-    @override
-    async def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
-        await self._statements.run(
+    def progress(self, group_act_id: int, results: Sequence[RepositoryResult]) -> None:
+        self._statements.run(
             update(group_acts)
             .where(group_acts.c.group_act_id == group_act_id)
             .values(results=_written(results))
         )
 
-    @override
-    async def end(
-        self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime
-    ) -> None:
-        await self._statements.run(
+    def end(self, group_act_id: int, results: Sequence[RepositoryResult], at: datetime) -> None:
+        self._statements.run(
             update(group_acts)
             .where(group_acts.c.group_act_id == group_act_id)
             .values(results=_written(results), ended_at=at)
         )
 
-    @override
-    async def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
+    def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
         found: dict[int, GroupAct] = {}
         for some in slices(sorted(set(group_act_ids))):
-            rows = await self._statements.run(
+            rows = self._statements.run(
                 select(group_acts).where(group_acts.c.group_act_id.in_(some))
             )
             found |= {row["group_act_id"]: _act(row) for row in rows.mappings()}
         return found
 
-    @override
-    async def locked(self, group_act_id: int) -> GroupAct | None:
-        rows = await self._statements.run(
+    def locked(self, group_act_id: int) -> GroupAct | None:
+        rows = self._statements.run(
             select(group_acts).where(group_acts.c.group_act_id == group_act_id).with_for_update()
         )
         row = rows.mappings().one_or_none()
         return None if row is None else _act(row)
 
-    @override
-    async def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
-        rows = await self._statements.run(
+    def latest(self, group: str, actions: Collection[Action]) -> GroupAct | None:
+        rows = self._statements.run(
             select(group_acts)
             .where(group_acts.c.group == group, group_acts.c.action.in_(actions))
             .order_by(group_acts.c.group_act_id.desc())
@@ -94,21 +84,18 @@ class SqlGroupActs(GroupActs):
         row = rows.mappings().one_or_none()
         return None if row is None else _act(row)
 
-    @override
-    async def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
-        rows = await self._statements.run(
+    def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
+        rows = self._statements.run(
             select(group_acts)
             .where(group_acts.c.ended_at.is_(None), group_acts.c.at < begun_before)
             .order_by(group_acts.c.group_act_id)
         )
         return [_act(row) for row in rows.mappings()]
 
-    @override
-    async def hold(self, held: HeldPause) -> None:
-        await self._statements.put(group_pauses, _KEY, [asdict(held)])
+    def hold(self, held: HeldPause) -> None:
+        self._statements.put(group_pauses, _KEY, [asdict(held)])
 
-    @override
-    async def let_go(
+    def let_go(
         self, group: str, repository: RepositoryName, group_act_id: int | None = None
     ) -> None:
         held = delete(group_pauses).where(
@@ -116,22 +103,20 @@ class SqlGroupActs(GroupActs):
         )
         if group_act_id is not None:
             held = held.where(group_pauses.c.group_act_id == group_act_id)
-        await self._statements.run(held)
+        self._statements.run(held)
 
-    @override
-    async def held(self, group: str) -> Sequence[HeldPause]:
-        rows = await self._statements.run(
+    def held(self, group: str) -> Sequence[HeldPause]:
+        rows = self._statements.run(
             select(group_pauses)
             .where(group_pauses.c.group == group)
             .order_by(group_pauses.c.repository)
         )
         return [HeldPause(**row) for row in rows.mappings()]
 
-    @override
-    async def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
+    def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
         found: list[HeldPause] = []
         for some in slices(sorted(set(repositories))):
-            rows = await self._statements.run(
+            rows = self._statements.run(
                 select(group_pauses)
                 .where(group_pauses.c.repository.in_(some))
                 .order_by(group_pauses.c.repository, group_pauses.c.group)
@@ -139,8 +124,7 @@ class SqlGroupActs(GroupActs):
             found += [HeldPause(**row) for row in rows.mappings()]
         return found
 
-    @override
-    async def delete_before(self, begun_before: datetime) -> int:
+    def delete_before(self, begun_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         act_id = group_acts.c.group_act_id
         referred_to = (
@@ -162,7 +146,7 @@ class SqlGroupActs(GroupActs):
             .order_by(act_id)
             .limit(PRUNE_SLICE)
         )
-        deleted = await self._statements.run(delete(group_acts).where(act_id.in_(oldest)))
+        deleted = self._statements.run(delete(group_acts).where(act_id.in_(oldest)))
         return deleted.rowcount
 
 

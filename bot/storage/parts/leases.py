@@ -4,25 +4,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, select, update
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.errors import LeaseLost
 from bot.ports import Lease
 from bot.storage.column_types import EPOCH
-from bot.storage.execution.prepared import Prepared, PreparedList
-from bot.storage.execution.statements import Statements, slices
+from bot.storage.statements import Prepared, PreparedList, Statements, slices
 from bot.storage.tables import leases
 
 
-class SqlLeases(ports.Leases):
+class SqlLeases:
     """Leases in our own table. A token grows whenever a lease was not in force for its taker."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def claim(
+    def claim(
         self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
     ) -> Mapping[str, Lease]:
         claimed: dict[str, Lease] = {}
@@ -30,15 +26,15 @@ class SqlLeases(ports.Leases):
         for some in slices(sorted(set(names))):
             rest: Sequence[str] = some
             for how in (_RENEW, _TAKE):
-                claimed |= await self._run(how, rest, holder, now, now + lifetime)
+                claimed |= self._run(how, rest, holder, now, now + lifetime)
                 rest = [name for name in some if name not in claimed]
                 if not rest:
                     break
             else:
-                claimed |= await self._keep_or_add(rest, holder, now, now + lifetime)
+                claimed |= self._keep_or_add(rest, holder, now, now + lifetime)
         return claimed
 
-    async def _run(
+    def _run(
         self,
         how: PreparedList,
         names: Sequence[str],
@@ -46,17 +42,15 @@ class SqlLeases(ports.Leases):
         now: datetime,
         expires_at: datetime,
     ) -> dict[str, Lease]:
-        taken = await self._statements.rows_in(
-            how, names, of_holder=holder, now=now, until=expires_at
-        )
+        taken = self._statements.rows_in(how, names, of_holder=holder, now=now, until=expires_at)
         return {row.name: Lease(row.name, holder, row.token, expires_at) for row in taken}
 
-    async def _keep_or_add(
+    def _keep_or_add(
         self, names: Sequence[str], holder: str, now: datetime, expires_at: datetime
     ) -> dict[str, Lease]:
         known = {
             row.name: Lease(row.name, row.holder, row.token, row.expires_at)
-            for row in await self._statements.run(select(leases).where(leases.c.name.in_(names)))
+            for row in self._statements.run(select(leases).where(leases.c.name.in_(names)))
         }
         # Ours, but being renewed by another of our transactions: it stays ours.
         kept = {
@@ -71,7 +65,7 @@ class SqlLeases(ports.Leases):
         ]
         if not new:
             return kept
-        added = await self._statements.run(
+        added = self._statements.run(
             self._statements.insert(leases)
             .on_conflict_do_nothing(index_elements=[leases.c.name])
             .returning(leases.c.name),
@@ -79,20 +73,18 @@ class SqlLeases(ports.Leases):
         )
         return kept | {row.name: Lease(row.name, holder, 1, expires_at) for row in added}
 
-    @override
-    async def require(self, lease: Lease, now: datetime) -> None:
+    def require(self, lease: Lease, now: datetime) -> None:
         # The lock keeps the lease from changing hands until this transaction has ended, and not
         # from being renewed.
-        found = await self._statements.rows(
+        found = self._statements.rows(
             _REQUIRE, of_name=lease.name, of_holder=lease.holder, of_token=lease.token, now=now
         )
         if not found:
             raise LeaseLost(lease.name)
 
-    @override
-    async def release(self, leases: Sequence[Lease]) -> None:
+    def release(self, leases: Sequence[Lease]) -> None:
         if leases:
-            await self._statements.run(
+            self._statements.run(
                 _EXPIRE,
                 [
                     {"of_name": lease.name, "of_token": lease.token}
@@ -100,18 +92,16 @@ class SqlLeases(ports.Leases):
                 ],
             )
 
-    async def end_all(self) -> None:
+    def end_all(self) -> None:
         """End the leases of whoever held them; the tokens stay, so that none comes back."""
-        await self._statements.run(update(leases).values(expires_at=EPOCH))
+        self._statements.run(update(leases).values(expires_at=EPOCH))
 
 
 _OURS = and_(leases.c.holder == bindparam("of_holder"), leases.c.expires_at > bindparam("now"))
 _IS_OVER = leases.c.expires_at <= bindparam("now")
 
 
-def _free(
-    names: Sequence[BindParameter[str]], which: ColumnElement[bool], *, renewed: bool
-) -> Select[str]:
+def _free(names: BindParameter[str], which: ColumnElement[bool], *, renewed: bool) -> Select[str]:
     """A row that another transaction has locked is in use: it is passed over, not waited for.
 
     Those who require a lease do not keep it from being `renewed`: it does not change hands, and one

@@ -5,54 +5,43 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
-from typing_extensions import override
 
 from bot.domain.notices import Choices, Notice
-from bot.ports.people import Notices
-from bot.storage.execution.prepared import Prepared, PreparedList
-from bot.storage.execution.statements import Statements, slices
+from bot.storage.statements import Prepared, PreparedList, Statements, slices
 from bot.storage.tables import accounts, notice_choices
 
 
-class SqlNotices(Notices):
+class SqlNotices:
     """One row for each kind that a person has switched; none for what is left as it comes."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def choose(self, user_id: str, choices: Choices, at: datetime) -> None:
+    def choose(self, user_id: str, choices: Choices, at: datetime) -> None:
         for notice, is_on in sorted(choices.items()):
             values = {"is_on": is_on, "chosen_at": at}
             insert = self._statements.insert(notice_choices).values(
                 user_id=user_id, notice=notice, **values
             )
             key = [notice_choices.c.user_id, notice_choices.c.notice]
-            await self._statements.run(
-                insert.on_conflict_do_update(index_elements=key, set_=values)
-            )
+            self._statements.run(insert.on_conflict_do_update(index_elements=key, set_=values))
 
-    @override
-    async def chosen(self, user_ids: Collection[str]) -> Mapping[str, Choices]:
+    def chosen(self, user_ids: Collection[str]) -> Mapping[str, Choices]:
         found: dict[str, dict[Notice, bool]] = defaultdict(dict)
         for some in slices(sorted(set(user_ids))):
             theirs = select(notice_choices).where(notice_choices.c.user_id.in_(some))
-            for row in await self._statements.run(theirs):
+            for row in self._statements.run(theirs):
                 found[row.user_id][row.notice] = row.is_on
         return dict(found)
 
-    @override
-    async def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
-        return [
-            one for one in sorted(notices) if await self._statements.rows(_ANYBODY, of_notice=one)
-        ]
+    def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
+        return [one for one in sorted(notices) if self._statements.rows(_ANYBODY, of_notice=one)]
 
-    @override
-    async def switched_on(
+    def switched_on(
         self, logins: Collection[str], notices: Collection[Notice]
     ) -> Mapping[tuple[str, Notice], Sequence[str]]:
         listed = sorted({one.lower() for one in logins})
-        rows = await self._statements.rows_in(_SWITCHED_ON, listed)
+        rows = self._statements.rows_in(_SWITCHED_ON, listed)
         in_order = sorted(rows, key=lambda row: (row.linked_at, row.user_id))
         found: dict[tuple[str, Notice], list[str]] = defaultdict(list)
         for row in in_order:

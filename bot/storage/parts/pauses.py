@@ -6,32 +6,27 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import String, bindparam, cast, delete, exists, insert, or_, select, update
-from typing_extensions import override
 
 from bot.domain.cards import CardKind
 from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.repository import RepositoryName
-from bot.ports.kept_true import Pauses
-from bot.storage.execution.prepared import Prepared, PreparedList
-from bot.storage.execution.statements import PRUNE_SLICE, Statements, slices
+from bot.storage.statements import PRUNE_SLICE, Prepared, PreparedList, Statements, slices
 from bot.storage.tables import cards, pauses, resume_watchers
 
 
-class SqlPauses(Pauses):
+class SqlPauses:
     """Pauses as rows. SQLite has one writer; on PostgreSQL a lock makes one per repository."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
+    def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
         # A pause that has no row yet may be told of by several at once.
-        await self._statements.hold(repository)
-        return await self.recent(repository, since)
+        self._statements.hold(repository)
+        return self.recent(repository, since)
 
-    @override
-    async def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
-        rows = await self._statements.run(
+    def recent(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
+        rows = self._statements.run(
             select(pauses)
             .where(
                 pauses.c.repository == repository,
@@ -41,39 +36,34 @@ class SqlPauses(Pauses):
         )
         return [_pause(row._asdict()) for row in rows]
 
-    @override
-    async def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
-        rows = await self._statements.rows_in(_OPEN, sorted(set(repositories)))
+    def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
+        rows = self._statements.rows_in(_OPEN, sorted(set(repositories)))
         return [_pause(row._asdict()) for row in rows]
 
-    @override
-    async def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]:
+    def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]:
         found: dict[int, PauseRecord] = {}
         for some in slices(sorted(set(pause_ids))):
-            rows = await self._statements.run(select(pauses).where(pauses.c.pause_id.in_(some)))
+            rows = self._statements.run(select(pauses).where(pauses.c.pause_id.in_(some)))
             found |= {row.pause_id: _pause(row._asdict()) for row in rows}
         return found
 
-    @override
-    async def save(self, record: PauseRecord) -> int:
+    def save(self, record: PauseRecord) -> int:
         if record.pause_id:
-            await self._statements.run(
+            self._statements.run(
                 update(pauses).where(pauses.c.pause_id == record.pause_id).values(**_values(record))
             )
             return record.pause_id
-        added = await self._statements.run(
+        added = self._statements.run(
             insert(pauses).values(**_values(record)).returning(pauses.c.pause_id)
         )
         pause_id: int = added.scalar_one()
         return pause_id
 
-    @override
-    async def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
-        rows = await self._statements.rows(_UNTOLD_ENDS, ended_before=ended_before)
+    def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
+        rows = self._statements.rows(_UNTOLD_ENDS, ended_before=ended_before)
         return [_pause(row._asdict()) for row in rows]
 
-    @override
-    async def delete_before(self, ended_before: datetime) -> int:
+    def delete_before(self, ended_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         is_shown = exists().where(
             cards.c.kind == CardKind.PAUSE,
@@ -86,13 +76,13 @@ class SqlPauses(Pauses):
             .order_by(pauses.c.ended_at)
             .limit(PRUNE_SLICE)
         )
-        rows = await self._statements.run(oldest)
+        rows = self._statements.run(oldest)
         old = [row.pause_id for row in rows]
         for some in slices(old):
-            await self._statements.run(
+            self._statements.run(
                 delete(resume_watchers).where(resume_watchers.c.pause_id.in_(some))
             )
-            await self._statements.run(delete(pauses).where(pauses.c.pause_id.in_(some)))
+            self._statements.run(delete(pauses).where(pauses.c.pause_id.in_(some)))
         return len(old)
 
 

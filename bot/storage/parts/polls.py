@@ -3,27 +3,23 @@
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Executable, bindparam, select
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.event_log import LastPoll
 from bot.domain.repository import RepositoryName
-from bot.storage.execution.prepared import Insertion, Prepared
-from bot.storage.execution.statements import Statements, slices
+from bot.storage.statements import Insertion, Prepared, Statements, slices
 from bot.storage.tables import polls
 
 
-class SqlPolls(ports.Polls):
+class SqlPolls:
     """One row a repository."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
+    def save(self, polled: Mapping[RepositoryName, LastPoll]) -> None:
         names = sorted(polled)
         last = [polled[name] for name in names]
-        await self._statements.insert_each(
+        self._statements.insert_each(
             _SAVE,
             {
                 "repository": names,
@@ -32,13 +28,10 @@ class SqlPolls(ports.Polls):
             },
         )
 
-    @override
-    async def latest(
-        self, repositories: Sequence[RepositoryName]
-    ) -> Mapping[RepositoryName, LastPoll]:
+    def latest(self, repositories: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
         found: dict[RepositoryName, LastPoll] = {}
         for some in slices(sorted(set(repositories))):
-            rows = await self._statements.run(select(polls).where(polls.c.repository.in_(some)))
+            rows = self._statements.run(select(polls).where(polls.c.repository.in_(some)))
             found |= {row.repository: LastPoll(row.polled_at, row.types) for row in rows}
         return found
 

@@ -3,32 +3,25 @@
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Executable, bindparam, select
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.event_log import Position, Walk, Window
 from bot.domain.repository import RepositoryName
-from bot.storage.execution.prepared import Insertion, Prepared, PreparedList
-from bot.storage.execution.statements import ResultRow, Statements
+from bot.storage.statements import Insertion, Prepared, PreparedList, ResultRow, Statements
 from bot.storage.tables import positions
 
 
-class SqlPositions(ports.Positions):
+class SqlPositions:
     """Positions as rows; a loaded one stays locked until the transaction ends."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def load(
-        self, repositories: Sequence[RepositoryName]
-    ) -> Mapping[RepositoryName, Position]:
-        rows = await self._statements.rows_in(_LOAD, sorted(set(repositories)))
+    def load(self, repositories: Sequence[RepositoryName]) -> Mapping[RepositoryName, Position]:
+        rows = self._statements.rows_in(_LOAD, sorted(set(repositories)))
         return {row.repository: _position(row) for row in rows}
 
-    @override
-    async def save(self, position: Position) -> None:
-        await self._statements.changed(_SAVE, **_values(position))
+    def save(self, position: Position) -> None:
+        self._statements.changed(_SAVE, **_values(position))
 
 
 _LOAD = PreparedList(

@@ -5,17 +5,14 @@ from dataclasses import fields
 from datetime import datetime
 
 from sqlalchemy import Executable, bindparam, delete, func, select, tuple_
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.event_records import PullRequestRecord
 from bot.domain.repository import RepositoryName
-from bot.storage.execution.prepared import Insertion, Prepared, PreparedList
-from bot.storage.execution.statements import PRUNE_SLICE, Statements
+from bot.storage.statements import PRUNE_SLICE, Insertion, Prepared, PreparedList, Statements
 from bot.storage.tables import pull_requests
 
 
-class SqlPullRequests(ports.PullRequests):
+class SqlPullRequests:
     """Pull requests as rows; what was seen later stands."""
 
     def __init__(self, statements: Statements) -> None:
@@ -23,38 +20,35 @@ class SqlPullRequests(ports.PullRequests):
         self._read: dict[tuple[RepositoryName, int], PullRequestRecord | None] = {}
         """What this transaction read, and has not changed since."""
 
-    @override
-    async def save(self, records: Sequence[PullRequestRecord]) -> None:
+    def save(self, records: Sequence[PullRequestRecord]) -> None:
         latest: dict[tuple[str, int], PullRequestRecord] = {}
         for record in sorted(records, key=lambda record: record.seen_at):
             latest[record.repository, record.number] = record
         if not latest:
             return
         self._read.clear()
-        await self._statements.run_for_each(
+        self._statements.run_for_each(
             # Sorted, so that two processes that save the same rows never wait in a circle.
             _SAVE,
             [_values(latest[key]) for key in sorted(latest)],
         )
 
-    @override
-    async def get(
+    def get(
         self, repository: RepositoryName, numbers: Collection[int]
     ) -> Mapping[int, PullRequestRecord]:
         asked = [one for one in sorted(set(numbers)) if (repository, one) not in self._read]
-        rows = await self._statements.rows_in(_GET, asked, of_repository=repository)
+        rows = self._statements.rows_in(_GET, asked, of_repository=repository)
         self._read.update(((repository, number), None) for number in asked)
         for row in rows:
             self._read[repository, row.number] = PullRequestRecord(**row._asdict())
         known = {number: self._read[repository, number] for number in numbers}
         return {number: one for number, one in known.items() if one is not None}
 
-    @override
-    async def repositories_of(
+    def repositories_of(
         self, authors: Collection[str], seen_since: datetime
     ) -> Sequence[RepositoryName]:
         latest = func.max(pull_requests.c.seen_at)
-        rows = await self._statements.run(
+        rows = self._statements.run(
             select(pull_requests.c.repository)
             .where(
                 pull_requests.c.seen_at >= seen_since,
@@ -65,17 +59,15 @@ class SqlPullRequests(ports.PullRequests):
         )
         return [row.repository for row in rows]
 
-    @override
-    async def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
+    def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
         latest = (pull_requests.c.seen_at.desc(), pull_requests.c.number.desc())
         newest = select(pull_requests).order_by(*latest).limit(1)
         for wanted in (newest.where(pull_requests.c.repository == repository), newest):
-            for row in await self._statements.run(wanted):
+            for row in self._statements.run(wanted):
                 return PullRequestRecord(**row._asdict())
         return None
 
-    @override
-    async def delete_before(self, seen_before: datetime) -> int:
+    def delete_before(self, seen_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         key = (pull_requests.c.repository, pull_requests.c.number)
         oldest = (
@@ -85,7 +77,7 @@ class SqlPullRequests(ports.PullRequests):
             .limit(PRUNE_SLICE)
         )
         self._read.clear()
-        deleted = await self._statements.run(delete(pull_requests).where(tuple_(*key).in_(oldest)))
+        deleted = self._statements.run(delete(pull_requests).where(tuple_(*key).in_(oldest)))
         return deleted.rowcount
 
 

@@ -4,69 +4,62 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import delete, literal, select
-from typing_extensions import override
 
 from bot.domain.repository import RepositoryName
-from bot.ports.kept_true import ResumeWatchers
-from bot.storage.execution.statements import Statements, slices
+from bot.storage.statements import Statements, slices
 from bot.storage.tables import pauses, resume_watchers
 
 
-class SqlResumeWatchers(ResumeWatchers):
+class SqlResumeWatchers:
     """Watchers as rows, deleted when they are told."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def add(self, pause_id: int, user_id: str) -> bool:
-        added = await self._statements.run(
+    def add(self, pause_id: int, user_id: str) -> bool:
+        added = self._statements.run(
             self._statements.insert(resume_watchers)
             .values(pause_id=pause_id, user_id=user_id)
             .on_conflict_do_nothing(index_elements=["pause_id", "user_id"])
+            .returning(resume_watchers.c.user_id)
         )
-        return added.rowcount > 0
+        return added.first() is not None
 
-    @override
-    async def take(self, pause_id: int) -> Sequence[str]:
-        taken = await self._statements.run(
+    def take(self, pause_id: int) -> Sequence[str]:
+        taken = self._statements.run(
             delete(resume_watchers)
             .where(resume_watchers.c.pause_id == pause_id)
             .returning(resume_watchers.c.user_id)
         )
         return sorted(row.user_id for row in taken)
 
-    @override
-    async def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
+    def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
         found: set[str] = set()
         for some in slices(sorted(set(pause_ids))):
-            rows = await self._statements.run(
+            rows = self._statements.run(
                 select(resume_watchers.c.user_id).where(resume_watchers.c.pause_id.in_(some))
             )
             found.update(row.user_id for row in rows)
         return found
 
-    @override
-    async def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:
+    def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:
         found: dict[str, set[RepositoryName]] = defaultdict(set)
         theirs = select(resume_watchers.c.user_id, pauses.c.repository).join(
             pauses, pauses.c.pause_id == resume_watchers.c.pause_id
         )
         for some in slices(sorted(set(user_ids))):
             asked = theirs.where(resume_watchers.c.user_id.in_(some))
-            for row in await self._statements.run(asked):
+            for row in self._statements.run(asked):
                 found[row.user_id].add(row.repository)
         return {user_id: sorted(names) for user_id, names in found.items()}
 
-    @override
-    async def forget(self, user_id: str) -> bool:
+    def forget(self, user_id: str) -> bool:
         theirs = delete(resume_watchers).where(resume_watchers.c.user_id == user_id)
-        return (await self._statements.run(theirs)).rowcount > 0
+        return (self._statements.run(theirs)).rowcount > 0
 
-    @override
-    async def move(self, pause_id: int, to: int) -> None:
+    def move(self, pause_id: int, to: int) -> None:
         theirs = resume_watchers.c.pause_id == pause_id
-        await self._statements.run(
+        self._statements.run(
             self._statements.insert(resume_watchers)
             .from_select(
                 ["pause_id", "user_id"],
@@ -75,4 +68,4 @@ class SqlResumeWatchers(ResumeWatchers):
             )
             .on_conflict_do_nothing(index_elements=["pause_id", "user_id"])
         )
-        await self._statements.run(delete(resume_watchers).where(theirs))
+        self._statements.run(delete(resume_watchers).where(theirs))

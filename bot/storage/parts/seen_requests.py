@@ -3,26 +3,22 @@
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select
-from typing_extensions import override
 
-from bot import ports
-from bot.storage.execution.prepared import Prepared
-from bot.storage.execution.statements import Statements
+from bot.storage.statements import Prepared, Statements
 from bot.storage.tables import seen_requests
 
 FORGOTTEN_AT_ONCE = 100
 
 
-class SqlSeenRequests(ports.SeenRequests):
+class SqlSeenRequests:
     """The primary key decides which of two machines was first."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def add(self, key: str, *, now: datetime, until: datetime) -> bool:
-        added = await self._statements.rows(_ADD, request_key=key, until=until)
-        await self._statements.changed(_FORGET, now=now)
+    def add(self, key: str, *, now: datetime, until: datetime) -> bool:
+        added = self._statements.rows(_ADD, request_key=key, until=until)
+        self._statements.changed(_FORGET, now=now)
         return bool(added)
 
 

@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 
 from sqlalchemy import BigInteger, or_, select, type_coerce
-from typing_extensions import override
 
-from bot.ports.slack_limits import SlackLimits
-from bot.storage.execution.statements import Statements
+from bot.storage.statements import Statements
 from bot.storage.tables import slack_limits
 
 _SECOND = 1_000_000
 
 
-class SqlSlackLimits(SlackLimits):
+class SqlSlackLimits:
     """One row for each method or channel that was ever closed.
 
     All times are the database's own: machines may differ. A limit that was met in the future was
@@ -22,13 +20,12 @@ class SqlSlackLimits(SlackLimits):
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def close(self, name: str, seconds: float) -> None:
+    def close(self, name: str, seconds: float) -> None:
         now = self._statements.now
         insert = self._statements.insert(slack_limits).values(
             method=name, met_at=now, closed_until=now + int(seconds * _SECOND)
         )
-        await self._statements.run(
+        self._statements.run(
             insert.on_conflict_do_update(
                 index_elements=[slack_limits.c.method],
                 set_={
@@ -43,11 +40,10 @@ class SqlSlackLimits(SlackLimits):
             )
         )
 
-    @override
-    async def closed(self) -> Mapping[str, float]:
+    def closed(self) -> Mapping[str, float]:
         now = self._statements.now
         left = type_coerce(slack_limits.c.closed_until, BigInteger()) - now
-        rows = await self._statements.run(
+        rows = self._statements.run(
             select(slack_limits.c.method, left.label("left")).where(
                 left > 0, type_coerce(slack_limits.c.met_at, BigInteger()) <= now
             )

@@ -4,36 +4,31 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import RowMapping, delete, func, insert, select, update
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
-from bot.storage.execution.statements import Statements, slices
+from bot.storage.statements import Statements, slices
 from bot.storage.tables import stalenesses
 
 
-class SqlStalenesses(ports.Stalenesses):
+class SqlStalenesses:
     """A row for logs that became stale together."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def hold(self) -> None:
-        await self._statements.hold(stalenesses.name)
+    def hold(self) -> None:
+        self._statements.hold(stalenesses.name)
 
-    @override
-    async def add(self, begun: Staleness) -> int:
-        added = await self._statements.run(
+    def add(self, begun: Staleness) -> int:
+        added = self._statements.run(
             insert(stalenesses).values(**_values(begun)).returning(stalenesses.c.staleness_id)
         )
         staleness_id: int = added.scalar_one()
         return staleness_id
 
-    @override
-    async def save(self, changed: Staleness) -> bool:
-        saved = await self._statements.run(
+    def save(self, changed: Staleness) -> bool:
+        saved = self._statements.run(
             update(stalenesses)
             .where(
                 stalenesses.c.staleness_id == changed.staleness_id,
@@ -43,34 +38,30 @@ class SqlStalenesses(ports.Stalenesses):
         )
         return saved.rowcount > 0
 
-    @override
-    async def active(self) -> Sequence[Staleness]:
-        rows = await self._statements.run(
+    def active(self) -> Sequence[Staleness]:
+        rows = self._statements.run(
             select(stalenesses)
             .where(stalenesses.c.ended_at.is_(None))
             .order_by(stalenesses.c.staleness_id)
         )
         return [_staleness(row) for row in rows.mappings()]
 
-    @override
-    async def last_end(self) -> datetime | None:
-        rows = await self._statements.run(select(func.max(stalenesses.c.ended_at)))
+    def last_end(self) -> datetime | None:
+        rows = self._statements.run(select(func.max(stalenesses.c.ended_at)))
         ended_at: datetime | None = rows.scalar_one()
         return ended_at
 
-    @override
-    async def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]:
+    def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]:
         found: dict[int, Staleness] = {}
         for some in slices(sorted(set(staleness_ids))):
-            rows = await self._statements.run(
+            rows = self._statements.run(
                 select(stalenesses).where(stalenesses.c.staleness_id.in_(some))
             )
             found |= {row["staleness_id"]: _staleness(row) for row in rows.mappings()}
         return found
 
-    @override
-    async def delete_before(self, ended_before: datetime) -> int:
-        deleted = await self._statements.run(
+    def delete_before(self, ended_before: datetime) -> int:
+        deleted = self._statements.run(
             delete(stalenesses).where(stalenesses.c.ended_at < ended_before)
         )
         return deleted.rowcount

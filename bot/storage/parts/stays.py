@@ -6,20 +6,17 @@ from datetime import datetime
 from operator import attrgetter
 
 from sqlalchemy import Executable, bindparam, delete, select, tuple_
-from typing_extensions import override
 
-from bot import ports
 from bot.domain.repository import RepositoryName
 from bot.domain.stays import Stay
 from bot.storage.column_types import is_storable
-from bot.storage.execution.prepared import Insertion, Prepared, PreparedList
-from bot.storage.execution.statements import PRUNE_SLICE, Statements
+from bot.storage.statements import PRUNE_SLICE, Insertion, Prepared, PreparedList, Statements
 from bot.storage.tables import stays
 
 _KEY = ("repository", "key")
 
 
-class SqlStays(ports.Stays):
+class SqlStays:
     """A row a stay."""
 
     def __init__(self, statements: Statements) -> None:
@@ -27,37 +24,32 @@ class SqlStays(ports.Stays):
         self._saved: dict[tuple[RepositoryName, str], Stay] = {}
         """What this transaction stored, which nobody else changes before it has ended."""
 
-    @override
-    async def save(self, changed: Sequence[Stay]) -> None:
+    def save(self, changed: Sequence[Stay]) -> None:
         columns = {name: list(map(of, changed)) for name, of in _COLUMNS.items()}
-        await self._statements.insert_each(_SAVE, columns)
+        self._statements.insert_each(_SAVE, columns)
         self._saved.update(((one.repository, one.key), one) for one in changed)
 
-    @override
-    async def of(
+    def of(
         self, repository: RepositoryName, numbers: Collection[int], since: datetime
     ) -> Sequence[Stay]:
-        rows = await self._statements.rows_in(
+        rows = self._statements.rows_in(
             _OF, sorted(set(numbers)), of_repository=repository, since=since
         )
         return [Stay(**row._asdict()) for row in rows]
 
-    @override
-    async def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[Stay]:
-        rows = await self._statements.rows(_LASTING, of_repository=repository, since=since)
+    def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[Stay]:
+        rows = self._statements.rows(_LASTING, of_repository=repository, since=since)
         return [Stay(**row._asdict()) for row in rows]
 
-    @override
-    async def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Stay]:
+    def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Stay]:
         saved = {key: self._saved.get((repository, key)) for key in keys}
         found = {key: one for key, one in saved.items() if one is not None and _is_as_read(one)}
-        rows = await self._statements.rows_in(
+        rows = self._statements.rows_in(
             _GET, sorted(saved.keys() - found.keys()), of_repository=repository
         )
         return found | {row.key: Stay(**row._asdict()) for row in rows}
 
-    @override
-    async def delete_before(self, last_before: datetime) -> int:
+    def delete_before(self, last_before: datetime) -> int:
         """At most PRUNE_SLICE a call, the oldest first."""
         key = (stays.c.repository, stays.c.key)
         oldest = (
@@ -67,7 +59,7 @@ class SqlStays(ports.Stays):
             .limit(PRUNE_SLICE)
         )
         self._saved.clear()
-        deleted = await self._statements.run(delete(stays).where(tuple_(*key).in_(oldest)))
+        deleted = self._statements.run(delete(stays).where(tuple_(*key).in_(oldest)))
         return deleted.rowcount
 
 

@@ -6,49 +6,41 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, bindparam, delete, select, tuple_
-from typing_extensions import override
 
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import SAME_PAUSE
 from bot.domain.timers import Timer, TimerState
-from bot.ports.timers import Timers
-from bot.storage.execution.prepared import Prepared
-from bot.storage.execution.statements import PRUNE_SLICE, Statements, slices
+from bot.storage.statements import PRUNE_SLICE, Prepared, Statements, slices
 from bot.storage.tables import pause_timers
 
 
-class SqlTimers(Timers):
+class SqlTimers:
     """A row a timed pause; those that run are few and have an index of their own."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
-    @override
-    async def save(self, timer: Timer) -> None:
-        await self._statements.put(pause_timers, ("repository", "paused_at"), [asdict(timer)])
+    def save(self, timer: Timer) -> None:
+        self._statements.put(pause_timers, ("repository", "paused_at"), [asdict(timer)])
 
-    @override
-    async def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
-        return await self._of(_of_pause(repository, paused_at))
+    def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        return self._of(_of_pause(repository, paused_at))
 
-    @override
-    async def locked(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
-        return await self._of(_of_pause(repository, paused_at).with_for_update())
+    def locked(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        return self._of(_of_pause(repository, paused_at).with_for_update())
 
-    async def _of(self, wanted: Select[Any]) -> Timer | None:
-        row = (await self._statements.run(wanted)).mappings().first()
+    def _of(self, wanted: Select[Any]) -> Timer | None:
+        row = (self._statements.run(wanted)).mappings().first()
         return None if row is None else Timer(**row)
 
-    @override
-    async def due(self, now: datetime, limit: int) -> Sequence[Timer]:
-        rows = await self._statements.rows(_DUE, now=now, most=limit)
+    def due(self, now: datetime, limit: int) -> Sequence[Timer]:
+        rows = self._statements.rows(_DUE, now=now, most=limit)
         return [Timer(**row._asdict()) for row in rows]
 
-    @override
-    async def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
+    def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
         found: list[Timer] = []
         for some in slices(sorted(set(repositories))):
-            rows = await self._statements.run(
+            rows = self._statements.run(
                 select(pause_timers).where(
                     pause_timers.c.state == TimerState.RUNNING,
                     pause_timers.c.repository.in_(some),
@@ -57,8 +49,7 @@ class SqlTimers(Timers):
             found += [Timer(**row) for row in rows.mappings()]
         return sorted(found, key=lambda one: (one.lifts_at, one.repository))
 
-    @override
-    async def delete_before(self, lifts_before: datetime) -> int:
+    def delete_before(self, lifts_before: datetime) -> int:
         old = (
             select(pause_timers.c.repository, pause_timers.c.paused_at)
             .where(
@@ -67,7 +58,7 @@ class SqlTimers(Timers):
             .limit(PRUNE_SLICE)
         )
         key = tuple_(pause_timers.c.repository, pause_timers.c.paused_at)
-        deleted = await self._statements.run(delete(pause_timers).where(key.in_(old)))
+        deleted = self._statements.run(delete(pause_timers).where(key.in_(old)))
         return deleted.rowcount
 
 

@@ -3,7 +3,6 @@
 import asyncio
 
 import aiohttp.web
-import aiosqlite
 import alembic.command
 import apscheduler.schedulers.asyncio
 import click
@@ -12,7 +11,7 @@ import platformdirs
 import prometheus_client
 import pydantic_settings
 import slack_bolt.async_app
-import sqlalchemy.ext.asyncio
+import sqlalchemy
 import structlog
 import websockets.asyncio.client
 import yaml
@@ -21,7 +20,6 @@ from tests.bench.contestant import attend, only_observed
 
 IMPORTED = (
     aiohttp.web,
-    aiosqlite,
     alembic.command,
     apscheduler.schedulers.asyncio,
     click,
@@ -30,7 +28,7 @@ IMPORTED = (
     prometheus_client,
     pydantic_settings,
     slack_bolt.async_app,
-    sqlalchemy.ext.asyncio,
+    sqlalchemy,
     structlog,
     websockets.asyncio.client,
     yaml,

@@ -19,7 +19,7 @@ with imported_for_serving():
 async def main(mode: str) -> None:
     settings = load_settings(os.environ)
     logs.configure(settings.log_level, settings.log_format, secrets_of(settings), tracing.fields)
-    await migrate.upgrade(settings.database_url.get_secret_value())
+    migrate.upgrade(settings.database_url.get_secret_value())
     if mode == "http":
         async with build_web(settings) as web:
             await attend(only_observed, port=web.port)

@@ -17,8 +17,8 @@ from bot.merge_queue.connection import GATE
 from bot.ports import Clock
 from bot.ports.measures import UNMEASURED, Measures
 from bot.scheduler import next_digest
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from bot.usecases.gate import Gate, pages_at_once
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 from bot.usecases.polling.poll_event_log import PollEventLog

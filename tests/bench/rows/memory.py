@@ -8,8 +8,8 @@ from pathlib import Path
 from bot.domain.event_log import first_position
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from tests.bench.figures import Extent, Row
 from tests.bench.program import running, running_both
 from tests.bench.services import database

@@ -26,5 +26,5 @@ def _copy(path: Path) -> None:
 def _migrated() -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "new.sqlite3"
-        asyncio.run(migrate.upgrade(f"sqlite:///{path}"))
+        migrate.upgrade(f"sqlite:///{path}")
         return path.read_bytes()

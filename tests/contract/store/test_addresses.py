@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.storage.execution.engine import create_engine, sqlite_path
+from bot.storage.engines import create_engine, sqlite_path
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from bot.storage.execution.engine import create_engine, sqlite_path
 )
 def test_a_sqlite_address_names_a_file(url: str, path: str) -> None:
     assert sqlite_path(url) == Path(path)
-    assert create_engine(url).dialect.driver == "aiosqlite"
+    assert create_engine(url).dialect.driver == "pysqlite"
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,15 @@ def test_a_sqlite_address_names_a_file(url: str, path: str) -> None:
     [
         "postgresql://mqbot:s3cret@db.example/mqbot",
         "postgres://mqbot:s3cret@db.example:5432/mqbot?sslmode=require",
-        "postgresql+asyncpg://mqbot:s3cret@db.example/mqbot",
+        "postgresql+psycopg://mqbot:s3cret@db.example/mqbot",
         "postgresql:///mqbot?host=/run/postgresql&password=s3cret",
     ],
 )
 def test_a_postgresql_address_in_any_usual_spelling_shows_no_password(url: str) -> None:
     engine = create_engine(url)
 
-    assert engine.dialect.driver == "asyncpg"
-    assert "s3cret" not in f"{engine!r} {engine.url!r} {engine.sync_engine.url}"
+    assert engine.dialect.driver == "psycopg"
+    assert "s3cret" not in f"{engine!r} {engine.url!r} {engine.url}"
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,6 @@ def test_a_wrong_address_is_refused_without_repeating_it(url: str) -> None:
 def test_postgresql_without_its_driver_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "asyncpg", None)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(ValueError, match="extra 'postgres'"):
         create_engine("postgresql://mqbot:s3cret@db.example/mqbot")

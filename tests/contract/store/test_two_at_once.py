@@ -30,8 +30,8 @@ from bot.domain.timers import Timer
 from bot.domain.wishes import Wish
 from bot.ports import Store, Transaction
 from bot.scheduler import next_digest
-from bot.storage.execution.engine import create_engine
-from bot.storage.unit_of_work import SqlStore
+from bot.storage.engines import create_engine
+from bot.storage.transactions import SqlStore
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.acts import ActLog

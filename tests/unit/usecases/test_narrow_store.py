@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
-from bot.storage.execution.engine import CONNECTIONS
+from bot.storage.engines import CONNECTIONS
 from bot.usecases import narrow_store
 from bot.usecases.narrow_store import EDITS_AT_ONCE, OUTCOMES_AT_ONCE, POLLS_AT_ONCE, NarrowStore
 from tests.support.store import InMemoryStore, InMemoryTransaction

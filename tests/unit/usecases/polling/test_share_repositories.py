@@ -9,7 +9,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.repository import RepositoryName
 from bot.ports.workers import POLL_LEASES
 from bot.scheduler import next_digest
-from bot.storage.execution.engine import IDLE_SECONDS
+from bot.storage.engines import IDLE_SECONDS
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.share_repositories import ALIVE, SHARE_SECONDS, ShareRepositories

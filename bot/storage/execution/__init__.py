@@ -1,1 +1,0 @@
-"""How statements are run in transactions, on SQLite and PostgreSQL alike."""
