@@ -10,6 +10,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.groups import group_acts
+from bot.messages.groups.names import name_of, names, queues
 from bot.messages.status import resume_button
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
 
@@ -62,11 +63,11 @@ def of_group(
 
     `overdue` of them should have lifted themselves.
     """
-    group = group_acts.name_of(act.group)
+    group = name_of(act.group)
     reason = quote(act.wanted.reason, REASON_LIMIT)
     by = f" by {quote(act.actor.name, NAME_LIMIT)}"
     grown = _grown_together(left)
-    count = f"{group_acts.queues(len(left))} of {group}"
+    count = f"{queues(len(left))} of {group}"
     since = duration(now - act.at)
     text = f"{count} still paused{by}, for {since}: {reason}"
     first = left[0]
@@ -82,7 +83,7 @@ def of_group(
                 grown,
                 group_acts.Ends(tuple(ends), len(left), overdue).said(),
             ),
-            blocks.context(group_acts.names([one.repository for one in left])),
+            blocks.context(names([one.repository for one in left])),
             blocks.actions(
                 [
                     group_acts.unpause_button(act),
@@ -106,7 +107,7 @@ def _grown_together(left: Sequence[PauseRecord]) -> str:
 
 def snoozed(repository: RepositoryName, next_at: datetime, group: str | None = None) -> Message:
     """To the person who pressed *Snooze*; `group` when it speaks for all that it has paused."""
-    what = escape(repository) if group is None else group_acts.name_of(group)
+    what = escape(repository) if group is None else name_of(group)
     text = f":zzz: No reminder of {what} before"
     return Message(
         text=f"{text} {utc_time(next_at)}.",

@@ -6,20 +6,20 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Origin
 from bot.domain.durations import For, written
-from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.groups import ALL
+from bot.domain.group_acts import GroupAct, GroupOutcome
 from bot.domain.message import Block, Message
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, pause_card, timers
+from bot.messages.groups.names import listed, name_of, names, queues
+from bot.messages.groups.results import lines, summary
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
     cut_markup,
     escape,
     local_time,
-    plural,
     quote,
     utc_time,
 )
@@ -27,37 +27,7 @@ from bot.messages.text import (
 TOGETHER = timedelta(minutes=1)
 """Ends that are no further apart are one time for people."""
 
-DETAIL_LIMIT = 120
-LINE_LENGTH = 1500
-"""Of a line that names repositories; with all its lines a message stays within Slack's size."""
-
 ANEW_LENGTH = 600
-
-
-def name_of(group: str) -> str:
-    """As people write it."""
-    return ALL if group == ALL else f"@{escape(group)}"
-
-
-def queues(count: int) -> str:
-    return plural(count, "queue")
-
-
-def names(repositories: Sequence[RepositoryName]) -> str:
-    return listed([escape(one) for one in repositories])
-
-
-def listed(parts: Sequence[str], joined_by: str = ", ", length: int = LINE_LENGTH) -> str:
-    """As many of the parts as fit, and how many more there are."""
-    shown, room = 0, length
-    for part in parts:
-        room -= len(part) + len(joined_by)
-        if room < 0:
-            break
-        shown += 1
-    left = len(parts) - shown
-    more = f"{joined_by if joined_by != ', ' else ' '}and {left:,} more" if left else ""
-    return joined_by.join(parts[:shown]) + more
 
 
 def progress(group: str, action: Action, done: int, total: int) -> Message:
@@ -210,7 +180,7 @@ def _told(
     `is_over`: nothing of what it did is in force any more; `left`: only so much of it is.
     """
     is_past = is_over or left is not None
-    lines = _lines(done, is_past=is_past)
+    told = lines(done, is_past=is_past)
     by = f"by {_timer_of(done)}{quote(done.actor.name, NAME_LIMIT)}"
     late = timers.late_by(done.at, done.lifts_at)
     wanted = done.wanted
@@ -225,7 +195,7 @@ def _told(
     since = f"since {local_time(done.at)}" if reason else ""
     shown: list[Block] = [
         blocks.section(f"{_mark(done, is_over=is_over)} *{headline}*{told_reason}"),
-        *(blocks.section(line) for line in lines),
+        *(blocks.section(line) for line in told),
         blocks.context(by, late, since, lasting, _cut_short(done)),
     ]
     if state:
@@ -303,76 +273,8 @@ def _cut_short(done: GroupAct) -> str:
     return "cut short by a restart of the bot" if done.is_cut_short else ""
 
 
-def summary(done: GroupAct, *, is_past: bool = False) -> list[str]:
-    """The counts: "48 paused", "1 already paused by bob", "1 failed"."""
-    return [
-        f"{len(some):,} {_word(done.action, outcome, is_past=is_past)}{_by_one(some)}"
-        for outcome, some in _sorted(done)
-    ]
-
-
-def _by_one(some: Sequence[RepositoryResult]) -> str:
-    """Who made all these pauses, if it was one person."""
-    return _by(some[0]) if len({one.who for one in some}) == 1 else ""
-
-
-_WORDS = {
-    (Action.PAUSE, GroupOutcome.CHANGED): "paused",
-    (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
-    (Action.UNPAUSE, GroupOutcome.CHANGED): "unpaused",
-    (Action.UNPAUSE, GroupOutcome.NOT_PAUSED): "not paused",
-    (Action.UNPAUSE, GroupOutcome.NOT_OURS): "paused apart from the group (left alone)",
-    (Action.UNPAUSE, GroupOutcome.REPLACED): "paused anew since (left alone)",
-    (Action.EXTEND, GroupOutcome.CHANGED): "extended",
-    (Action.EXTEND, GroupOutcome.NOT_PAUSED): "not paused any more",
-    (Action.EXTEND, GroupOutcome.REPLACED): "paused anew since (left alone)",
-} | {
-    (action, outcome): word
-    for action in (Action.PAUSE, Action.UNPAUSE, Action.EXTEND)
-    for outcome, word in (
-        (GroupOutcome.FAILED, "failed"),
-        (GroupOutcome.NOT_TRIED, "not done as far as I know"),
-    )
-}
-
-
-def _sorted(done: GroupAct) -> list[tuple[GroupOutcome, list[RepositoryResult]]]:
-    found = [(outcome, done.of(outcome)) for outcome in GroupOutcome]
-    return [(outcome, some) for outcome, some in found if some]
-
-
-def _word(action: Action, outcome: GroupOutcome, *, is_past: bool) -> str:
-    """`is_past`: not all that was paused is paused still."""
-    word = _WORDS[action, outcome]
-    is_changed = action is Action.PAUSE and outcome is GroupOutcome.CHANGED
-    return f"{word} at first" if is_past and is_changed else word
-
-
-def _lines(done: GroupAct, *, is_past: bool = False) -> list[str]:
-    """A line for each outcome; failures with what went wrong, one below the other."""
-    return [
-        f"*{len(some):,} {_word(done.action, outcome, is_past=is_past)}:* "
-        f"{_told_apart(outcome, some)}"
-        for outcome, some in _sorted(done)
-    ]
-
-
-def _told_apart(outcome: GroupOutcome, some: Sequence[RepositoryResult]) -> str:
-    if outcome is GroupOutcome.FAILED:
-        return "\n" + listed([_failure(one) for one in some], "\n")
-    return listed([f"{escape(one.repository)}{_by(one)}" for one in some])
-
-
-def _by(result: RepositoryResult) -> str:
-    return f" by {quote(result.who, NAME_LIMIT)}" if result.who else ""
-
-
 def _by_whom(pause: PauseRecord) -> str:
     return f" by {quote(pause.by.name, NAME_LIMIT)}" if pause.by is not None else ""
-
-
-def _failure(result: RepositoryResult) -> str:
-    return f"• {escape(result.repository)}: {quote(result.detail or 'failed', DETAIL_LIMIT)}"
 
 
 def unpause_button(done: GroupAct) -> blocks.Element:

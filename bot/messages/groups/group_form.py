@@ -10,6 +10,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, pause, timers
 from bot.messages.groups import group_acts, group_question
+from bot.messages.groups.names import name_of, names, queues
 
 READING = "Reading the queues …"
 
@@ -25,12 +26,12 @@ def form(
 
     `channel_id` is where the person came from; it is only ever used to choose where to speak.
     """
-    count = group_acts.queues(len(group.repositories))
-    which = f"All {count}" if group.name == ALL else f"{count} of {group_acts.name_of(group.name)}"
+    count = queues(len(group.repositories))
+    which = f"All {count}" if group.name == ALL else f"{count} of {name_of(group.name)}"
     facts = [READING] if read is None else group_question.impact(read)
     shown = [
         blocks.section(f"*{which}*"),
-        blocks.context(group_acts.names(group.repositories)),
+        blocks.context(names(group.repositories)),
         blocks.context("\n".join(fact for fact in facts if fact)),
         pause.reason_input(),
         timers.lasting_input(lasting),
@@ -51,7 +52,7 @@ def form(
 def extend_form(group: Group, channel_id: str | None, *, had_end: bool = True) -> View:
     """Asks for the new end of all that is paused for the group."""
     return timers.extend_form(
-        group_acts.name_of(group.name),
+        name_of(group.name),
         group.name,
         channel_id,
         actions.EXTEND_GROUP_VIEW,

@@ -10,7 +10,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, timers
-from bot.messages.groups.group_acts import listed, names, queues
+from bot.messages.groups.names import listed, names, queues
 from bot.messages.pause import will_stop
 from bot.messages.text import NAME_LIMIT, escape, local_time, plural, quote
 

@@ -7,7 +7,7 @@ from bot.domain.message import Block, Message
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks
-from bot.messages.groups.group_acts import name_of, queues
+from bot.messages.groups.names import name_of, queues
 from bot.messages.text import NAME_LIMIT, cut_markup, escape, plural, quote
 from bot.messages.timers import lifts
 

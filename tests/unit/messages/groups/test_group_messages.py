@@ -14,7 +14,7 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit, blocks, reminders
-from bot.messages.groups import group_acts, group_form, group_question, group_status
+from bot.messages.groups import group_acts, group_form, group_question, group_status, results
 from tests.support.clock import NOON
 from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
 from tests.support.make import (
@@ -239,7 +239,7 @@ def test_what_the_buttons_carry_comes_back() -> None:
 def test_the_counts_are_those_of_the_table() -> None:
     many = [RepositoryResult(RepositoryName(f"acme/r{n}"), GroupOutcome.CHANGED) for n in range(48)]
     done = make_group_act(*many, *RESULTS[1:], actor=Actor("U1", "alice"))
-    assert group_acts.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
+    assert results.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
     assert "@release: 48 of 50 queues paused" in group_acts.act(done).text
 
 
