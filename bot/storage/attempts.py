@@ -22,26 +22,26 @@ class Attempt:
 
     def __init__(self) -> None:
         self.is_committing = False
-        self._connection: Connection | None = None
+        self._driver: Any = None
         self._changing = threading.Lock()
 
     @contextmanager
     def on(self, connection: Connection) -> Iterator[None]:
         """`connection` is in use by this attempt for as long as the context lasts."""
-        self._connection = connection
+        if not connection.invalidated:
+            self._driver = connection.connection.driver_connection
         try:
             yield
         finally:
             with self._changing:
-                self._connection = None
+                self._driver = None
 
     def break_off(self) -> None:
-        """Shut the socket down: whoever waits for the server's answer gets an error at once."""
+        """Shut the socket down: the thread that waits for the server's answer gets an error."""
         with self._changing:
-            if self._connection is None:
+            if self._driver is None or self._driver.closed:
                 return
-            driver: Any = self._connection.connection.driver_connection
-            with socket.socket(fileno=os.dup(driver.fileno())) as copied:
+            with socket.socket(fileno=os.dup(self._driver.fileno())) as copied:
                 copied.shutdown(socket.SHUT_RDWR)
 
 
