@@ -44,11 +44,11 @@ async def test_the_later_of_two_ends_holds(store: Store) -> None:
     assert 55 < (await closed(store))["views.open"] <= 60
 
 
+@pytest.mark.parametrize("any_database", ["sqlite"], indirect=True)
 async def test_what_a_clock_that_was_wrong_has_stored_closes_nothing(
     database: TestDatabase,
 ) -> None:
-    if database.kind != "sqlite":
-        pytest.skip("only the clock of a file is that of the machine")
+    """Only the clock of a file is that of the machine."""
     store = database.open_store()
     await close(store, "views.open", 5)
     with closing(sqlite3.connect(database.url.removeprefix("sqlite:///"))) as file, file:

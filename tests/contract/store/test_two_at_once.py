@@ -36,6 +36,7 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
+from bot.usecases.pausing.group_cards import group_card_of
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_history import end_pause
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
@@ -288,9 +289,10 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         told_together=frozenset({CHANNEL}),
     )
     async with processes.one.begin() as transaction:
-        act_id = await transaction.group_acts.add(act)
+        act = replace(act, group_act_id=await transaction.group_acts.add(act))
+        await transaction.group_acts.end(act.group_act_id, (), NOW)
         await tell_urgently(transaction, event_subject(99), [CHANNEL], NOW)
-    part = as_part(replace(make_record(), action=Action.UNPAUSE), replace(act, group_act_id=act_id))
+    part = as_part(replace(make_record(), action=Action.UNPAUSE), act)
 
     async def log_tells() -> None:
         async with processes.two.begin() as transaction:
@@ -304,7 +306,9 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW)
     await routing
 
-    assert await processes.told(SubjectKind.GROUP, act_id, CHANNEL)
+    async with processes.one.begin() as transaction:
+        (card,) = await transaction.cards.of(group_card_of(act))
+    assert await processes.told(SubjectKind.CARD, card.card_id, CHANNEL)
 
 
 async def test_first_posts_are_folded_while_what_changes_one_is_routed(
