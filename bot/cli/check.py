@@ -161,7 +161,7 @@ async def _database(url: str) -> Sequence[Finding]:
     async def look() -> Iterable[Finding]:
         return await inspect_database(
             partial(asyncio.to_thread, migrate.current_revision, url),
-            migrate.known_revisions(),
+            migrate.head_revision(),
             at_start=url.startswith("sqlite:"),
         )
 

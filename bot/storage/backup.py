@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import Engine, Row, func, inspect, text, update
+from sqlalchemy import Engine, Row, func, text, update
 
 from bot.domain.deliveries import DeliveryState
 from bot.domain.errors import StoreUnavailable, StoreUnusable
@@ -19,8 +18,7 @@ from bot.storage.column_types import EPOCH
 from bot.storage.engines import APPLICATION, create_engine, sqlite_path
 from bot.storage.failures import as_store_errors
 from bot.storage.presence import Presence
-from bot.storage.tables import deliveries, leases, metadata
-from bot.storage.versions import refuse_newer
+from bot.storage.tables import deliveries, leases
 
 WAIT_SECONDS = 60.0
 ENDING_SECONDS = 3.0
@@ -77,14 +75,13 @@ def restore(url: str, file: Path) -> Path | None:
 
 
 async def make_ready(url: str, clock: Clock) -> None:
-    """What pg_restore has put back, under whichever program, is looked after before it posts.
+    """Prepare the copy that pg_restore has put into the database, before the bot posts.
 
-    Raises StoreUnavailable, also while a process has the database in use, and StoreUnusable for a
-    copy that a newer program made; then nothing has changed.
+    Brings it to this program's schema. Raises StoreUnavailable, also while a process has the
+    database in use, and StoreUnusable when there is no such copy; then nothing has changed.
     """
     await _refuse_in_use(url, clock)
-    _drop_what_came_later(url)
-    _distrust(url)
+    _prepare(url, "there is no database of mqbot")
 
 
 def _put(file: Path, target: Path) -> Path | None:
@@ -93,7 +90,7 @@ def _put(file: Path, target: Path) -> Path | None:
         try:
             _copy(file, beside)
             _give_to_owner(beside, target if target.exists() else target.parent)
-            _prepare(file, f"sqlite:///{beside}")
+            _prepare(f"sqlite:///{beside}", f"{file} is no database of mqbot")
             with closing(sqlite3.connect(beside)) as connection:
                 connection.execute("PRAGMA journal_mode=DELETE")
             kept = _set_aside(target)
@@ -105,9 +102,9 @@ def _put(file: Path, target: Path) -> Path | None:
     return kept
 
 
-def _prepare(file: Path, url: str) -> None:
+def _prepare(url: str, otherwise: str) -> None:
     if migrate.current_revision(url) is None:
-        raise StoreUnusable(f"{file} is no database of mqbot")
+        raise StoreUnusable(otherwise)
     migrate.upgrade(url)
     _distrust(url)
 
@@ -140,35 +137,6 @@ _CONNECTED = text(
     " WHERE datname = current_database() AND application_name = :name AND pid <> pg_backend_pid()"
     " ORDER BY address, pid"
 )
-
-
-def _drop_what_came_later(url: str) -> None:
-    """pg_restore leaves what the copy does not have, and the next migration stumbles on it."""
-    revision = migrate.current_revision(url)
-    if revision is None:
-        raise StoreUnusable("there is no database of mqbot")
-    refuse_newer(revision)
-    known = _tables_at(revision)
-    later = [table for table in metadata.sorted_tables if table.name not in known]
-    engine = create_engine(url)
-    try:
-        with as_store_errors(), engine.begin() as connection:
-            metadata.drop_all(connection, tables=later)
-    finally:
-        engine.dispose()
-
-
-def _tables_at(revision: str) -> frozenset[str]:
-    """The names of a revision's tables; only the migrations know them."""
-    with TemporaryDirectory() as folder:
-        url = f"sqlite:///{folder}/schema"
-        migrate.upgrade(url, revision)
-        engine = create_engine(url)
-        try:
-            with engine.connect() as connection:
-                return frozenset(inspect(connection).get_table_names())
-        finally:
-            engine.dispose()
 
 
 def _distrust(url: str) -> None:

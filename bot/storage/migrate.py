@@ -1,34 +1,36 @@
-"""Bringing a database to this program's schema."""
+"""The schema's revision: which one a database is at, and bringing it to this program's."""
 
 import errno
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.storage.engines import create_engine, sqlite_path
 from bot.storage.failures import as_store_errors
-from bot.storage.versions import head_revision, known_revisions, refuse_newer, revision_of
-
-__all__ = ["current_revision", "head_revision", "is_current", "known_revisions", "upgrade"]
 
 HEAD = "head"
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+_FIRST_EDITION = re.compile(r"00\d\d")
+"""The revisions of the first edition were bare numbers; today's have a word behind theirs."""
 
 _LOCK_KEY = 0x6D71626F74
 """PostgreSQL's advisory locks have numbers for names; this one is "mqbot" in ASCII."""
 
 
 def upgrade(url: str, revision: str = HEAD) -> None:
-    """Apply what is missing up to `revision`, all of it or, when a step fails, nothing.
+    """Apply what is missing up to `revision`: all of it, or nothing if a step fails.
 
-    Two processes that call this at once wait for each other. A SQLite file, for its owner alone,
-    and its folder are made when they do not exist. Raises StoreUnavailable, StoreUnusable when the
-    database was made by a newer version of this program, and ValueError for a bad address.
+    Two processes that call this at once wait for each other. Creates a missing SQLite file, for
+    its owner alone, and its folder. Raises StoreUnavailable, StoreUnusable when the first edition
+    or a newer version of this program made the database, and ValueError for a bad address.
     """
     _make_file(url)
     with _open(url) as connection:
@@ -36,32 +38,68 @@ def upgrade(url: str, revision: str = HEAD) -> None:
             # Waiting for another process's migration may take longer than a transaction may.
             connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"))
-        if revision == HEAD and revision_of(connection) == head_revision():
-            return
-        # A quarter of a second to import, for what most starts have no use for.
-        steps = import_module("bot.storage.migration_steps")
-        steps.apply(connection, revision)
+        if _revision_of(connection) != head_revision():
+            _apply(connection, revision)
 
 
 def current_revision(url: str) -> str | None:
-    """The revision the database is at; None for an empty one, or for a file that could be made.
+    """The revision the database is at; None for an empty one, or for a file that can be created.
 
-    Raises StoreUnusable for one that could not. Nothing is created.
+    Raises as `upgrade` does, but creates nothing.
     """
     if url.startswith("sqlite:") and not _is_there(sqlite_path(url)):
         return None
     with _open(url) as connection:
-        return revision_of(connection)
+        return _revision_of(connection)
 
 
 def is_current(url: str) -> bool:
-    """Whether the database has exactly the schema this program was written for.
+    """Whether the database has exactly this program's schema. Raises as `current_revision`."""
+    return current_revision(url) == head_revision()
 
-    Raises StoreUnusable when a newer version of this program made it.
-    """
-    revision = current_revision(url)
-    refuse_newer(revision)
-    return revision == head_revision()
+
+def head_revision() -> str:
+    """The revision this program was written for."""
+    return known_revisions()[-1]
+
+
+def known_revisions() -> Sequence[str]:
+    """The revisions this program knows, the oldest first: the names of their files."""
+    revisions = sorted(path.stem for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+    if not revisions:
+        raise StoreUnavailable("the migrations are not installed with the program")
+    return revisions
+
+
+def _revision_of(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    if revision is None or revision in known_revisions():
+        return revision
+    if _FIRST_EDITION.fullmatch(revision):
+        advice = {
+            "sqlite": "move the file away, and the bot starts with a new one",
+            "postgresql": "create a new database and set DATABASE_URL to it",
+        }
+        raise StoreUnusable(
+            f"the first edition of mqbot made this database (revision {revision}), and this version"
+            f" can't use it: {advice[connection.dialect.name]}"
+        )
+    raise StoreUnusable(
+        f"the database is at revision {revision}, made by a newer version of this program"
+    )
+
+
+def _apply(connection: Connection, revision: str) -> None:
+    # A quarter of a second to import, which a start without a migration saves.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    configuration = Config(attributes={"connection": connection})
+    # The option is read with interpolation: a percent sign in the path would be taken for one.
+    configuration.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    command.upgrade(configuration, revision)
 
 
 @contextmanager

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
-from bot.domain.errors import MergeQueueError, PauseNotOffered, StoreUnavailable
+from bot.domain.errors import (
+    MergeQueueError,
+    PauseNotOffered,
+    StoreUnavailable,
+    StoreUnusable,
+)
 from bot.domain.event_log import BELIEVED_ALONE, Window
 from bot.domain.inspection import Area, Finding, InspectionFailed
 from bot.domain.queue import QueueStatus
@@ -225,23 +230,23 @@ class InspectSlack:
 
 
 async def inspect_database(
-    current: Callable[[], Awaitable[str | None]], known: Sequence[str], *, at_start: bool
+    current: Callable[[], Awaitable[str | None]], wanted: str, *, at_start: bool
 ) -> Sequence[Finding]:
     """Whether it can be reached and has this program's schema, or gets it at the start.
 
-    `known`: the revisions that this program knows, the newest last. `at_start`: whether the
-    program brings the database to that one when it starts.
+    `wanted`: the revision of that schema. `at_start`: whether the program brings the database to
+    it when it starts.
     """
     try:
         revision = await current()
+    except StoreUnusable as error:
+        return [of_machine.database_not_to_be_opened(error.cause)]
     except StoreUnavailable as error:
         return [of_machine.database_unusable(error.cause)]
     except ValueError as error:
         return [of_machine.database_not_to_be_opened(str(error))]
-    if revision == known[-1]:
+    if revision == wanted:
         return [of_machine.database_current(revision)]
-    if at_start and (revision is None or revision in known):
-        return [of_machine.database_next_start(revision, known[-1])]
-    if revision is None:
-        return [of_machine.database_empty()]
-    return [of_machine.database_other(revision, known[-1])]
+    if at_start:
+        return [of_machine.database_next_start(revision, wanted)]
+    return [of_machine.database_behind(revision, wanted)]

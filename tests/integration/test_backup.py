@@ -161,15 +161,21 @@ def test_what_is_no_copy_is_refused_and_nothing_changes(
     assert unfinished(tmp_path) == []
 
 
-def test_a_copy_of_a_newer_program_is_refused(sqlite_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("revision", "sentence"), [("9999", "made by a newer version"), ("0026", "first edition")]
+)
+def test_a_copy_of_another_program_is_refused(
+    sqlite_url: str, tmp_path: Path, revision: str, sentence: str
+) -> None:
     copy = tmp_path / "copy"
     run("backup", str(copy), url=sqlite_url)
     with closing(sqlite3.connect(copy)) as database:
-        database.execute("UPDATE alembic_version SET version_num = '9999'")
+        database.execute("UPDATE alembic_version SET version_num = ?", [revision])
         database.commit()
     result = run("restore", str(copy), url=sqlite_url)
     assert result.exit_code == 2
-    assert "made by a newer version" in result.stderr
+    assert sentence in result.stderr
+    assert rows(sqlite_path(sqlite_url), "SELECT count(*) FROM deliveries") == [(0,)]
 
 
 def test_the_wrong_kind_of_database_is_named() -> None:
@@ -203,23 +209,25 @@ async def test_postgresql_is_dumped_and_restored_in_two_commands(
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("revision", ["0003", "0010", "0017"])
-async def test_an_older_copy_is_put_back_over_a_newer_postgresql_database(
-    postgres_server: PostgresServer, revision: str
+async def test_a_copy_is_put_back_over_the_postgresql_database_it_was_made_from(
+    postgres_server: PostgresServer,
 ) -> None:
-    """As docs/operations says it, word for word, with tables that the copy knows nothing of."""
-    url = postgres_server.url(postgres_server.create_database())
-    migrate.upgrade(url, revision)
-    postgres_server.execute("CREATE TABLE somebody_elses (one int)", url.rpartition("/")[2])
-    copy = f"data/{revision}.dump"
-    postgres_server.tool("pg_dump", "-Fc", "-f", copy, url)
+    """As docs/operations says it, word for word."""
+    name = postgres_server.create_database()
+    url = postgres_server.url(name)
     migrate.upgrade(url)
-    postgres_server.tool("pg_restore", "--clean", "--if-exists", "--no-owner", "-d", url, copy)
-    for command in ("restore", "migrate"):
-        result = await asyncio.to_thread(run, command, url=url)
-        assert result.exit_code == 0, result.output
+    postgres_server.execute("CREATE TABLE somebody_elses (one int)", name)
+    postgres_server.execute("INSERT INTO seen_requests VALUES ('before', 1)", name)
+    postgres_server.tool("pg_dump", "-Fc", "-f", "data/same.dump", url)
+    postgres_server.execute("INSERT INTO seen_requests VALUES ('since', 1)", name)
+    postgres_server.tool(
+        "pg_restore", "--clean", "--if-exists", "--no-owner", "-d", url, "data/same.dump"
+    )
+    result = await asyncio.to_thread(run, "restore", url=url)
+    assert result.exit_code == 0, result.output
     assert migrate.is_current(url)
-    assert postgres_server.execute("SELECT * FROM somebody_elses", url.rpartition("/")[2]) == ""
+    assert postgres_server.execute("SELECT request_key FROM seen_requests", name) == "before"
+    assert postgres_server.execute("SELECT * FROM somebody_elses", name) == ""
 
 
 @pytest.mark.postgres

@@ -306,11 +306,26 @@ async def test_a_sqlite_file_that_is_not_there_is_well_and_is_not_made(
     assert not path.parent.exists()
 
 
-async def test_a_sqlite_file_of_the_version_before_is_well(installation: Installation) -> None:
-    _put_at_revision("0001", installation)
+@pytest.mark.parametrize("at_start", [True, False])
+async def test_a_database_of_the_version_before_is_migrated_at_the_start_or_by_hand(
+    *, at_start: bool
+) -> None:
+    async def current() -> str:
+        return "0001_initial"
+
+    (found,) = await inspect_database(current, "0002_later", at_start=at_start)
+    assert found.standing is (Standing.OK if at_start else Standing.WRONG)
+    assert found.sentence.startswith("It is at revision 0001_initial")
+    assert found.mend == (None if at_start else "Run: mqbot migrate")
+
+
+async def test_a_database_of_the_first_edition_is_said(installation: Installation) -> None:
+    _put_at_revision("0017", installation)
     report = await installation.check("--json")
-    assert (report.code, report.not_well) == (0, set())
-    assert report.of("database")["sentence"].startswith("It is at revision 0001; mqbot brings it")
+    assert report.code == 1
+    sentence = report.of("database")["sentence"]
+    assert "the first edition of mqbot made this database (revision 0017)" in sentence
+    assert "move the file away" in sentence
 
 
 @pytest.mark.postgres
@@ -338,7 +353,7 @@ async def test_a_database_of_another_version_is_said(installation: Installation)
     _put_at_revision("ffff", installation)
     report = await installation.check("--json")
     assert report.code == 1
-    assert "It is at revision ffff" in report.of("database")["sentence"]
+    assert "at revision ffff, made by a newer version" in report.of("database")["sentence"]
 
 
 async def test_a_refused_api_credential_is_said(installation: Installation) -> None:
@@ -583,7 +598,7 @@ async def test_a_database_path_that_run_refuses_is_wrong(
     url = f"sqlite:///{tmp_path}/{path}"
     found = await inspect_database(
         partial(asyncio.to_thread, migrate.current_revision, url),
-        migrate.known_revisions(),
+        migrate.head_revision(),
         at_start=True,
     )
     assert [one.standing for one in found] == [Standing.WRONG]

@@ -15,7 +15,10 @@ from tests.support.postgres import PostgresServer
 NOBODY = "postgresql://mqbot:sesame@127.0.0.1:9/mqbot"
 OF_A_SERVER = ["run", "migrate", "audit", "restore"]
 OF_A_FILE = ["run", "migrate", "audit", "backup", "restore"]
-NEWER = "made by a newer version of this program"
+NOT_OURS = {
+    "9999": "made by a newer version of this program",
+    "0026": "the first edition of mqbot made this database (revision 0026)",
+}
 
 
 async def complaint(folder: Path, command: str, url: str, code: int) -> str:
@@ -60,27 +63,32 @@ async def test_a_file_that_is_no_database_is_never_one(tmp_path: Path, command: 
         assert str(tmp_path / "bot.sqlite3") in said
 
 
+@pytest.mark.parametrize("revision", NOT_OURS)
 @pytest.mark.parametrize("command", ["run", "migrate", "audit", "restore"])
-async def test_a_file_of_a_newer_version_is_refused_by_name(tmp_path: Path, command: str) -> None:
+async def test_a_file_of_another_version_is_refused_by_name(
+    tmp_path: Path, command: str, revision: str
+) -> None:
     copy = tmp_path / "copy.sqlite3"
     await _database(copy)
-    _put_at_a_newer_revision(copy)
+    _put_at_revision(revision, copy)
     url = await _database(tmp_path / "bot.sqlite3")
     if command != "restore":
-        _put_at_a_newer_revision(tmp_path / "bot.sqlite3")
-    assert NEWER in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
+        _put_at_revision(revision, tmp_path / "bot.sqlite3")
+    assert NOT_OURS[revision] in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
 
 
 @pytest.mark.postgres
+@pytest.mark.parametrize("revision", NOT_OURS)
 @pytest.mark.parametrize("command", OF_A_SERVER)
-async def test_a_server_s_database_of_a_newer_version_is_refused_by_name(
-    tmp_path: Path, command: str, postgres_server: PostgresServer
+async def test_a_server_s_database_of_another_version_is_refused_by_name(
+    tmp_path: Path, command: str, revision: str, postgres_server: PostgresServer
 ) -> None:
     name = postgres_server.create_database()
     url = postgres_server.url(name)
     migrate.upgrade(url)
-    postgres_server.execute("UPDATE alembic_version SET version_num = '9999'", name)
-    assert NEWER in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
+    changed = f"UPDATE alembic_version SET version_num = '{revision}'"  # noqa: S608  # words of this file
+    postgres_server.execute(changed, name)
+    assert NOT_OURS[revision] in await complaint(tmp_path, command, url, CONFIGURATION_EXIT)
 
 
 @pytest.mark.parametrize("command", OF_A_FILE)
@@ -103,6 +111,6 @@ async def _database(path: Path) -> str:
     return url
 
 
-def _put_at_a_newer_revision(path: Path) -> None:
+def _put_at_revision(revision: str, path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("UPDATE alembic_version SET version_num = ?", [revision])

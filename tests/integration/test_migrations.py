@@ -1,22 +1,22 @@
-"""Migrations: every revision on the data of the one before it, on both databases."""
+"""Migrations: every revision, on the data of the ones before it, on both databases."""
 
 import asyncio
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import time, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import IntegrityError
 
 import bot
@@ -25,25 +25,21 @@ from bot.domain.deliveries import delivered
 from bot.domain.digests import DigestTime
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.event_log import Walk, Window
+from bot.domain.notices import Notice
 from bot.domain.subscriptions import Style
 from bot.storage import migrate
 from bot.storage.column_types import EPOCH, MICROSECOND
 from bot.storage.engines import create_engine
 from bot.storage.tables import metadata
-from bot.storage.transactions import SqlStore
+from bot.storage.transactions import SqlStore, Transaction
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer, postgres_or_skip
 from tests.support.stored import SHOP, SITE, event_subject
 
+T = TypeVar("T")
+
 DATA = Path(__file__).parent / "migration_data"
 PACKAGE = Path(bot.__file__).parent
-
-
-def revisions() -> list[str]:
-    configuration = Config()
-    configuration.set_main_option("script_location", str(PACKAGE / "storage" / "migrations"))
-    scripts = ScriptDirectory.from_config(configuration)
-    return [each.revision for each in scripts.walk_revisions()][::-1]
 
 
 def statements_of(revision: str) -> list[str]:
@@ -78,8 +74,9 @@ def connected(url: str) -> Iterator[Connection]:
         engine.dispose()
 
 
-async def migrate_with_data(url: str) -> None:
-    for revision in revisions():
+def migrate_with_data(url: str) -> None:
+    """Each revision on the data of the one before; a new one brings a file for what it adds."""
+    for revision in migrate.known_revisions():
         migrate.upgrade(url, revision)
         assert migrate.current_revision(url) == revision
         with connected(url) as connection:
@@ -88,97 +85,160 @@ async def migrate_with_data(url: str) -> None:
     assert migrate.is_current(url)
 
 
-async def test_every_revision_keeps_what_was_read_and_heard(empty_url: str) -> None:
-    await migrate_with_data(empty_url)
-    store = SqlStore(create_engine(empty_url, **PATIENT))
-    async with store.begin() as transaction:
-        positions = await transaction.positions.load([SITE, SHOP])
-        events = await transaction.events.get([event_subject(2)])
-        unrouted = await transaction.events.unrouted(SITE)
-        pull_requests = await transaction.pull_requests.get(SITE, [41])
-        heard = await transaction.subscriptions.of_repository(SITE)
-        paused = await transaction.audit.latest(SITE, Action.PAUSE)
-        default = await transaction.channel_defaults.of("C9")
-    await store.close()
-
-    window = Window(at(1772368100000000), at(1772371845123456))
-    assert positions[SITE].walk == Walk(window, "opaque==", at(1772368244000000))
-    assert positions[SHOP].walk is None
-    assert unrouted == [events[event_subject(2)]]
-    assert unrouted[0].details == {"queue_name": "default", "reason": "merged é"}
-    assert pull_requests[41].title == "Add search"
-    assert [each.except_logins for each in heard] == [{"renovate[bot]"}, set(), set()]
-    assert [each.style for each in heard] == [Style.THREAD, Style.THREAD, Style.DIGEST]
-    assert heard[2].branches == {"main", "release/*"}
-    assert heard[2].digest == DigestTime(time(9), "Europe/Paris")
-    assert default == SITE
-    assert paused[0].actor.name == "Ada"
+async def read(url: str, body: Callable[[Transaction], T]) -> T:
+    """What `body` reads after all revisions on all data."""
+    migrate_with_data(url)
+    store = SqlStore(create_engine(url, **PATIENT))
+    try:
+        return await store.run(body)
+    finally:
+        await store.close()
 
 
-async def test_every_revision_keeps_what_waits_to_be_posted(empty_url: str) -> None:
-    await migrate_with_data(empty_url)
-    now = at(1772368900000000)
-    later = now + timedelta(seconds=60)
-    store = SqlStore(create_engine(empty_url, **PATIENT))
-    async with store.begin() as transaction:
-        summary = await transaction.outbox.summary()
-        claimed = await transaction.outbox.claim(
-            now=now, claimed_until=later, channels=9, per_channel=9
+async def test_what_was_read_of_the_logs_is_there(empty_url: str) -> None:
+    def log(transaction: Transaction) -> None:
+        positions = transaction.positions.load([SITE, SHOP])
+        assert positions[SITE].walk == Walk(
+            Window(at(1772368100000000), at(1772371845123456)), "opaque==", at(1772368244000000)
         )
-        await transaction.outbox.record([delivered(each, "1.1", now) for each in claimed])
-        settled = await transaction.outbox.summary()
-        leases = await transaction.leases.claim(
+        assert positions[SHOP].walk is None
+        assert len(transaction.polls.latest([SITE])[SITE].types) == 2
+        (unrouted,) = transaction.events.unrouted(SITE)
+        assert unrouted == transaction.events.get([event_subject(2)])[event_subject(2)]
+        assert unrouted.details == {"queue_name": "default", "reason": "merged é"}
+        assert transaction.pull_requests.get(SITE, [41])[41].title == "Add search"
+        assert transaction.stays.get(SITE, ["41-1"])["41-1"].entered
+        assert transaction.bisections.get(SITE, ["9001"])["9001"].pull_requests == {41, 42}
+        (outage,) = transaction.stalenesses.active()
+        assert outage.told_at == at(1772368905123456)
+        (alert,) = transaction.queue_condition.active(SITE)
+        assert alert.value == 5460
+        assert transaction.queue_condition.streak(SITE).failures == 3
+
+    await read(empty_url, log)
+
+
+async def test_what_people_chose_and_did_is_there(empty_url: str) -> None:
+    def people(transaction: Transaction) -> None:
+        heard = transaction.subscriptions.of_repository(SITE)
+        assert [each.except_logins for each in heard] == [{"renovate[bot]"}, set(), set()]
+        assert [each.style for each in heard] == [Style.THREAD, Style.THREAD, Style.DIGEST]
+        assert heard[2].branches == {"main", "release/*"}
+        assert heard[2].digest == DigestTime(time(9), "Europe/Paris")
+        assert transaction.channel_defaults.of("C9") == SITE
+        assert transaction.audit.latest(SITE, Action.PAUSE)[0].actor.name == "Ada"
+        assert transaction.accounts.logins(["U1"]) == {"U1": "ada"}
+        assert transaction.notices.chosen(["U1"]) == {
+            "U1": {Notice.MENTION: False, Notice.FAILURE: True}
+        }
+        now, until = at(1772368800000000), at(1772369400000000)
+        added = [
+            transaction.seen_requests.add(key, now=now, until=until)
+            for key in ("8c4b1f", "e3b0c4", "d41d8c")
+        ]
+        assert added == [False, False, True]
+
+    await read(empty_url, people)
+
+
+async def test_pauses_and_what_belongs_to_them_are_there(empty_url: str) -> None:
+    def pausing(transaction: Transaction) -> None:
+        (pause,) = transaction.pauses.open([SITE, SHOP])
+        assert (pause.reason, pause.group_act_id) == ("deploying 4.2", 1)
+        assert pause.joined == {44, 45}
+        assert transaction.resume_watchers.waiting([pause.pause_id]) == {"U2"}
+        timer = transaction.timers.of(SITE, pause.paused_at)
+        assert timer is not None
+        assert timer.lifts_at == at(1772372445123456)
+        assert transaction.reminders.get([pause.pause_id])[pause.pause_id].sent == 2
+        assert transaction.group_acts.get([1])[1].asked == "1h freeze"
+        (held,) = transaction.group_acts.held("release")
+        assert held.repository == SITE
+        (card,) = transaction.cards.due(at(1772368300000000), 9)
+        assert (card.wanted, card.shown) == (2, 1)
+        (board,) = transaction.boards.kept([SITE])
+        assert board.made_by == "alice"
+        assert transaction.boards.sights([SITE])[SITE].read_at == at(1772368845123456)
+
+    await read(empty_url, pausing)
+
+
+async def test_what_waits_to_be_posted_is_there(empty_url: str) -> None:
+    def posting(transaction: Transaction) -> None:
+        now = at(1772368900000000)
+        before = transaction.outbox.summary()
+        assert (before.pending, before.in_doubt) == (2, 1)
+        assert [parked.channel_id for parked in before.parked] == ["C2"]
+        claimed = transaction.outbox.claim(
+            now=now, claimed_until=now + timedelta(seconds=60), channels=9, per_channel=9
+        )
+        assert [(one.delivery_id, one.attempts) for one in claimed] == [
+            ("d2", 3),
+            ("d3", 1),
+            ("d4", 2),
+        ]
+        assert claimed[0].attempted_at == at(1772368250000000)
+        transaction.outbox.record([delivered(each, "1.1", now) for each in claimed])
+        assert transaction.outbox.summary().oldest_created_at is None
+
+    await read(empty_url, posting)
+
+
+async def test_what_processes_share_is_there(empty_url: str) -> None:
+    def shared(transaction: Transaction) -> None:
+        now = at(1772368900000000)
+        leases = transaction.leases.claim(
             ["poll:acme/site"], holder="worker-2", now=now, lifetime=timedelta(seconds=30)
         )
-    await store.close()
+        assert leases["poll:acme/site"].token == 5
+        workers = transaction.workers.announce("other:1", now=now, until=now + timedelta(seconds=1))
+        assert workers == {"host:7:0a1b2c3d", "other:1"}
+        ((_, jump),) = transaction.workers.clock_jumps(at(0))
+        assert jump == timedelta(hours=-1)
+        assert transaction.slack_limits.closed().keys() == {"chat.postMessage C1"}
 
-    assert (summary.pending, summary.in_doubt) == (2, 1)
-    assert [parked.channel_id for parked in summary.parked] == ["C2"]
-    assert [(each.delivery_id, each.attempts) for each in claimed] == [
-        ("d2", 3),
-        ("d3", 1),
-        ("d4", 2),
-    ]
-    assert claimed[0].attempted_at == at(1772368250000000)
-    assert settled.oldest_created_at is None
-    assert leases["poll:acme/site"].token == 5
+    await read(empty_url, shared)
 
 
 @pytest.mark.parametrize("state", ["delivered", "failed", "folded"])
-async def test_what_is_settled_has_its_time_in_every_revision(empty_url: str, state: str) -> None:
-    await migrate_with_data(empty_url)
+def test_what_is_settled_has_its_time(empty_url: str, state: str) -> None:
+    migrate_with_data(empty_url)
 
     for wrong in ("state = :state", "settled_at = 1"):
         with pytest.raises(IntegrityError):
-            await settle(empty_url, wrong, state)
-    await settle(empty_url, "state = :state, settled_at = 1", state)
+            settle(empty_url, wrong, state)
+    settle(empty_url, "state = :state, settled_at = 1", state)
 
 
-async def settle(url: str, changes: str, state: str) -> None:
-    """Change what waits to be posted since the first revision."""
+def settle(url: str, changes: str, state: str) -> None:
     changing = text(f"UPDATE deliveries SET {changes} WHERE delivery_id = 'd3'")  # noqa: S608  # words of this file
     given = {"state": state} if ":state" in changes else {}
     with connected(url) as connection:
         connection.execute(changing, given)
 
 
-async def test_every_revision_keeps_what_was_acted_upon(empty_url: str) -> None:
-    await migrate_with_data(empty_url)
-    now = at(1772368800000000)
-    until = now + timedelta(minutes=10)
-    store = SqlStore(create_engine(empty_url, **PATIENT))
-    async with store.begin() as transaction:
-        requests = transaction.seen_requests
-        known = [await requests.add(key, now=now, until=until) for key in ("8c4b1f", "e3b0c4")]
-        unknown = await requests.add("d41d8c", now=now, until=until)
-    await store.close()
-
-    assert known == [False, False]
-    assert unknown
+def test_the_data_fills_every_table(empty_url: str) -> None:
+    migrate_with_data(empty_url)
+    with connected(empty_url) as connection:
+        empty = [
+            table.name
+            for table in metadata.sorted_tables
+            if not connection.scalar(select(func.count()).select_from(table))
+        ]
+    assert empty == []
 
 
-def test_every_revision_brings_data() -> None:
-    assert sorted(path.stem for path in DATA.glob("*.sql")) == revisions()
+def test_revisions_are_named_like_their_files_and_each_brings_data() -> None:
+    configuration = Config()
+    configuration.set_main_option("script_location", str(PACKAGE / "storage" / "migrations"))
+    scripts = ScriptDirectory.from_config(configuration)
+    revisions = [each.revision for each in scripts.walk_revisions()][::-1]
+    assert list(migrate.known_revisions()) == revisions
+    assert sorted(path.stem for path in DATA.glob("*.sql")) == revisions
+
+
+def test_every_table_says_what_one_row_is() -> None:
+    assert [table.name for table in metadata.sorted_tables if not table.comment] == []
 
 
 def differences(connection: Connection) -> list[Any]:
@@ -205,7 +265,7 @@ def definitions(connection: Connection) -> list[tuple[str, list[str]]]:
 
 
 def parts_of(definition: str) -> list[str]:
-    """SQLite writes a column that was added later behind the others, without a line of its own."""
+    """SQLite writes a column that is added later behind the others, without a line of its own."""
     parts = re.split(r"[\n,]", definition.strip().removesuffix(")"))
     return sorted(part.strip() for part in parts if part.strip())
 
@@ -276,6 +336,34 @@ async def test_a_database_of_a_newer_program_is_left_alone(empty_url: str) -> No
         migrate.is_current(empty_url)
     with pytest.raises(StoreUnusable, match="9999"):
         migrate.upgrade(empty_url)
+
+
+@pytest.mark.parametrize("revision", ["0001", "0026"])
+async def test_a_database_of_the_first_edition_is_refused_with_what_to_do(
+    empty_url: str, revision: str
+) -> None:
+    migrate.upgrade(empty_url)
+    with connected(empty_url) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :old"), {"old": revision})
+    advice = "move the file away" if empty_url.startswith("sqlite") else "create a new database"
+    sentence = rf"first edition of mqbot .*\(revision {revision}\).*: {advice}"
+
+    for refused in (migrate.current_revision, migrate.is_current, migrate.upgrade):
+        with pytest.raises(StoreUnusable, match=sentence):
+            refused(empty_url)
+
+
+def test_a_file_of_the_first_edition_stays_as_it_is(tmp_path: Path) -> None:
+    path, url = tmp_path / "old.sqlite3", f"sqlite:///{tmp_path}/old.sqlite3"
+    with connected(url) as connection:
+        connection.exec_driver_sql("CREATE TABLE alembic_version (version_num TEXT)")
+        connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('0026')")
+    before = path.read_bytes()
+
+    with pytest.raises(StoreUnusable, match="first edition"):
+        migrate.upgrade(url)
+
+    assert path.read_bytes() == before
 
 
 def test_migrations_work_from_any_folder_the_program_is_installed_in(tmp_path: Path) -> None:

@@ -181,9 +181,10 @@ def test_every_module_says_what_it_is_for_in_one_docstring() -> None:
 
 
 def test_no_module_is_longer_than_a_room() -> None:
+    # A migration is one list of tables, and is never changed once it is released.
     long = {
         module: lines
         for module, path in modules()
-        if (lines := len(path.read_text("utf-8").splitlines())) > 400
+        if (lines := len(path.read_text("utf-8").splitlines())) > 400 and ".versions." not in module
     }
     assert long == {}

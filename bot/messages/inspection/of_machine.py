@@ -67,23 +67,19 @@ def database_current(revision: str) -> Finding:
     )
 
 
-def database_empty() -> Finding:
-    return wrong(Area.DATABASE, "schema", "It has no tables yet.", "Run: mqbot migrate")
-
-
 def database_next_start(revision: str | None, wanted: str) -> Finding:
     """Of a SQLite file, which is migrated by whoever opens it next."""
-    found = "It has no tables yet" if revision is None else f"It is at revision {revision}"
+    found = _found(revision)
     return ok(Area.DATABASE, "schema", f"{found}; mqbot brings it to {wanted} when it starts.")
 
 
-def database_other(revision: str, wanted: str) -> Finding:
-    return wrong(
-        Area.DATABASE,
-        "schema",
-        f"It is at revision {revision}; this version needs {wanted}.",
-        "Run: mqbot migrate. If the database is newer than the program, install the newer one.",
-    )
+def database_behind(revision: str | None, wanted: str) -> Finding:
+    sentence = f"{_found(revision)}; this version needs {wanted}."
+    return wrong(Area.DATABASE, "schema", sentence, "Run: mqbot migrate")
+
+
+def _found(revision: str | None) -> str:
+    return "It has no tables yet" if revision is None else f"It is at revision {revision}"
 
 
 def database_unusable(cause: str) -> Finding:
@@ -100,9 +96,13 @@ def no_deliveries_yet() -> Finding:
 
 
 def database_not_to_be_opened(cause: str) -> Finding:
-    """By this installation, whatever the state of the database."""
-    mend = "Do what is said there, or set DATABASE_URL to another database."
-    return wrong(Area.DATABASE, "connection", as_sentence(cause), mend)
+    """By this installation, however often it is tried."""
+    return wrong(
+        Area.DATABASE,
+        "connection",
+        f"It cannot be used: {as_sentence(cause)}",
+        "Set DATABASE_URL to another database, or do what it says.",
+    )
 
 
 def without_database(area: Area, subject: str) -> Finding:

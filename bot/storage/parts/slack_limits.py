@@ -35,7 +35,6 @@ class SqlSlackLimits:
                 where=or_(
                     slack_limits.c.closed_until < insert.excluded.closed_until,
                     slack_limits.c.met_at > insert.excluded.met_at,
-                    slack_limits.c.met_at.is_(None),
                 ),
             )
         )

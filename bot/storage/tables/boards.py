@@ -17,6 +17,7 @@ boards = Table(
     Column("ended_at", UtcTime),
     Column("ended_by", OutsideText),
     sqlite_autoincrement=True,
+    comment="One board in one channel, kept up to date or ended.",
 )
 KEPT = boards.c.ended_at.is_(None)
 partial_index(
@@ -39,4 +40,5 @@ board_sights = Table(
     Column("read_at", UtcTime, nullable=False),
     Column("outage", Word(Outage)),
     Column("out_since", UtcTime),
+    comment="What boards show of one repository, as last read.",
 )

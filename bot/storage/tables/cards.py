@@ -29,6 +29,7 @@ cards = Table(
     ),
     Index("ix_cards_changed_at", "changed_at"),
     sqlite_autoincrement=True,
+    comment="One message that is edited as its subject changes.",
 )
 TO_EDIT = cards.c.message_ts.is_not(None) & ~cards.c.is_lost & (cards.c.wanted > cards.c.shown)
 partial_index("ix_cards_due", cards.c.due_at, where=TO_EDIT)

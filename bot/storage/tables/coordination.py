@@ -12,6 +12,7 @@ leases = Table(
     Column("holder", Text, nullable=False),
     Column("token", BigInteger, nullable=False),
     Column("expires_at", UtcTime, nullable=False),
+    comment="One piece of work that one process at a time may do, and which one does it.",
 )
 """A released lease stays as an expired row: a token that was given out never comes back."""
 
@@ -20,25 +21,21 @@ workers = Table(
     metadata,
     Column("holder", Text, primary_key=True),
     Column("alive_until", UtcTime, nullable=False),
+    comment="One process that takes its share of the repositories.",
 )
-"""The processes that share the repositories out."""
-
 clock_jumps = Table(
     "clock_jumps",
     metadata,
-    Column("at", UtcTime, primary_key=True),
+    Column("at", UtcTime, primary_key=True, autoincrement=False),
     Column("seconds", BigInteger, nullable=False),
+    comment="One jump of a process's clock, ahead or back (negative), for mqbot check.",
 )
-"""When a process's clock was set ahead, or back (negative): for `mqbot check`."""
-
 slack_limits = Table(
     "slack_limits",
     metadata,
     Column("method", Text, primary_key=True),
     Column("closed_until", UtcTime, nullable=False),
-    Column("met_at", UtcTime),
+    Column("met_at", UtcTime, nullable=False),
+    comment="One method, or one method in one channel, that Slack closed for its rate.",
 )
-"""Methods that Slack has closed to the app for its rate, some for one channel only.
-
-Both times are the database's own. Programs before revision 0024 stored none in `met_at`.
-"""
+"""Both times are the database's own."""

@@ -1,6 +1,6 @@
 """What was read of the event logs, and how far."""
 
-from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text, false
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Table, Text
 
 from bot.storage.column_types import (
     CompactJson,
@@ -25,6 +25,7 @@ positions = Table(
     CheckConstraint(
         "(walk_received_from IS NULL) = (walk_received_to IS NULL)", name="walk_has_both_bounds"
     ),
+    comment="How far the event log of one repository has been read.",
 )
 
 polls = Table(
@@ -32,7 +33,8 @@ polls = Table(
     metadata,
     Column("repository", Repository, primary_key=True),
     Column("polled_at", UtcTime, nullable=False),
-    Column("types", SortedWords),
+    Column("types", SortedWords, nullable=False),
+    comment="The last time that one repository's event log was read to its end.",
 )
 
 events = Table(
@@ -46,9 +48,10 @@ events = Table(
     Column("base_ref", OutsideText),
     Column("session_id", OutsideText),
     Column("details", CompactJson, nullable=False),
-    Column("routed", Boolean, nullable=False, server_default=false()),
+    Column("routed", Boolean, nullable=False),
     Index("ix_events_received_at", "received_at"),
     Index("ix_events_pull_request", "repository", "pull_request", "received_at"),
+    comment="One event of a repository's event log.",
 )
 partial_index(
     "ix_events_unrouted",
@@ -68,6 +71,7 @@ stalenesses = Table(
     Column("told_at", UtcTime),
     Column("read_again", CompactJson),
     sqlite_autoincrement=True,
+    comment="One outage: event logs that could not be read, from its start to its end.",
 )
 partial_index(
     "ix_stalenesses_active",
@@ -88,6 +92,7 @@ stays = Table(
     Column("ended_at", UtcTime),
     Index("ix_stays_pull_request", "repository", "pull_request"),
     Index("ix_stays_last_at", "last_at"),
+    comment="One stay of a pull request in the queue, from entering to leaving.",
 )
 
 bisections = Table(
@@ -102,6 +107,7 @@ bisections = Table(
     Column("ended_at", UtcTime),
     Index("ix_bisections_last_at", "last_at"),
     Index("ix_bisections_of", "repository", "last_at"),
+    comment="One bisection: a failed batch that the service splits to find the culprit.",
 )
 
 pull_requests = Table(
@@ -114,4 +120,5 @@ pull_requests = Table(
     Column("author", OutsideText, nullable=False),
     Column("seen_at", UtcTime, nullable=False),
     Index("ix_pull_requests_seen_at", "seen_at"),
+    comment="What people are shown about one pull request.",
 )

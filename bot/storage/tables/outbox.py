@@ -31,10 +31,9 @@ destinations = Table(
         name="parked_whole",
     ),
     Index("ix_destinations_claimable", "claimable_at", "line"),
+    comment="One channel queue: where it starts, and when its first delivery can be claimed.",
 )
-"""One row a line: where it starts and when its first delivery can be claimed.
-
-A channel has up to three lines, named by `delivery_rows.line_of`: the ordinary one, the urgent
+"""A channel has up to three lines, named by `delivery_rows.line_of`: the ordinary one, the urgent
 one, and the one that waits for its digest.
 `head_sequence` is the first delivery that is not settled, or the next to be added.
 `claimable_at` is None when everything is settled; else the head's due time, or the time of the
@@ -61,9 +60,9 @@ deliveries = Table(
     Column("message_ts", OutsideText),
     Column("error", OutsideText),
     Column("settled_at", UtcTime),
-    Column("failures", Integer, nullable=False, server_default="0"),
+    Column("failures", Integer, nullable=False),
     Column("kind", Text),
-    Column("folded", Integer, nullable=False, server_default="0"),
+    Column("folded", Integer, nullable=False),
     Column("told_by", Text),
     Column("card_id", BigInteger),
     UniqueConstraint("line", "sequence"),
@@ -76,6 +75,7 @@ deliveries = Table(
         "(settled_at IS NOT NULL) = (state = 'delivered' OR state = 'failed' OR state = 'folded')",
         name="settled_has_time",
     ),
+    comment="One post to one channel: it waits, is being sent, is in doubt, or is settled.",
 )
 """`due_at` of a delivery that is sending is the end of its claim.
 

@@ -49,10 +49,11 @@ pauses = Table(
     Column("ended_by_name", OutsideText),
     Column("ending", Word(PauseEnding)),
     Column("end_told", Boolean, nullable=False),
-    Column("group_act_id", BigInteger, nullable=False, server_default="0"),
+    Column("group_act_id", BigInteger, nullable=False),
     UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
     CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
     sqlite_autoincrement=True,
+    comment="One pause of one repository's queue, in force or over.",
 )
 partial_index(
     "ix_pauses_open",
@@ -71,9 +72,8 @@ resume_watchers = Table(
     metadata,
     Column("pause_id", BigInteger, ForeignKey("pauses.pause_id"), primary_key=True),
     Column("user_id", Text, primary_key=True),
+    comment="One person to notify, once, when one pause ends.",
 )
-"""People to be told, once, when the queue goes on."""
-
 group_acts = Table(
     "group_acts",
     metadata,
@@ -94,6 +94,7 @@ group_acts = Table(
     Column("lifts_at", UtcTime),
     Index("ix_group_acts_latest", "group", "group_act_id"),
     sqlite_autoincrement=True,
+    comment="One pause or resume that a person asked for on a group of repositories.",
 )
 
 group_pauses = Table(
@@ -105,8 +106,9 @@ group_pauses = Table(
     Column("stored_reason", OutsideText, nullable=False),
     Column("started_at", UtcTime, nullable=False),
     Column("paused_at", UtcTime),
+    comment="One repository that the bot paused for a group and has not resumed for it.",
 )
-"""What the bot paused for a group and has not restored; `paused_at` is None until it is heard."""
+"""`paused_at` is None while the service's answer is not known."""
 
 pause_timers = Table(
     "pause_timers",
@@ -120,6 +122,7 @@ pause_timers = Table(
     Column("channel_id", Text),
     Column("state", Word(TimerState), nullable=False),
     Column("failures", Integer, nullable=False),
+    comment="The time at which one pause ends by itself.",
 )
 partial_index(
     "ix_pause_timers_due",
@@ -133,4 +136,5 @@ pause_reminders = Table(
     Column("pause_id", BigInteger, primary_key=True, autoincrement=False),
     Column("next_at", UtcTime, nullable=False),
     Column("sent", Integer, nullable=False),
+    comment="The next reminder that one pause is still in force.",
 )

@@ -27,9 +27,10 @@ subscriptions = Table(
     Column("except_logins", SortedWords, nullable=False),
     Column("created_by", Text),
     Column("created_at", UtcTime),
-    Column("style", Word(Style), nullable=False, server_default=Style.THREAD.value),
+    Column("style", Word(Style), nullable=False),
     Column("digest", DigestAt),
     Index("ix_subscriptions_repository", "repository"),
+    comment="One channel's subscription to one repository, by command or by the settings.",
 )
 
 channel_defaults = Table(
@@ -37,14 +38,13 @@ channel_defaults = Table(
     metadata,
     Column("channel_id", Text, primary_key=True),
     Column("repository", Repository, nullable=False),
+    comment="The repository that is meant in one channel when none is typed.",
 )
-"""The repository that is meant in a channel when none is typed."""
-
 audit = Table(
     "audit",
     metadata,
     Column("record_id", RowNumber, primary_key=True),
-    Column("act_id", BigInteger, nullable=False, server_default="0"),
+    Column("act_id", BigInteger, nullable=False),
     Column("at", UtcTime, nullable=False),
     Column("user_id", Text, nullable=False),
     Column("user_name", OutsideText, nullable=False),
@@ -63,13 +63,14 @@ audit = Table(
     Column("answer", OutsideText),
     Column("heard_before", OutsideText),
     Column("heard_after", OutsideText),
-    Column("group_act_id", BigInteger, nullable=False, server_default="0"),
+    Column("group_act_id", BigInteger, nullable=False),
     Column("group", Text),
     Column("lifts_at", UtcTime),
     Index("ix_audit_latest", "repository", "action", "result", "at"),
     Index("ix_audit_repository_at", "repository", "at"),
     Index("ix_audit_at", "at"),
     sqlite_autoincrement=True,
+    comment="One act of a person, or its refusal. Only old refusals are ever deleted.",
 )
 partial_index(
     "ix_audit_act_id",
@@ -84,6 +85,7 @@ accounts = Table(
     Column("login", Text, nullable=False),
     Column("linked_at", UtcTime, nullable=False),
     Index("ix_accounts_login", "login"),
+    comment="The login at the code host of one person in Slack.",
 )
 
 notice_choices = Table(
@@ -93,6 +95,7 @@ notice_choices = Table(
     Column("notice", Word(Notice), primary_key=True),
     Column("is_on", Boolean, nullable=False),
     Column("chosen_at", UtcTime, nullable=False),
+    comment="One kind of direct message that one person switched on or off.",
 )
 partial_index(
     "ix_notice_choices_on",
@@ -106,4 +109,5 @@ seen_requests = Table(
     Column("request_key", Text, primary_key=True),
     Column("until", UtcTime, nullable=False),
     Index("ix_seen_requests_until", "until"),
+    comment="One request from Slack that was acted upon, so that its repetition is not.",
 )

@@ -19,6 +19,7 @@ alerts = Table(
     Column("batch", OutsideText),
     Column("ended_at", UtcTime),
     sqlite_autoincrement=True,
+    comment="One warning about one queue, active or over.",
 )
 partial_index(
     "uq_alerts_active",
@@ -34,4 +35,5 @@ failure_streaks = Table(
     Column("repository", Repository, primary_key=True),
     Column("failures", BigInteger, nullable=False),
     Column("pull_request", BigInteger),
+    comment="How many times in a row one repository's queue has failed.",
 )

@@ -387,7 +387,8 @@ async def test_claiming_reads_no_settled_delivery(
     await add(store, make_new(1), make_new(1, channel_id="C2"))
     postgres_server.execute(
         "INSERT INTO deliveries SELECT 'old' || n, 'C1', 'C1', -n, 'event', 'acme/site', "
-        "-n, 0, 0, 'delivered', 1, NULL, 0, NULL, NULL, 1 FROM generate_series(1, 50000) n",
+        "-n, 0, 0, 'delivered', 1, NULL, 0, NULL, NULL, 1, 0, NULL, 0 "
+        "FROM generate_series(1, 50000) n",
         postgres_database,
     )
     postgres_server.execute("VACUUM ANALYZE deliveries", postgres_database)

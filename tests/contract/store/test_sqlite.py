@@ -159,8 +159,8 @@ def fill(path: Path, *, settled: int, waiting: int) -> None:
     """Give channel C1 a history and every second channel a backlog, without the adapter."""
     row = (
         "INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, "
-        "repository, subject_id, created_at, due_at, state, attempts, looks, settled_at) "
-        "VALUES (?, ?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?)"
+        "repository, subject_id, created_at, due_at, state, attempts, looks, settled_at, failures, "
+        "folded) VALUES (?, ?, ?, ?, 'event', 'acme/site', ?, 0, 0, ?, 1, 0, ?, 0, 0)"
     )
     history = (
         (f"old{n}", "C1", "C1", n + 1, 1_000_000 + n, "delivered", 1) for n in range(settled)
