@@ -92,9 +92,17 @@ def _sqlite(path: Path, wait_seconds: float) -> Engine:
         max_overflow=1,
         hide_parameters=True,
     )
+    configure_sqlite(engine)
+    return engine
+
+
+def configure_sqlite(engine: Engine) -> None:
+    """Make commits durable and let no transaction overwrite another's update.
+
+    The driver's connections need `isolation_level=None`.
+    """
     event.listen(engine, "connect", _make_durable)
     event.listen(engine, "begin", _begin_immediate)
-    return engine
 
 
 def _make_durable(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from functools import cached_property, partial
 from typing import Concatenate, ParamSpec, TypeVar
@@ -166,14 +166,14 @@ class SqlStore(ports.Store):
     """The database behind an engine of `create_engine`.
 
     SQLite has one writer thread: transactions run one at a time, in the order they were asked for.
-    PostgreSQL has as many threads as connections.
+    PostgreSQL has as many threads as connections. `threads`, when given, run them instead.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, threads: Executor | None = None) -> None:
         self.engine = engine
         self._is_sqlite = engine.dialect.name == "sqlite"
         self._limit: float | None = engine.get_execution_options().get(COMMAND_LIMIT)
-        self._threads = ThreadPoolExecutor(
+        self._threads = threads or ThreadPoolExecutor(
             1 if self._is_sqlite else CONNECTIONS, thread_name_prefix="store"
         )
         self._bridge = Bridge(self, engine, Transaction)

@@ -65,11 +65,11 @@ def lines(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.output.splitlines()]
 
 
-async def test_json_has_one_object_a_line_oldest_first(sql_database: TestDatabase) -> None:
+async def test_json_has_one_object_a_line_oldest_first(database: TestDatabase) -> None:
     records = three_records()
-    await add(sql_database.url, records)
+    await add(database.url, records)
 
-    printed = lines(await asyncio.to_thread(run, sql_database.url, "--json"))
+    printed = lines(await asyncio.to_thread(run, database.url, "--json"))
 
     assert [one["action"] for one in printed] == ["pause", "subscribe", "pause"]
     first, subscribed, refused = printed
@@ -103,12 +103,12 @@ async def test_json_has_one_object_a_line_oldest_first(sql_database: TestDatabas
     assert refused["answer"] == "409 conflict: busy"
 
 
-async def test_only_so_far_back_and_only_one_repository(sql_database: TestDatabase) -> None:
-    await add(sql_database.url, three_records())
+async def test_only_so_far_back_and_only_one_repository(database: TestDatabase) -> None:
+    await add(database.url, three_records())
 
-    since = lines(await asyncio.to_thread(run, sql_database.url, "--json", "--since", "1d"))
+    since = lines(await asyncio.to_thread(run, database.url, "--json", "--since", "1d"))
     of_shop = lines(
-        await asyncio.to_thread(run, sql_database.url, "--json", "--repository", "acme/shop")
+        await asyncio.to_thread(run, database.url, "--json", "--repository", "acme/shop")
     )
 
     assert [one["action"] for one in since] == ["subscribe", "pause"]
@@ -116,11 +116,11 @@ async def test_only_so_far_back_and_only_one_repository(sql_database: TestDataba
 
 
 async def test_the_table_is_for_the_eye_and_cannot_steer_a_terminal(
-    sql_database: TestDatabase,
+    database: TestDatabase,
 ) -> None:
-    await add(sql_database.url, three_records())
+    await add(database.url, three_records())
 
-    result = await asyncio.to_thread(run, sql_database.url)
+    result = await asyncio.to_thread(run, database.url)
 
     heading, _, subscribed, last = result.output.splitlines()
     assert heading == HEADING
@@ -130,10 +130,10 @@ async def test_the_table_is_for_the_eye_and_cannot_steer_a_terminal(
     assert " Ada (U1) " in last
 
 
-async def test_it_reads_while_a_bot_writes(sql_database: TestDatabase) -> None:
+async def test_it_reads_while_a_bot_writes(database: TestDatabase) -> None:
     """Each transaction of the export ends before the next record of the bot is stored."""
-    await add(sql_database.url, [make_record() for _ in range(STREAMED)])
-    reader, writer = sql_database.open_store(), sql_database.open_store()
+    await add(database.url, [make_record() for _ in range(STREAMED)])
+    reader, writer = database.open_store(), database.open_store()
     seen = 0
     async for _record in every_record(reader, AuditSelection()):
         seen += 1

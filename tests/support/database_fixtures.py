@@ -6,10 +6,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from bot.ports import Store
 from bot.storage import migrate
 from bot.storage.tables import metadata
-from tests.support.databases import TestDatabase, by_url, in_memory, sqlite_copy
+from bot.storage.transactions import SqlStore
+from tests.support.databases import TestDatabase, sqlite_copy
 from tests.support.postgres import PostgresServer, postgres_or_skip
 
 
@@ -46,35 +46,18 @@ def postgres_url(postgres_server: PostgresServer, postgres_database: str) -> Ite
     postgres_server.execute(f"TRUNCATE {tables} RESTART IDENTITY", postgres_database)
 
 
-_POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
-
-
-@pytest.fixture(params=["memory", "sqlite", _POSTGRES])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def any_database(request: pytest.FixtureRequest) -> TestDatabase:
-    if request.param == "memory":
-        return in_memory()
-    return by_url(request.param, request.getfixturevalue(f"{request.param}_url"))
-
-
-@pytest.fixture(params=["sqlite", _POSTGRES])
-def real_database(request: pytest.FixtureRequest) -> TestDatabase:
-    return by_url(request.param, request.getfixturevalue(f"{request.param}_url"))
+    return TestDatabase(request.param, request.getfixturevalue(f"{request.param}_url"))
 
 
 @pytest.fixture
 async def database(any_database: TestDatabase) -> AsyncIterator[TestDatabase]:
-    """Each kind of store in turn."""
+    """Each kind of database in turn."""
     async with any_database.opened:
         yield any_database
 
 
 @pytest.fixture
-async def sql_database(real_database: TestDatabase) -> AsyncIterator[TestDatabase]:
-    """Each real database in turn."""
-    async with real_database.opened:
-        yield real_database
-
-
-@pytest.fixture
-def store(database: TestDatabase) -> Store:
+def store(database: TestDatabase) -> SqlStore:
     return database.open_store()

@@ -214,11 +214,9 @@ class World:
             yield int(match[2]), match[1]
             return
         contents = self.database.contents
-        rows: list[Delivery] = [
-            one
-            for one in contents.deliveries.values()
-            if post.delivery_id in (one.delivery_id, contents.told_by.get(one.delivery_id))
-        ]
+        rows = list(contents.told_by.get(post.delivery_id, ()))
+        if post.delivery_id in contents.deliveries:
+            rows.append(contents.deliveries[post.delivery_id])
         assert len(rows) == post.message.told, "a summary says how much it tells"
         for row in rows:
             _, event, word = self.events[row.subject.subject_id - 1]

@@ -32,8 +32,8 @@ def refused(one: Delivery, at: datetime) -> Outcome:
     return Outcome([kept], parked=parked)
 
 
-async def test_a_channel_is_refused_in_two_lines_at_once(sql_database: TestDatabase) -> None:
-    store = sql_database.open_store()
+async def test_a_channel_is_refused_in_two_lines_at_once(database: TestDatabase) -> None:
+    store = database.open_store()
     await add(store, make_new(1), replace(make_new(2), urgent=True))
 
     for turn in range(ROUNDS):
@@ -47,9 +47,9 @@ async def test_a_channel_is_refused_in_two_lines_at_once(sql_database: TestDatab
 
 
 async def test_a_channel_takes_posts_again_in_two_lines_at_once(
-    sql_database: TestDatabase,
+    database: TestDatabase,
 ) -> None:
-    store = sql_database.open_store()
+    store = database.open_store()
 
     for turn in range(ROUNDS):
         at = after(400 * turn)
@@ -73,9 +73,9 @@ async def route(store: Store, event: EventRecord) -> None:
 
 
 async def test_a_first_post_ends_while_what_follows_in_its_thread_is_routed(
-    sql_database: TestDatabase,
+    database: TestDatabase,
 ) -> None:
-    store = sql_database.open_store()
+    store = database.open_store()
     async with store.begin() as transaction:
         await transaction.subscriptions.save(
             replace(make_subscription("enter", "checks"), style=Style.THREAD)

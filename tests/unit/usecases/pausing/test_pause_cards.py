@@ -1,11 +1,9 @@
 """The life of a pause's card, told by whichever source comes first, through whatever happens."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import datetime
 
 import pytest
-from typing_extensions import override
 
 from bot.domain.audit import Origin
 from bot.domain.cards import Card, CardKind, CardName
@@ -20,12 +18,13 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.messages import pause_card
 from bot.messages.pause_card import PauseView
+from bot.storage.parts.cards import SqlCards
 from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.posting.refresh_cards import AT_ONCE, RefreshCards
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status
-from tests.support.store import InMemoryStore, InMemoryTransaction
+from tests.support.store import InMemoryStore
 
 OTHER = "C0OTHER"
 PAUSED = "Queue paused: acme/site, by alice since 2026-07-20 12:00 UTC: CI runners are down"
@@ -502,36 +501,21 @@ async def test_what_changes_nothing_that_is_shown_edits_nothing() -> None:
     assert desk.world.poster.called("update") == []
 
 
-class _LaboriousStore(InMemoryStore):
+async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """To read what is to be edited takes a second for each card."""
-
-    def __init__(self, world: World) -> None:
-        super().__init__(world.database)
-        self.clock = world.clock
-
-    @override
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[InMemoryTransaction]:
-        async with super().begin() as transaction:
-            due = transaction.cards.due
-
-            async def take_long(now: datetime, limit: int) -> Sequence[Card]:
-                found = await due(now, limit)
-                self.clock.advance(len(found))
-                return found
-
-            transaction.cards.due = take_long  # type: ignore[method-assign]  # as slow as many statements
-            yield transaction
-
-
-async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made_at_once() -> None:
     desk = await begun(None, *(f"C0X{number:02}" for number in range(AT_ONCE)))
     await desk.pause()
     await desk.turns(30)
-    world = desk.world
-    desk.edits = RefreshCards(
-        _LaboriousStore(world), world.poster, world.clock, lambda _=0: None, "one", lambda: 0.5
-    )
+    due = SqlCards.due
+
+    def take_long(cards: SqlCards, now: datetime, limit: int) -> Sequence[Card]:
+        found = due(cards, now, limit)
+        desk.world.clock.advance(len(found))
+        return found
+
+    monkeypatch.setattr(SqlCards, "due", take_long)
     await desk.unpause(BOB)
     await desk.turns(60)
 

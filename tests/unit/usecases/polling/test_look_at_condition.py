@@ -9,7 +9,7 @@ import pytest
 from bot.domain.alerts import AlertKind
 from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import LeaseLost, MergeQueueUnavailable
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
 from bot.usecases.gate import Gate
@@ -81,7 +81,8 @@ class Watch:
         self.merge_queue.pauses.clear()
         async with self.store.begin() as transaction:
             for one in await transaction.pauses.open([SITE]):
-                await transaction.pauses.save(replace(one, ended_at=self.clock.now()))
+                ended = replace(one, ended_at=self.clock.now(), ending=PauseEnding.LIFTED)
+                await transaction.pauses.save(ended)
 
 
 async def test_a_head_that_waits_too_long_is_told_once_and_so_is_its_end() -> None:

@@ -25,6 +25,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.keeping import keep
 from bot.ports.measures import LogProblem, Unmeasured
+from bot.storage.parts.events import SqlEvents
 from bot.usecases.polling import reading
 from bot.usecases.polling.log_reader import STAMPED_APART
 from bot.usecases.polling.reading import IDLE_PAGES
@@ -32,7 +33,6 @@ from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.reading import Reading
-from tests.support.store import InMemoryEvents
 
 ENTER, MERGED = "action.queue.enter", "action.queue.merged"
 
@@ -576,11 +576,11 @@ async def test_an_event_that_another_process_stored_meanwhile_is_not_taken_for_r
     async with bot.store.begin() as transaction:
         await transaction.events.add_new([keep(told, SITE)])
 
-    async def none_yet(*_: object) -> bool:
+    def none_yet(*_: object) -> bool:
         return False
 
     with monkeypatch.context() as patch:
-        patch.setattr(InMemoryEvents, "any_between", none_yet)
+        patch.setattr(SqlEvents, "any_between", none_yet)
         with pytest.raises(LeaseLost):
             await bot.poll()
     assert bot.told() == []

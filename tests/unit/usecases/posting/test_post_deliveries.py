@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import delete, update
 from typing_extensions import override
 
 from bot.domain.cards import CardKind, CardName
@@ -27,7 +28,10 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
 from bot.messages.events.event_posts import event
+from bot.ports import Transaction
 from bot.ports.measures import Unmeasured
+from bot.storage import tables
+from bot.storage.outbox import SqlOutbox
 from bot.usecases.open_card import open_cards
 from bot.usecases.posting.post_deliveries import (
     CHANNELS_AT_ONCE,
@@ -44,7 +48,7 @@ from tests.support.make import (
     make_subject,
 )
 from tests.support.poster import RecordingPoster
-from tests.support.store import InMemoryDatabase, InMemoryStore, InMemoryTransaction
+from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.waiting import until
 
 LOST = PostInDoubt("ServerDisconnectedError")
@@ -629,7 +633,7 @@ async def test_a_message_that_slack_never_takes_fails_and_holds_nothing() -> Non
 async def test_what_a_delivery_tells_may_be_gone() -> None:
     bot = Posting()
     await bot.add(1, 2)
-    del bot.database.contents.events[make_subject(1)]
+    bot.database.execute(delete(tables.events).where(tables.events.c.event_id == 1))
 
     await bot.run()
 
@@ -643,10 +647,10 @@ async def test_one_delivery_that_cannot_be_rendered_becomes_plain_text_and_stops
     bot = Posting()
     await bot.add(1, 2, 3)
     await bot.add(4, channel_id="C2")
-    broken = make_event_record(
-        "action.queue.merged", event_id=2, pull_request=2, queued_at="not a time"
+    broken = {"type": "action.queue.merged", "details": {"queued_at": "not a time"}}
+    bot.database.execute(
+        update(tables.events).where(tables.events.c.event_id == 2).values(**broken)
     )
-    bot.database.contents.events[make_subject(2)] = broken
 
     await bot.run()
 
@@ -808,20 +812,16 @@ async def test_a_channel_is_refused_no_more_however_late_its_post_is_known(
     assert one.shown() == [1]
 
 
-class _SlowStore(InMemoryStore):
-    """Time passes in it."""
+class _BusyStore(InMemoryStore):
+    """Whoever wants a transaction waits longer than anything may be sent after its claim."""
 
     def __init__(self, database: InMemoryDatabase, clock: FakeClock) -> None:
         super().__init__(database)
         self.clock = clock
 
-
-class _BusyStore(_SlowStore):
-    """Whoever wants a transaction waits longer than anything may be sent after its claim."""
-
     @override
     @asynccontextmanager
-    async def begin(self) -> AsyncIterator[InMemoryTransaction]:
+    async def begin(self) -> AsyncIterator[Transaction]:
         self.clock.advance(60)
         async with super().begin() as transaction:
             yield transaction
@@ -840,31 +840,20 @@ async def test_where_every_transaction_is_waited_for_long_posts_are_made_all_the
     assert [call.method for call in bot.poster.calls] == ["post", "post"]
 
 
-class _LaboriousStore(_SlowStore):
+async def test_where_a_claim_takes_longer_than_it_lasts_less_is_claimed_until_posts_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """To claim and to read takes a second for each delivery."""
-
-    @override
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[InMemoryTransaction]:
-        async with super().begin() as transaction:
-            claim = transaction.outbox.claim
-
-            async def take_long(**how: Any) -> Sequence[Delivery]:
-                claimed = await claim(**how)
-                self.clock.advance(len(claimed))
-                return claimed
-
-            transaction.outbox.claim = take_long  # type: ignore[method-assign]  # as slow as many statements
-            yield transaction
-
-
-async def test_where_a_claim_takes_longer_than_it_lasts_less_is_claimed_until_posts_are_made() -> (
-    None
-):
     bot = Posting()
     await bot.add(*range(1, 11))
-    slow = _LaboriousStore(bot.database, bot.clock)
-    bot.use_case = PostDeliveries(slow, bot.poster, bot.clock, bot.nudge, "one", lambda: 1.0)
+    claim = SqlOutbox.claim
+
+    def take_long(outbox: SqlOutbox, **how: Any) -> Sequence[Delivery]:
+        claimed = claim(outbox, **how)
+        bot.clock.advance(len(claimed))
+        return claimed
+
+    monkeypatch.setattr(SqlOutbox, "claim", take_long)
 
     await bot.run()
     assert bot.shown() == []

@@ -1,0 +1,124 @@
+"""What a database keeps, for tests that look inside."""
+
+from collections import defaultdict
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import Engine, Select, select
+
+from bot.domain.audit import AuditRecord
+from bot.domain.cards import Card
+from bot.domain.deliveries import Delivery, Subject, SubjectKind
+from bot.domain.event_log import Position
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.group_acts import GroupAct
+from bot.domain.pause_records import PauseRecord
+from bot.domain.repository import RepositoryName
+from bot.domain.staleness import Staleness
+from bot.ports import Lease, ParkedChannel
+from bot.storage import tables
+from bot.storage.outbox.delivery_rows import FIELDS, delivery_of
+from bot.storage.transactions import Transaction
+
+
+class Contents:
+    """Each kind of row is read when it is first asked for."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def _rows(self, statement: Select[*tuple[Any, ...]]) -> list[Any]:
+        with self._engine.connect() as connection:
+            return list(connection.execute(statement).all())
+
+    def _column(self, column: Any) -> list[Any]:
+        return [row[0] for row in self._rows(select(column).order_by(column))]
+
+    @cached_property
+    def deliveries(self) -> dict[str, Delivery]:
+        """In the order in which they were added to each line."""
+        kept = tables.deliveries.c
+        rows = self._rows(select(*FIELDS).order_by(kept.created_at, kept.line, kept.sequence))
+        return {one.delivery_id: one for one in map(delivery_of, rows)}
+
+    @cached_property
+    def told_by(self) -> dict[str, list[Delivery]]:
+        """What each summary tells."""
+        kept = tables.deliveries.c
+        told: dict[str, list[Delivery]] = defaultdict(list)
+        for delivery_id, summary in self._rows(
+            select(kept.delivery_id, kept.told_by).where(kept.told_by.is_not(None))
+        ):
+            told[summary].append(self.deliveries[delivery_id])
+        return told
+
+    @cached_property
+    def parked(self) -> dict[str, ParkedChannel]:
+        with self._engine.connect() as connection:
+            found = Transaction(connection).outbox.summary().parked
+        return {one.channel_id: one for one in found}
+
+    @cached_property
+    def leases(self) -> dict[str, Lease]:
+        kept = tables.leases.c
+        rows = self._rows(select(kept.name, kept.holder, kept.token, kept.expires_at))
+        return {row.name: Lease(*row) for row in rows}
+
+    @cached_property
+    def routed(self) -> dict[Subject, bool]:
+        kept = tables.events.c
+        rows = self._rows(select(kept.repository, kept.event_id, kept.routed))
+        return {Subject(SubjectKind.EVENT, one.repository, one.event_id): one[2] for one in rows}
+
+    @cached_property
+    def events(self) -> dict[Subject, EventRecord]:
+        with self._engine.connect() as connection:
+            return dict(Transaction(connection).events.get(list(self.routed)))
+
+    @cached_property
+    def pull_requests(self) -> dict[tuple[RepositoryName, int], PullRequestRecord]:
+        kept = tables.pull_requests.c
+        keys = [(row[0], row[1]) for row in self._rows(select(kept.repository, kept.number))]
+        with self._engine.connect() as connection:
+            part = Transaction(connection).pull_requests
+            return {
+                (name, number): record
+                for name, wanted in keys
+                for number, record in part.get(name, [wanted]).items()
+            }
+
+    @cached_property
+    def positions(self) -> dict[RepositoryName, Position]:
+        names = self._column(tables.positions.c.repository)
+        with self._engine.connect() as connection:
+            return dict(Transaction(connection).positions.load(names))
+
+    @cached_property
+    def audit(self) -> dict[int, AuditRecord]:
+        ids = self._column(tables.audit.c.record_id)
+        with self._engine.connect() as connection:
+            return dict(sorted(Transaction(connection).audit.get(ids).items()))
+
+    @cached_property
+    def cards(self) -> dict[int, Card]:
+        ids = self._column(tables.cards.c.card_id)
+        with self._engine.connect() as connection:
+            return dict(sorted(Transaction(connection).cards.get(ids).items()))
+
+    @cached_property
+    def pauses(self) -> dict[int, PauseRecord]:
+        ids = self._column(tables.pauses.c.pause_id)
+        with self._engine.connect() as connection:
+            return dict(sorted(Transaction(connection).pauses.get(ids).items()))
+
+    @cached_property
+    def stalenesses(self) -> dict[int, Staleness]:
+        ids = self._column(tables.stalenesses.c.staleness_id)
+        with self._engine.connect() as connection:
+            return dict(sorted(Transaction(connection).stalenesses.get(ids).items()))
+
+    @cached_property
+    def group_acts(self) -> dict[int, GroupAct]:
+        ids = self._column(tables.group_acts.c.group_act_id)
+        with self._engine.connect() as connection:
+            return dict(sorted(Transaction(connection).group_acts.get(ids).items()))
