@@ -220,7 +220,14 @@ async def test_a_check_changes_nothing(installation: Installation) -> None:
         "users.conversations",
         "users.info",
     }
-    assert {one.method for one in installation.merge_queue.requests} <= {"GET", "OPTIONS"}
+    requests = installation.merge_queue.requests
+    assert {(one.method, one.path.partition("?")[0]) for one in requests} == {
+        ("GET", "/v1/application"),
+        ("GET", f"/v1/repos/{REPOSITORY}/logs"),
+        ("GET", f"/v1/repos/{REPOSITORY}/merge-queue/pause"),
+        ("OPTIONS", f"/v1/repos/{REPOSITORY}/merge-queue/pause"),
+        ("GET", f"/v1/repos/{REPOSITORY}/merge-queue/status"),
+    }
     assert installation.slack.socket_mode.connections == 0
 
 

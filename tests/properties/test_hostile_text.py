@@ -79,6 +79,8 @@ API = RepositoryName("acme/api")
 CHANNEL, READER = "C0MERGEQ", "U0ALICE"
 OUR_CHANNELS = {CHANNEL, "C0OLD", "C0GONE", "C1"}
 """Those that our own messages refer to: outside text never names the others."""
+WITHOUT_BLOCKS = {"a message that could not be rendered"}
+"""Plain text stands in for it; every other message has blocks."""
 
 ADDRESS = "https://code.example/"
 NAMES = ("@alice", "@channel", "@here", "@everyone", "#general", "@releasers", "<!subteam^S0ALL>")
@@ -375,9 +377,13 @@ def test_a_hundred_thousand_strings_can_do_nothing_in_slack(
     rounds = 0
     while outside.given < STRINGS / PARTS:
         for make in MAKERS:
-            assert_can_do_nothing(workspace.show(make(outside)))
+            stored = workspace.show(make(outside))
+            assert "blocks" in stored
+            assert_can_do_nothing(stored)
         # Every message there is: each with a string for all that stands in it.
-        for rendered in every_message(outside.text(), outside.url()).values():
-            assert_can_do_nothing(workspace.show(rendered))
+        for name, rendered in every_message(outside.text(), outside.url()).items():
+            stored = workspace.show(rendered)
+            assert ("blocks" in stored) == (name not in WITHOUT_BLOCKS), name
+            assert_can_do_nothing(stored)
         rounds += 1
     assert rounds > 20 / PARTS

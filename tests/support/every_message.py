@@ -145,7 +145,7 @@ def every_message(text: str, url: str) -> Rendered:
         "home without the database": home.unavailable(),
         "linked": people.linked(make_person(text), "/mq"),
         "login taken": people.taken(text),
-        "login wanted by another": people.wanted_by("U0BOB", text, "/mq"),
+        "login wanted by another": people.wanted_by("U0GRACE", text, "/mq"),
         "me": people.me(make_person(text), "/mq"),
         "merge told its author": notices.direct(
             event_posts.event(
