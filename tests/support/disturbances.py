@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, cast
+from inspect import ismethod
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from typing_extensions import override
 
@@ -16,8 +17,11 @@ from bot.domain.message import Message, Thread
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.ports import ChannelPoster, Hear, Store, Transaction
+from bot.storage.transactions import SqlStore, Transaction as SqlTransaction
 from tests.support.merge_queue import FakeMergeQueue
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Kind = Literal["crash", "freeze", "store fails"]
 _STORE_PLACES = ("begin", "inside", "committed")
 
@@ -77,27 +81,31 @@ class Steps:
         """Raises Crash or StoreUnavailable, or takes its time."""
         await asyncio.sleep(0)
         await self._awake.wait()
-        if self.is_dead:
-            raise Crash
-        self.taken += 1
-        armed = self.disturbance
-        if armed is None or self.taken < armed.at or not armed.fits(place, self.open_transactions):
+        armed = self.strike(place)
+        if armed is None:
             return
-        self.disturbance = None
-        await self._disturbed(armed)
-
-    async def _disturbed(self, armed: Disturbance) -> None:
-        if armed.kind == "crash":
-            self.is_dead = True
-            raise Crash
-        if armed.kind == "store fails":
-            raise StoreUnavailable("a disturbance")
         assert armed.meanwhile is not None
         self._awake.clear()
         try:
             await armed.meanwhile()
         finally:
             self._awake.set()
+
+    def strike(self, place: str) -> Disturbance | None:
+        """Take the step; raise Crash or StoreUnavailable, or return the freeze to go through."""
+        if self.is_dead:
+            raise Crash
+        self.taken += 1
+        armed = self.disturbance
+        if armed is None or self.taken < armed.at or not armed.fits(place, self.open_transactions):
+            return None
+        self.disturbance = None
+        if armed.kind == "crash":
+            self.is_dead = True
+            raise Crash
+        if armed.kind == "store fails":
+            raise StoreUnavailable("a disturbance")
+        return armed
 
 
 class _Part:
@@ -128,10 +136,30 @@ class _Transaction:
         return _Part(getattr(self._transaction, name), self._steps, self._place)
 
 
+class _PlainPart:
+    """A part of a transaction of `Store.run`, whose every call is a step that nobody awaits."""
+
+    def __init__(self, part: object, steps: Steps, place: str) -> None:
+        self._part = part
+        self._steps = steps
+        self._place = place
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._part, name)
+        if not ismethod(found):
+            return _PlainPart(found, self._steps, self._place)
+
+        def call(*given: Any, **named: Any) -> Any:
+            self._steps.strike(self._place)
+            return found(*given, **named)
+
+        return call
+
+
 class DisturbedStore(Store):
     """A store whose commits may go unheard."""
 
-    def __init__(self, store: Store, steps: Steps, name: str) -> None:
+    def __init__(self, store: SqlStore, steps: Steps, name: str) -> None:
         self._store = store
         self._steps = steps
         self._name = name
@@ -157,6 +185,26 @@ class DisturbedStore(Store):
         finally:
             self._steps.open_transactions -= 1
         await self._steps.step(f"{self._name} committed")
+
+    async def run(
+        self, body: Callable[Concatenate[SqlTransaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        await self._steps.step(f"{self._name} begin")
+        inside = f"{self._name} inside"
+
+        def disturbed(transaction: SqlTransaction) -> T:
+            seen = cast("SqlTransaction", _PlainPart(transaction, self._steps, inside))
+            result = body(seen, *args, **kwargs)
+            self._steps.strike(inside)
+            return result
+
+        self._steps.open_transactions += 1
+        try:
+            result = await self._store.run(disturbed)
+        finally:
+            self._steps.open_transactions -= 1
+        await self._steps.step(f"{self._name} committed")
+        return result
 
 
 class DisturbedPoster(ChannelPoster):
