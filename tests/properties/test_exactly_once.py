@@ -14,7 +14,9 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
+    run_state_machine_as_test,
 )
+from sqlalchemy import text
 from typing_extensions import override
 
 from bot.domain.errors import (
@@ -28,9 +30,12 @@ from bot.domain.errors import (
 )
 from bot.domain.events import QueueEvent
 from bot.domain.repository import RepositoryName
+from bot.storage.engines import create_engine
+from bot.storage.tables import metadata
+from tests.support.databases import PATIENT
 from tests.support.disturbances import Crash, Disturbance, Kind
 from tests.support.make import API, SITE, make_subscription
-from tests.support.store import InMemoryStore
+from tests.support.store import InlineStore, SharedDatabase
 from tests.support.told_world import CHANNELS, SUBSCRIPTIONS, WORDS, Process, World
 
 LATEST_SECONDS = 60
@@ -41,6 +46,8 @@ SHOWN_SECONDS = 5.0
 on that."""
 
 CALM_ROUNDS = 400
+
+POSTGRESQL_EXAMPLES = 20
 
 SHOWN = st.sampled_from([0.0, 1.0, SHOWN_SECONDS])
 STRUCK_WITHIN = 15
@@ -67,9 +74,12 @@ class ExactlyOnce(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.loop.set_exception_handler(_only_crashes)
-        self.world = World()
+        self.world = self.new_world()
         self.processes: list[Process] = []
         self._names = 0
+
+    def new_world(self) -> World:
+        return World()
 
     def _start(self) -> Process:
         self._names += 1
@@ -89,7 +99,7 @@ class ExactlyOnce(RuleBasedStateMachine):
         self.world.clock.advance(1)
 
     async def _subscribe(self) -> None:
-        async with InMemoryStore(self.world.database).begin() as transaction:
+        async with InlineStore(self.world.database).begin() as transaction:
             for (channel, repository), topics in SUBSCRIPTIONS.items():
                 await transaction.subscriptions.save(
                     make_subscription(*topics, channel_id=channel, repository=repository)
@@ -286,6 +296,25 @@ ExactlyOnce.TestCase.settings = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 TestExactlyOnce = ExactlyOnce.TestCase
+
+
+@pytest.mark.postgres
+def test_every_event_is_told_once_and_in_order_on_postgresql(postgres_url: str) -> None:
+    engine = create_engine(postgres_url, **PATIENT)
+    tables = ", ".join(table.name for table in metadata.sorted_tables)
+
+    class OnPostgresql(ExactlyOnce):
+        @override
+        def new_world(self) -> World:
+            database = SharedDatabase(engine)
+            database.execute(text(f"TRUNCATE {tables} RESTART IDENTITY"))
+            return World(database=database)
+
+    fewer = settings(ExactlyOnce.TestCase.settings, max_examples=POSTGRESQL_EXAMPLES)
+    try:
+        run_state_machine_as_test(OnPostgresql, settings=fewer)
+    finally:
+        engine.dispose()
 
 
 @pytest.fixture

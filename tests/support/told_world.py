@@ -30,7 +30,7 @@ from tests.support.disturbances import (
 from tests.support.make import API, SITE, make_event
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import Posted, RecordingPoster
-from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.store import InlineStore, InMemoryDatabase, SharedDatabase
 
 SUBSCRIPTIONS = {
     ("C0ONE", SITE): ("enter", "merge", "failure"),
@@ -95,8 +95,8 @@ class Process:
 
     def __post_init__(self) -> None:
         world, steps = self.world, self.steps
-        polling = DisturbedStore(InMemoryStore(world.database), steps, "polling")
-        posting = DisturbedStore(InMemoryStore(world.database), steps, "posting")
+        polling = DisturbedStore(InlineStore(world.database), steps, "polling")
+        posting = DisturbedStore(InlineStore(world.database), steps, "posting")
         self.posts = PostDeliveries(
             store=posting,
             poster=DisturbedPoster(world.poster, steps),
@@ -154,7 +154,7 @@ class World:
     """What outlives every process."""
 
     clock: FakeClock = field(default_factory=FakeClock)
-    database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
+    database: SharedDatabase = field(default_factory=InMemoryDatabase)
 
     def __post_init__(self) -> None:
         self.poster = LatePoster(self.clock)
