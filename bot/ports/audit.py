@@ -42,7 +42,3 @@ class Audit(Protocol):
     ) -> Sequence[AuditRecord]:
         """The oldest of a selection, or those next newer than `after`; oldest first."""
         ...
-
-    async def delete_refusals_before(self, at: datetime) -> int:
-        """Delete what the bot refused before that time and never asked of the service."""
-        ...

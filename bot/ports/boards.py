@@ -35,10 +35,6 @@ class Boards(Protocol):
         """Whether it was kept until now."""
         ...
 
-    async def delete_before(self, ended_before: datetime) -> int:
-        """Delete those that ended before; return how many."""
-        ...
-
     async def save_sight(self, sight: Sight) -> None:
         """Instead of the one there was of that repository."""
         ...

@@ -55,10 +55,3 @@ class GroupActs(Protocol):
     async def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
         """Those of the repositories, for whatever groups; by repository and group."""
         ...
-
-    async def delete_before(self, begun_before: datetime) -> int:
-        """Delete acts that nothing refers to any more; return how many.
-
-        A pause that is known, one that is held, a card and an unsettled delivery refer to them.
-        """
-        ...

@@ -62,10 +62,6 @@ class Cards(Protocol):
         """Its message can be edited no more."""
         ...
 
-    async def delete_before(self, changed_before: datetime) -> int:
-        """Delete closed and lost cards that did not change since; return how many."""
-        ...
-
 
 class Pauses(Protocol):
     """Pauses from beginning to end; unique by (repository, the service's time)."""
@@ -96,10 +92,6 @@ class Pauses(Protocol):
 
     async def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then and whose end no channel was told of."""
-        ...
-
-    async def delete_before(self, ended_before: datetime) -> int:
-        """Delete those whose end was told and that no card shows; return how many."""
         ...
 
 

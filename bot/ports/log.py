@@ -60,10 +60,6 @@ class Stalenesses(Protocol):
 
     async def get(self, staleness_ids: Collection[int]) -> Mapping[int, Staleness]: ...
 
-    async def delete_before(self, ended_before: datetime) -> int:
-        """Delete those that ended before; return how many."""
-        ...
-
 
 class Events(Protocol):
     """Events as kept, unique by (repository, event id)."""
@@ -105,10 +101,6 @@ class Events(Protocol):
         """The newest `limit` events of these pull requests from `since` on, oldest first."""
         ...
 
-    async def delete_before(self, received_before: datetime) -> int:
-        """Delete routed events that no unsettled delivery refers to; return how many."""
-        ...
-
 
 class Stays(Protocol):
     """Stays of pull requests in the queue, unique by (repository, key)."""
@@ -131,10 +123,6 @@ class Stays(Protocol):
         self, repository: RepositoryName, keys: Collection[str]
     ) -> Mapping[str, Stay]: ...
 
-    async def delete_before(self, last_before: datetime) -> int:
-        """Delete those in which nothing happened since; return how many."""
-        ...
-
 
 class Bisections(Protocol):
     """Bisections of batches, unique by (repository, key)."""
@@ -150,10 +138,6 @@ class Bisections(Protocol):
     async def get(
         self, repository: RepositoryName, keys: Collection[str]
     ) -> Mapping[str, Bisection]: ...
-
-    async def delete_before(self, last_before: datetime) -> int:
-        """Delete those in which nothing happened since; return how many."""
-        ...
 
 
 class PullRequests(Protocol):
@@ -175,8 +159,4 @@ class PullRequests(Protocol):
 
     async def last_seen(self, repository: RepositoryName) -> PullRequestRecord | None:
         """The one of the repository that was seen last; of any other where it has none."""
-        ...
-
-    async def delete_before(self, seen_before: datetime) -> int:
-        """Delete those not seen in a queue since; return how many."""
         ...

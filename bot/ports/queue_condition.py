@@ -35,7 +35,3 @@ class QueueCondition(Protocol):
     async def forget(self, repositories: Collection[RepositoryName], at: datetime) -> None:
         """End what lasts and begin to count anew: nobody hears of these queues any more."""
         ...
-
-    async def delete_before(self, ended_before: datetime) -> int:
-        """Delete alerts that ended before; return how many."""
-        ...

@@ -20,7 +20,3 @@ class Reminders(Protocol):
     async def save(self, plan: ReminderPlan) -> None:
         """Insert, or replace the pause's."""
         ...
-
-    async def delete_ended(self) -> int:
-        """Delete the plans of pauses that are not in force; return how many."""
-        ...

@@ -125,6 +125,10 @@ class Transaction(Protocol):
     @property
     def resume_watchers(self) -> ResumeWatchers: ...
 
+    async def prune(self, before: datetime) -> Mapping[str, int]:
+        """Delete a slice of what is older and that nothing refers to; how many rows, by table."""
+        ...
+
     async def rename_channel(self, old: str, new: str) -> bool:
         """Move all that is kept for a channel to its new id; what is there already stays.
 

@@ -30,7 +30,3 @@ class Timers(Protocol):
     async def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
         """Those that will lift a pause, the next first."""
         ...
-
-    async def delete_before(self, lifts_before: datetime) -> int:
-        """Delete those that ended and whose time lies before; return how many."""
-        ...

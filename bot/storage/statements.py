@@ -1,9 +1,10 @@
 """Running statements inside one transaction."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, fields
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -13,8 +14,10 @@ from sqlalchemy import (
     CursorResult,
     Executable,
     Row,
+    Select,
     Table,
     bindparam,
+    insert,
     literal_column,
     text,
 )
@@ -41,6 +44,7 @@ _SQLITE_NOW = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
 _POSTGRESQL_NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
 
 _T = TypeVar("_T")
+_Record = TypeVar("_Record", bound="Dataclass")
 
 Insertion = Callable[[Table], "Insert"]
 Columns = Mapping[str, Sequence[object]]
@@ -107,15 +111,32 @@ class Statements:
         if not self._is_sqlite:
             self.run(_HOLD.bindparams(space=LOCK_SPACE, name=str(name)))
 
-    def put(self, table: Table, key: Sequence[str], rows: Sequence[Mapping[str, object]]) -> None:
-        """Insert rows, or replace those with the same key; each gives all columns of the table."""
-        insert = self.insert(table)
+    def by_keys(
+        self, rows: Select[*tuple[Any, ...]], column: ColumnElement[Any], keys: Iterable[Any]
+    ) -> list[ResultRow]:
+        """Those of `rows` whose `column` is one of `keys`."""
+        found: list[ResultRow] = []
+        for some in slices(sorted(set(keys))):
+            found += self.run(rows.where(column.in_(some)))
+        return found
+
+    def add_numbered(self, table: Table, row: Mapping[str, object]) -> int:
+        """Insert a row, and return the number that the database gave it."""
+        added = self.run(insert(table).values(row).returning(*table.primary_key))
+        number: int = added.scalar_one()
+        return number
+
+    def put(self, table: Table, *rows: Mapping[str, object]) -> None:
+        """Insert rows, or replace those with the same primary key; each has all columns."""
+        if not rows:
+            return
+        new = self.insert(table)
         changed = {
-            column.name: insert.excluded[column.name]
+            column.name: new.excluded[column.name]
             for column in table.columns
-            if column.name not in key
+            if not column.primary_key
         }
-        self.run(insert.on_conflict_do_update(index_elements=key, set_=changed), rows)
+        self.run(new.on_conflict_do_update(index_elements=table.primary_key, set_=changed), rows)
 
     def insert(self, table: Table) -> "Insert":
         """An INSERT that can say what to do with a row that exists."""
@@ -166,6 +187,32 @@ class Statements:
 
     def _on(self, prepared: Prepared) -> Executable:
         return prepared.on(is_sqlite=self._is_sqlite)
+
+
+class Dataclass(Protocol):
+    """Any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+class Part:
+    """A group of tables in one open transaction."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+
+def from_row(kind: type[_Record], row: ResultRow, **others: object) -> _Record:
+    """A dataclass from the columns that have its fields' names, and from `others`."""
+    values = row._asdict() | others
+    return kind(**{each.name: values[each.name] for each in fields(kind)})
+
+
+def as_row(table: Table, record: Dataclass, **others: object) -> dict[str, object]:
+    """The fields of `record` that have columns, and `others`; not the number of the row."""
+    values = {each.name: getattr(record, each.name) for each in fields(record)}
+    columns = [column for column in table.columns if column is not table.autoincrement_column]
+    return {each.name: values[each.name] for each in columns if each.name in values} | others
 
 
 def _rows(columns: Columns) -> list[dict[str, object]]:

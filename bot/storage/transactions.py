@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
-from functools import cached_property, partial
+from datetime import datetime
+from functools import partial
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -18,30 +19,20 @@ from bot.storage.engines import COMMAND_LIMIT, CONNECTIONS
 from bot.storage.failures import as_store_errors
 from bot.storage.outbox import SqlOutbox
 from bot.storage.outbox.renamed_channels import rename_channel
-from bot.storage.parts.accounts import SqlAccounts
+from bot.storage.parts.alerts import SqlQueueCondition, SqlStalenesses
 from bot.storage.parts.audit import SqlAudit
-from bot.storage.parts.bisections import SqlBisections
-from bot.storage.parts.boards import SqlBoards
-from bot.storage.parts.cards import SqlCards
-from bot.storage.parts.channel_defaults import SqlChannelDefaults
+from bot.storage.parts.coordination import SqlLeases, SqlWorkers
 from bot.storage.parts.events import SqlEvents
+from bot.storage.parts.expiring_keys import SqlSeenRequests, SqlSlackLimits
 from bot.storage.parts.group_acts import SqlGroupActs
-from bot.storage.parts.leases import SqlLeases
-from bot.storage.parts.notices import SqlNotices
-from bot.storage.parts.pauses import SqlPauses
-from bot.storage.parts.polls import SqlPolls
-from bot.storage.parts.positions import SqlPositions
+from bot.storage.parts.live_messages import SqlBoards, SqlCards
+from bot.storage.parts.pauses import SqlPauses, SqlReminders, SqlResumeWatchers, SqlTimers
+from bot.storage.parts.people import SqlAccounts, SqlNotices
+from bot.storage.parts.pruning import prune
 from bot.storage.parts.pull_requests import SqlPullRequests
-from bot.storage.parts.queue_condition import SqlQueueCondition
-from bot.storage.parts.reminders import SqlReminders
-from bot.storage.parts.resume_watchers import SqlResumeWatchers
-from bot.storage.parts.seen_requests import SqlSeenRequests
-from bot.storage.parts.slack_limits import SqlSlackLimits
-from bot.storage.parts.stalenesses import SqlStalenesses
-from bot.storage.parts.stays import SqlStays
-from bot.storage.parts.subscriptions import SqlSubscriptions
-from bot.storage.parts.timers import SqlTimers
-from bot.storage.parts.workers import SqlWorkers
+from bot.storage.parts.repositories import SqlPolls, SqlPositions
+from bot.storage.parts.subscriptions import SqlChannelDefaults, SqlSubscriptions
+from bot.storage.parts.threads import SqlBisections, SqlStays
 from bot.storage.statements import Statements
 
 TRIES = 3
@@ -55,107 +46,36 @@ class Transaction:
     """An open transaction, as its body sees it; each part stands for a group of tables."""
 
     def __init__(self, connection: Connection) -> None:
-        self.statements = Statements(connection)
+        self.statements = statements = Statements(connection)
+        self.leases = SqlLeases(statements)
+        self.positions = SqlPositions(statements)
+        self.events = SqlEvents(statements)
+        self.pull_requests = SqlPullRequests(statements)
+        self.outbox = SqlOutbox(statements)
+        self.subscriptions = SqlSubscriptions(statements)
+        self.audit = SqlAudit(statements)
+        self.seen_requests = SqlSeenRequests(statements)
+        self.cards = SqlCards(statements)
+        self.boards = SqlBoards(statements)
+        self.pauses = SqlPauses(statements)
+        self.resume_watchers = SqlResumeWatchers(statements)
+        self.polls = SqlPolls(statements)
+        self.workers = SqlWorkers(statements)
+        self.slack_limits = SqlSlackLimits(statements)
+        self.stalenesses = SqlStalenesses(statements)
+        self.queue_condition = SqlQueueCondition(statements)
+        self.stays = SqlStays(statements)
+        self.bisections = SqlBisections(statements)
+        self.accounts = SqlAccounts(statements)
+        self.notices = SqlNotices(statements)
+        self.channel_defaults = SqlChannelDefaults(statements)
+        self.group_acts = SqlGroupActs(statements)
+        self.timers = SqlTimers(statements)
+        self.reminders = SqlReminders(statements)
 
-    @cached_property
-    def leases(self) -> SqlLeases:
-        return SqlLeases(self.statements)
-
-    @cached_property
-    def positions(self) -> SqlPositions:
-        return SqlPositions(self.statements)
-
-    @cached_property
-    def events(self) -> SqlEvents:
-        return SqlEvents(self.statements)
-
-    @cached_property
-    def pull_requests(self) -> SqlPullRequests:
-        return SqlPullRequests(self.statements)
-
-    @cached_property
-    def outbox(self) -> SqlOutbox:
-        return SqlOutbox(self.statements)
-
-    @cached_property
-    def subscriptions(self) -> SqlSubscriptions:
-        return SqlSubscriptions(self.statements)
-
-    @cached_property
-    def audit(self) -> SqlAudit:
-        return SqlAudit(self.statements)
-
-    @cached_property
-    def seen_requests(self) -> SqlSeenRequests:
-        return SqlSeenRequests(self.statements)
-
-    @cached_property
-    def cards(self) -> SqlCards:
-        return SqlCards(self.statements)
-
-    @cached_property
-    def boards(self) -> SqlBoards:
-        return SqlBoards(self.statements)
-
-    @cached_property
-    def pauses(self) -> SqlPauses:
-        return SqlPauses(self.statements)
-
-    @cached_property
-    def resume_watchers(self) -> SqlResumeWatchers:
-        return SqlResumeWatchers(self.statements)
-
-    @cached_property
-    def polls(self) -> SqlPolls:
-        return SqlPolls(self.statements)
-
-    @cached_property
-    def workers(self) -> SqlWorkers:
-        return SqlWorkers(self.statements)
-
-    @cached_property
-    def slack_limits(self) -> SqlSlackLimits:
-        return SqlSlackLimits(self.statements)
-
-    @cached_property
-    def stalenesses(self) -> SqlStalenesses:
-        return SqlStalenesses(self.statements)
-
-    @cached_property
-    def queue_condition(self) -> SqlQueueCondition:
-        return SqlQueueCondition(self.statements)
-
-    @cached_property
-    def stays(self) -> SqlStays:
-        return SqlStays(self.statements)
-
-    @cached_property
-    def bisections(self) -> SqlBisections:
-        return SqlBisections(self.statements)
-
-    @cached_property
-    def accounts(self) -> SqlAccounts:
-        return SqlAccounts(self.statements)
-
-    @cached_property
-    def notices(self) -> SqlNotices:
-        return SqlNotices(self.statements)
-
-    @cached_property
-    def channel_defaults(self) -> SqlChannelDefaults:
-        return SqlChannelDefaults(self.statements)
-
-    @cached_property
-    def group_acts(self) -> SqlGroupActs:
-        return SqlGroupActs(self.statements)
-
-    @cached_property
-    def timers(self) -> SqlTimers:
-        return SqlTimers(self.statements)
-
-    @cached_property
-    def reminders(self) -> SqlReminders:
-        return SqlReminders(self.statements)
+    def prune(self, before: datetime) -> Mapping[str, int]:
+        """Delete a slice of what is older; how many rows, by table."""
+        return prune(self.statements, before)
 
     def rename_channel(self, old: str, new: str) -> bool:
         """Move what belongs to channel `old` to `new`; False while a post to `old` is sent."""

@@ -29,20 +29,5 @@ class PruneHistory:
         more = True
         while more and not self.ending.is_set():
             async with self.store.begin() as transaction:
-                deleted = (
-                    await transaction.outbox.delete_settled_before(before),
-                    await transaction.events.delete_before(before),
-                    await transaction.pull_requests.delete_before(before),
-                    await transaction.cards.delete_before(before),
-                    await transaction.pauses.delete_before(before),
-                    await transaction.group_acts.delete_before(before),
-                    await transaction.stays.delete_before(before),
-                    await transaction.bisections.delete_before(before),
-                    await transaction.boards.delete_before(before),
-                    await transaction.stalenesses.delete_before(before),
-                    await transaction.queue_condition.delete_before(before),
-                    await transaction.timers.delete_before(before),
-                    await transaction.audit.delete_refusals_before(before),
-                    await transaction.reminders.delete_ended(),
-                )
-            more = any(deleted)
+                deleted = await transaction.prune(before)
+            more = any(deleted.values())

@@ -119,7 +119,6 @@ class ListeningBot:
             await self._watches.run()
             await self._watches.drain()
             await self._reminders.run()
-            await self._forget_what_is_settled()
             self._nudge()
         while self._due_at <= end:
             self.clock.advance(max((self._due_at - self.clock.now()).total_seconds(), 0))
@@ -140,11 +139,6 @@ class ListeningBot:
             to_edit = await transaction.cards.due(self.clock.now() + POLL, 1)
         if to_edit or unsettled.pending or unsettled.in_doubt or unsettled.sending:
             self._nudge(TICK)
-
-    async def _forget_what_is_settled(self) -> None:
-        """The store in memory looks through all deliveries to find those to post."""
-        async with self.store.begin() as transaction:
-            await transaction.outbox.delete_settled_before(self.clock.now() - SELDOM)
 
     def _nudge(self, after: float = 0.0) -> None:
         self._due_at = min(self._due_at, self.clock.now() + timedelta(seconds=after))

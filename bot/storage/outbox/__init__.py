@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, delete, func, select, update
+from sqlalchemy import bindparam, case, func, select, update
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.repository import RepositoryName
@@ -33,7 +33,7 @@ from bot.storage.outbox.delivery_rows import (
 )
 from bot.storage.outbox.destinations import DIGEST, URGENT, Destinations
 from bot.storage.outbox.summaries import Summaries
-from bot.storage.statements import PRUNE_SLICE, Prepared, PreparedList, Statements
+from bot.storage.statements import Prepared, PreparedList, Statements
 from bot.storage.tables import deliveries, destinations
 
 
@@ -240,19 +240,6 @@ class SqlOutbox:
                 and not waited_for.isdisjoint(lines_of(row.line))
             ],
         )
-
-    def delete_settled_before(self, settled_before: datetime) -> int:
-        """At most PRUNE_SLICE a call, the oldest first."""
-        oldest = (
-            select(deliveries.c.delivery_id)
-            .where(deliveries.c.settled_at < settled_before)
-            .order_by(deliveries.c.settled_at)
-            .limit(PRUNE_SLICE)
-        )
-        deleted = self._statements.run(
-            delete(deliveries).where(deliveries.c.delivery_id.in_(oldest))
-        )
-        return deleted.rowcount
 
 
 _UNLESS_PARKED = case((destinations.c.parked_at.is_(None), deliveries.c.created_at))

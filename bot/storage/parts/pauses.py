@@ -1,27 +1,26 @@
-"""Pauses from their beginning to their end."""
+"""Pauses, their timers and reminders, and the people who wait for their end."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import String, bindparam, cast, delete, exists, insert, or_, select, update
+from sqlalchemy import Select, delete, literal, or_, select, update
 
-from bot.domain.cards import CardKind
 from bot.domain.pause_records import PauseRecord, Who
+from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
-from bot.storage.statements import PRUNE_SLICE, Prepared, PreparedList, Statements, slices
-from bot.storage.tables import cards, pauses, resume_watchers
+from bot.domain.snapshots import SAME_PAUSE
+from bot.domain.timers import Timer, TimerState
+from bot.storage.statements import PRUNE_SLICE, Part, ResultRow, as_row, from_row
+from bot.storage.tables import pause_reminders, pause_timers, pauses, resume_watchers
 
 
-class SqlPauses:
-    """Pauses as rows. SQLite has one writer; on PostgreSQL a lock makes one per repository."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._statements = statements
+class SqlPauses(Part):
+    """One row per pause."""
 
     def of(self, repository: RepositoryName, since: datetime) -> Sequence[PauseRecord]:
-        # A pause that has no row yet may be told of by several at once.
+        # Several processes may notice at once a pause that has no row yet.
         self._statements.hold(repository)
         return self.recent(repository, since)
 
@@ -34,98 +33,174 @@ class SqlPauses:
             )
             .order_by(pauses.c.paused_at.desc())
         )
-        return [_pause(row._asdict()) for row in rows]
+        return [_pause(row) for row in rows]
 
     def open(self, repositories: Collection[RepositoryName]) -> Sequence[PauseRecord]:
-        rows = self._statements.rows_in(_OPEN, sorted(set(repositories)))
-        return [_pause(row._asdict()) for row in rows]
+        lasting = (
+            select(pauses)
+            .where(pauses.c.ended_at.is_(None))
+            .order_by(pauses.c.repository, pauses.c.paused_at.desc())
+        )
+        rows = self._statements.by_keys(lasting, pauses.c.repository, repositories)
+        return [_pause(row) for row in rows]
 
     def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]:
-        found: dict[int, PauseRecord] = {}
-        for some in slices(sorted(set(pause_ids))):
-            rows = self._statements.run(select(pauses).where(pauses.c.pause_id.in_(some)))
-            found |= {row.pause_id: _pause(row._asdict()) for row in rows}
-        return found
+        rows = self._statements.by_keys(select(pauses), pauses.c.pause_id, pause_ids)
+        return {row.pause_id: _pause(row) for row in rows}
 
     def save(self, record: PauseRecord) -> int:
-        if record.pause_id:
-            self._statements.run(
-                update(pauses).where(pauses.c.pause_id == record.pause_id).values(**_values(record))
-            )
-            return record.pause_id
-        added = self._statements.run(
-            insert(pauses).values(**_values(record)).returning(pauses.c.pause_id)
+        row = as_row(
+            pauses,
+            record,
+            by_id=record.by.user_id if record.by else None,
+            by_name=record.by.name if record.by else None,
+            ended_by_id=record.ended_by.user_id if record.ended_by else None,
+            ended_by_name=record.ended_by.name if record.ended_by else None,
         )
-        pause_id: int = added.scalar_one()
-        return pause_id
+        if not record.pause_id:
+            return self._statements.add_numbered(pauses, row)
+        self._statements.run(update(pauses).where(pauses.c.pause_id == record.pause_id).values(row))
+        return record.pause_id
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
-        rows = self._statements.rows(_UNTOLD_ENDS, ended_before=ended_before)
-        return [_pause(row._asdict()) for row in rows]
-
-    def delete_before(self, ended_before: datetime) -> int:
-        """At most PRUNE_SLICE a call, the oldest first."""
-        is_shown = exists().where(
-            cards.c.kind == CardKind.PAUSE,
-            cards.c.repository == pauses.c.repository,
-            cards.c.key == cast(pauses.c.pause_id, String),
-        )
-        oldest = (
-            select(pauses.c.pause_id)
-            .where(pauses.c.ended_at < ended_before, pauses.c.end_told, ~is_shown)
+        rows = self._statements.run(
+            select(pauses)
+            .where(~pauses.c.end_told, pauses.c.ended_at < ended_before)
             .order_by(pauses.c.ended_at)
             .limit(PRUNE_SLICE)
         )
-        rows = self._statements.run(oldest)
-        old = [row.pause_id for row in rows]
-        for some in slices(old):
-            self._statements.run(
-                delete(resume_watchers).where(resume_watchers.c.pause_id.in_(some))
+        return [_pause(row) for row in rows]
+
+
+class SqlTimers(Part):
+    """One row per pause with an end time; an index holds the timers that run."""
+
+    def save(self, timer: Timer) -> None:
+        self._statements.put(pause_timers, as_row(pause_timers, timer))
+
+    def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        return self._first(_timer_of(repository, paused_at))
+
+    def locked(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
+        return self._first(_timer_of(repository, paused_at).with_for_update())
+
+    def _first(self, wanted: Select[*tuple[Any, ...]]) -> Timer | None:
+        row = self._statements.run(wanted).first()
+        return None if row is None else from_row(Timer, row)
+
+    def due(self, now: datetime, limit: int) -> Sequence[Timer]:
+        rows = self._statements.run(
+            select(pause_timers)
+            .where(pause_timers.c.state == TimerState.RUNNING, pause_timers.c.due_at <= now)
+            .order_by(pause_timers.c.due_at, pause_timers.c.repository)
+            .limit(limit)
+        )
+        return [from_row(Timer, row) for row in rows]
+
+    def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
+        running = select(pause_timers).where(pause_timers.c.state == TimerState.RUNNING)
+        rows = self._statements.by_keys(running, pause_timers.c.repository, repositories)
+        found = [from_row(Timer, row) for row in rows]
+        return sorted(found, key=lambda one: (one.lifts_at, one.repository))
+
+
+class SqlReminders(Part):
+    """One row per pause that somebody was reminded of."""
+
+    def get(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+        return self._get(select(pause_reminders), pause_ids)
+
+    def locked(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
+        # In one order, so that two processes never wait for each other.
+        locking = select(pause_reminders).order_by(pause_reminders.c.pause_id).with_for_update()
+        return self._get(locking, pause_ids)
+
+    def _get(
+        self, plans: Select[*tuple[Any, ...]], pause_ids: Collection[int]
+    ) -> Mapping[int, ReminderPlan]:
+        rows = self._statements.by_keys(plans, pause_reminders.c.pause_id, pause_ids)
+        return {row.pause_id: from_row(ReminderPlan, row) for row in rows}
+
+    def save(self, plan: ReminderPlan) -> None:
+        self._statements.put(pause_reminders, as_row(pause_reminders, plan))
+
+
+class SqlResumeWatchers(Part):
+    """One row per pause and person, deleted when the person is notified."""
+
+    def add(self, pause_id: int, user_id: str) -> bool:
+        added = self._statements.run(
+            self._statements.insert(resume_watchers)
+            .values(pause_id=pause_id, user_id=user_id)
+            .on_conflict_do_nothing(index_elements=["pause_id", "user_id"])
+            .returning(resume_watchers.c.user_id)
+        )
+        return added.first() is not None
+
+    def take(self, pause_id: int) -> Sequence[str]:
+        taken = self._statements.run(
+            delete(resume_watchers)
+            .where(resume_watchers.c.pause_id == pause_id)
+            .returning(resume_watchers.c.user_id)
+        )
+        return sorted(row.user_id for row in taken)
+
+    def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
+        rows = self._statements.by_keys(
+            select(resume_watchers), resume_watchers.c.pause_id, pause_ids
+        )
+        return {row.user_id for row in rows}
+
+    def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:
+        waiting = select(resume_watchers.c.user_id, pauses.c.repository).join(
+            pauses, pauses.c.pause_id == resume_watchers.c.pause_id
+        )
+        found: dict[str, set[RepositoryName]] = defaultdict(set)
+        for row in self._statements.by_keys(waiting, resume_watchers.c.user_id, user_ids):
+            found[row.user_id].add(row.repository)
+        return {user_id: sorted(names) for user_id, names in found.items()}
+
+    def forget(self, user_id: str) -> bool:
+        deleted = self._statements.run(
+            delete(resume_watchers).where(resume_watchers.c.user_id == user_id)
+        )
+        return deleted.rowcount > 0
+
+    def move(self, pause_id: int, to: int) -> None:
+        theirs = resume_watchers.c.pause_id == pause_id
+        self._statements.run(
+            self._statements.insert(resume_watchers)
+            .from_select(
+                ["pause_id", "user_id"],
+                # Without a WHERE, SQLite takes ON for that of a join.
+                select(literal(to), resume_watchers.c.user_id).where(theirs),
             )
-            self._statements.run(delete(pauses).where(pauses.c.pause_id.in_(some)))
-        return len(old)
+            .on_conflict_do_nothing(index_elements=["pause_id", "user_id"])
+        )
+        self._statements.run(delete(resume_watchers).where(theirs))
 
 
-def _values(record: PauseRecord) -> dict[str, object]:
-    values = asdict(record)
-    del values["pause_id"]
-    by, ended_by = values.pop("by"), values.pop("ended_by")
-    return values | {
-        "by_id": by["user_id"] if by else None,
-        "by_name": by["name"] if by else None,
-        "ended_by_id": ended_by["user_id"] if ended_by else None,
-        "ended_by_name": ended_by["name"] if ended_by else None,
-    }
-
-
-_OPEN = PreparedList(
-    "repository",
-    pauses.c.repository.type,
-    lambda _, names: (
-        select(pauses)
-        .where(pauses.c.repository.in_(names), pauses.c.ended_at.is_(None))
-        .order_by(pauses.c.repository, pauses.c.paused_at.desc())
-    ),
-)
-
-_UNTOLD_ENDS = Prepared(
-    lambda _: (
-        select(pauses)
-        .where(~pauses.c.end_told, pauses.c.ended_at < bindparam("ended_before"))
-        .order_by(pauses.c.ended_at)
-        .limit(PRUNE_SLICE)
-    )
-)
-
-
-def _pause(row: Mapping[str, Any]) -> PauseRecord:
-    values = dict(row)
-    return PauseRecord(
-        by=_who(values.pop("by_name"), values.pop("by_id")),
-        ended_by=_who(values.pop("ended_by_name"), values.pop("ended_by_id")),
-        **values,
+def _pause(row: ResultRow) -> PauseRecord:
+    return from_row(
+        PauseRecord,
+        row,
+        by=_who(row.by_name, row.by_id),
+        ended_by=_who(row.ended_by_name, row.ended_by_id),
     )
 
 
 def _who(name: str | None, user_id: str | None) -> Who | None:
     return Who(name, user_id) if name is not None else None
+
+
+def _timer_of(repository: RepositoryName, paused_at: datetime) -> Select[*tuple[Any, ...]]:
+    """A timer that runs comes before one that is over, such as one whose time moved slightly."""
+    return (
+        select(pause_timers)
+        .where(
+            pause_timers.c.repository == repository,
+            pause_timers.c.paused_at > paused_at - SAME_PAUSE,
+            pause_timers.c.paused_at < paused_at + SAME_PAUSE,
+        )
+        .order_by(pause_timers.c.state != TimerState.RUNNING)
+    )

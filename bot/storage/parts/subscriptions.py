@@ -1,30 +1,27 @@
-"""Which channel hears about what."""
+"""Which channel hears about which repository, and which one it means by default."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, delete, select, tuple_
+from sqlalchemy import delete, select, tuple_
 
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
-from bot.storage.statements import PreparedList, Statements
-from bot.storage.tables import subscriptions
-
-_KEY = ("channel_id", "repository", "source")
+from bot.storage.statements import Part, ResultRow, as_row, from_row
+from bot.storage.tables import channel_defaults, subscriptions
 
 
-class SqlSubscriptions:
-    """Subscriptions as rows, unique by (channel, repository, source)."""
+class SqlSubscriptions(Part):
+    """One row per channel, repository and source.
 
-    def __init__(self, statements: Statements) -> None:
-        self._statements = statements
+    Lists are sorted by channel and repository, those from configuration after those by command.
+    """
 
     def save(self, subscription: Subscription) -> None:
         self._put([subscription])
 
-    def _put(self, some: Sequence[Subscription]) -> None:
-        self._statements.put(subscriptions, _KEY, [_values(one) for one in some])
+    def _put(self, some: Iterable[Subscription]) -> None:
+        rows = [as_row(subscriptions, one, branch=one.branches) for one in some]
+        self._statements.put(subscriptions, *rows)
 
     def delete(self, channel_id: str, repository: RepositoryName) -> bool:
         deleted = self._statements.run(
@@ -37,27 +34,27 @@ class SqlSubscriptions:
         return deleted.rowcount > 0
 
     def of_channel(self, channel_id: str) -> Sequence[Subscription]:
-        """By repository, those from configuration after those by command."""
-        return self._read(subscriptions.c.channel_id == channel_id)
+        rows = self._statements.run(
+            select(subscriptions).where(subscriptions.c.channel_id == channel_id)
+        )
+        return _sorted(rows)
 
     def hold(self, channel_id: str) -> None:
         self._statements.hold(channel_id)
 
     def of_repository(self, repository: RepositoryName) -> Sequence[Subscription]:
-        """By channel, those from configuration after those by command."""
-        return self._read_of([repository])
+        return self.of_repositories([repository]).get(repository, [])
 
     def of_repositories(
         self, repositories: Collection[RepositoryName]
     ) -> Mapping[RepositoryName, Sequence[Subscription]]:
+        rows = self._statements.by_keys(
+            select(subscriptions), subscriptions.c.repository, repositories
+        )
         found: dict[RepositoryName, list[Subscription]] = {}
-        for one in self._read_of(sorted(set(repositories))):
+        for one in _sorted(rows):
             found.setdefault(one.repository, []).append(one)
         return found
-
-    def _read_of(self, repositories: Sequence[RepositoryName]) -> Sequence[Subscription]:
-        rows = self._statements.rows_in(_OF_REPOSITORIES, repositories)
-        return _in_order([_subscription(row._asdict()) for row in rows])
 
     def all(self, limit: int) -> Sequence[Subscription]:
         rows = self._statements.run(
@@ -67,11 +64,7 @@ class SqlSubscriptions:
             )
             .limit(limit)
         )
-        return [_subscription(row._asdict()) for row in rows]
-
-    def _read(self, condition: ColumnElement[bool]) -> Sequence[Subscription]:
-        rows = self._statements.run(select(subscriptions).where(condition))
-        return _in_order([_subscription(row._asdict()) for row in rows])
+        return [_subscription(row) for row in rows]
 
     def replace_configured(self, subscriptions: Sequence[Subscription]) -> Sequence[Subscription]:
         """Raise ValueError when one of them is not from configuration."""
@@ -79,9 +72,8 @@ class SqlSubscriptions:
             raise ValueError("only configured subscriptions replace the configured ones")
         wanted = {(s.channel_id, s.repository): s for s in subscriptions}
         gone = self._delete_configured_except(sorted(wanted))
-        if wanted:
-            # Sorted, so that two processes that start at once never wait in a circle.
-            self._put([wanted[key] for key in sorted(wanted)])
+        # Sorted, so that two processes that start at once never wait for each other.
+        self._put([wanted[key] for key in sorted(wanted)])
         return gone
 
     def _delete_configured_except(
@@ -93,26 +85,33 @@ class SqlSubscriptions:
             .where(subscriptions.c.source == SubscriptionSource.CONFIGURATION, key.not_in(kept))
             .returning(*subscriptions.columns)
         )
-        return _in_order([_subscription(row._asdict()) for row in rows])
+        return _sorted(rows)
 
 
-def _values(subscription: Subscription) -> dict[str, object]:
-    # Not asdict, which would take the digest's time apart.
-    values = {each.name: getattr(subscription, each.name) for each in fields(subscription)}
-    return {**values, "branch": values.pop("branches")}
+class SqlChannelDefaults(Part):
+    """One row per channel in which a repository is meant when none is typed."""
+
+    def set(self, channel_id: str, repository: RepositoryName) -> None:
+        row = {"channel_id": channel_id, "repository": repository}
+        self._statements.put(channel_defaults, row)
+
+    def forget(self, channel_id: str) -> None:
+        self._statements.run(
+            delete(channel_defaults).where(channel_defaults.c.channel_id == channel_id)
+        )
+
+    def of(self, channel_id: str) -> RepositoryName | None:
+        rows = self._statements.run(
+            select(channel_defaults.c.repository).where(channel_defaults.c.channel_id == channel_id)
+        )
+        found: RepositoryName | None = rows.scalar_one_or_none()
+        return found
 
 
-_OF_REPOSITORIES = PreparedList(
-    "repository",
-    subscriptions.c.repository.type,
-    lambda _, names: select(subscriptions).where(subscriptions.c.repository.in_(names)),
-)
+def _sorted(rows: Iterable[ResultRow]) -> Sequence[Subscription]:
+    found = [_subscription(row) for row in rows]
+    return sorted(found, key=lambda one: (one.channel_id, one.repository, one.source))
 
 
-def _in_order(read: Sequence[Subscription]) -> Sequence[Subscription]:
-    return sorted(read, key=lambda one: (one.channel_id, one.repository, one.source))
-
-
-def _subscription(row: Mapping[str, Any]) -> Subscription:
-    values = dict(row)
-    return Subscription(branches=values.pop("branch"), **values)
+def _subscription(row: ResultRow) -> Subscription:
+    return from_row(Subscription, row, branches=row.branch)

@@ -135,8 +135,8 @@ async def test_old_refusals_are_deleted_and_nothing_else(store: Store) -> None:
         )
         late = await transaction.audit.add(make_record(at=after(3), result=ActResult.REFUSED))
     async with store.begin() as transaction:
-        assert await transaction.audit.delete_refusals_before(after(3)) == 1
-        assert await transaction.audit.delete_refusals_before(after(3)) == 0
+        assert (await transaction.prune(after(3)))["audit"] == 1
+        assert (await transaction.prune(after(3)))["audit"] == 0
         found = await transaction.audit.get([refused, done, asked, late])
     assert sorted(found) == [done, asked, late]
 

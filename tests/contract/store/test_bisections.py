@@ -28,5 +28,5 @@ async def test_old_bisections_are_deleted(store: Store) -> None:
     later = replace(ONE, key="9", last_at=after(60))
     async with store.begin() as transaction:
         await transaction.bisections.save([ONE, later])
-        assert await transaction.bisections.delete_before(after(30)) == 1
+        assert (await transaction.prune(after(30)))["bisections"] == 1
         assert list(await transaction.bisections.get(SITE, ["7", "9"])) == ["9"]

@@ -69,8 +69,8 @@ async def test_a_board_ends_once_and_makes_room_for_another(store: Store) -> Non
         assert found[first].ended_at == after(60)
         assert found[first].ended_by == "bob"
         assert await boards.count_kept() == 1
-        assert await boards.delete_before(after(60)) == 0
-        assert await boards.delete_before(after(61)) == 1
+        assert (await transaction.prune(after(60)))["boards"] == 0
+        assert (await transaction.prune(after(61)))["boards"] == 1
         assert list(await boards.get([first, second])) == [second]
 
 

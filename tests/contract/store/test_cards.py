@@ -179,13 +179,13 @@ async def test_a_lost_card_is_not_edited_any_more(store: Store) -> None:
 async def test_only_cards_that_will_not_change_are_deleted(store: Store) -> None:
     card = await add(store)
     async with store.begin() as transaction:
-        assert await transaction.cards.delete_before(after(100)) == 0
+        assert (await transaction.prune(after(100)))["cards"] == 0
     await touch(store, 10, closed=True)
     await touch(store, 20)
     async with store.begin() as transaction:
         assert (await transaction.cards.get([card]))[card].closed
-        assert await transaction.cards.delete_before(after(20)) == 0
-        assert await transaction.cards.delete_before(after(21)) == 1
+        assert (await transaction.prune(after(20)))["cards"] == 0
+        assert (await transaction.prune(after(21)))["cards"] == 1
         assert await transaction.cards.of(NAME) == []
 
 

@@ -33,7 +33,7 @@ async def route(store: Store, *event_ids: int) -> None:
 
 async def delete_all_before(store: Store, seconds: float) -> int:
     async with store.begin() as transaction:
-        return await transaction.events.delete_before(after(seconds))
+        return (await transaction.prune(after(seconds)))["events"]
 
 
 async def test_an_event_read_twice_is_kept_once_and_as_first_read(store: Store) -> None:

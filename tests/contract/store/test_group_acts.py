@@ -165,9 +165,9 @@ async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) ->
         await transaction.cards.add(name, "C1", now=NOW)
         subject = Subject(SubjectKind.GROUP, SITE, unsettled)
         await transaction.outbox.add([replace(make_new(), subject=subject)])
-        assert await acts.delete_before(NOW) == 0
-        assert await acts.delete_before(after(60)) == 1
-        assert await acts.delete_before(after(60)) == 0
+        assert (await transaction.prune(NOW))["group_acts"] == 0
+        assert (await transaction.prune(after(60)))["group_acts"] == 1
+        assert (await transaction.prune(after(60)))["group_acts"] == 0
         left = await acts.get([gone, held_for, paused_by, shown, unsettled, young])
 
     assert sorted(left) == [held_for, paused_by, shown, unsettled, young]
@@ -178,7 +178,7 @@ async def test_no_act_has_the_number_of_one_that_was_deleted(store: Store) -> No
         first = await transaction.group_acts.add(ACT)
         second = await transaction.group_acts.add(ACT)
         await transaction.group_acts.hold(replace(held(), group_act_id=second))
-        await transaction.group_acts.delete_before(after(1))
+        await transaction.prune(after(1))
         third = await transaction.group_acts.add(ACT)
 
     assert first < second < third

@@ -287,10 +287,10 @@ async def test_old_settled_deliveries_are_deleted_in_bounded_slices(store: Store
     claimed = await claim(store, per_channel=1100)
     await record(store, *(delivered(each, "1.1", NOW) for each in claimed[:1050]))
     async with store.begin() as transaction:
-        assert await transaction.outbox.delete_settled_before(NOW) == 0
-        assert await transaction.outbox.delete_settled_before(after(1)) == 1000
-        assert await transaction.outbox.delete_settled_before(after(1)) == 50
-        assert await transaction.outbox.delete_settled_before(after(1)) == 0
+        assert (await transaction.prune(NOW))["deliveries"] == 0
+        assert (await transaction.prune(after(1)))["deliveries"] == 1000
+        assert (await transaction.prune(after(1)))["deliveries"] == 50
+        assert (await transaction.prune(after(1)))["deliveries"] == 0
         assert await transaction.outbox.get("C1", event_subject(1049)) is None
         assert await transaction.outbox.get("C1", event_subject(1050)) is not None
     assert len(await claim(store, after(60), per_channel=100)) == 50

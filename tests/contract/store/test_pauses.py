@@ -133,8 +133,8 @@ async def test_a_pause_is_kept_as_long_as_a_card_shows_it(store: Store) -> None:
     async with store.begin() as transaction:
         await transaction.cards.add(name, "C1", now=NOW)
         await transaction.resume_watchers.add(gone, "U1")
-        assert await transaction.pauses.delete_before(after(5)) == 0
-        assert await transaction.pauses.delete_before(after(6)) == 1
+        assert (await transaction.prune(after(5)))["pauses"] == 0
+        assert (await transaction.prune(after(6)))["pauses"] == 1
         left = await transaction.pauses.get([shown, gone, untold, in_force])
 
     assert sorted(left) == [shown, untold, in_force]

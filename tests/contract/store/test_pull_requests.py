@@ -26,7 +26,7 @@ async def test_a_transaction_reads_what_it_saved_after_it_was_read(store: Store)
         await pull_requests.save([newer, make_pull_request(8)])
         assert await pull_requests.get(SITE, [8, 7]) == {7: newer, 8: make_pull_request(8)}
         assert await pull_requests.get(SHOP, [7]) == {}
-        await pull_requests.delete_before(after(1))
+        await transaction.prune(after(1))
         assert await pull_requests.get(SITE, [7, 8]) == {7: newer}
 
 
@@ -60,9 +60,9 @@ async def test_those_not_seen_for_long_are_deleted_in_bounded_slices(store: Stor
             [make_pull_request(number, seen_at=after(number)) for number in range(1100)]
         )
     async with store.begin() as transaction:
-        assert await transaction.pull_requests.delete_before(after(1050)) == 1000
-        assert await transaction.pull_requests.delete_before(after(1050)) == 50
-        assert await transaction.pull_requests.delete_before(after(1050)) == 0
+        assert (await transaction.prune(after(1050)))["pull_requests"] == 1000
+        assert (await transaction.prune(after(1050)))["pull_requests"] == 50
+        assert (await transaction.prune(after(1050)))["pull_requests"] == 0
         assert list(await transaction.pull_requests.get(SITE, [1049, 1050])) == [1050]
 
 

@@ -37,8 +37,8 @@ async def test_an_alert_lasts_until_it_is_ended_once(store: Store) -> None:
             first: replace(HEAD, alert_id=first, ended_at=after(60)),
             second: replace(BATCH, alert_id=second),
         }
-        assert await kept.delete_before(after(60)) == 0
-        assert await kept.delete_before(after(61)) == 1
+        assert (await transaction.prune(after(60)))["alerts"] == 0
+        assert (await transaction.prune(after(61)))["alerts"] == 1
         assert list(await kept.get([first, second])) == [second]
 
 

@@ -24,8 +24,8 @@ async def test_plans_go_with_their_pauses(store: Store) -> None:
         pause = PauseRecord(SITE, NOW, "reason", "reason")
         pause_id = await transaction.pauses.save(pause)
         await transaction.reminders.save(ReminderPlan(pause_id, after(9)))
-        assert await transaction.reminders.delete_ended() == 0
+        assert (await transaction.prune(NOW))["pause_reminders"] == 0
         over = replace(pause, pause_id=pause_id, ended_at=after(1), ending=PauseEnding.LIFTED)
         await transaction.pauses.save(over)
-        assert await transaction.reminders.delete_ended() == 1
+        assert (await transaction.prune(NOW))["pause_reminders"] == 1
         assert await transaction.reminders.get([pause_id]) == {}

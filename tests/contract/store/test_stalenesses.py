@@ -24,8 +24,8 @@ async def test_a_staleness_lasts_until_it_is_ended_once(store: Store) -> None:
         assert await stalenesses.active() == [lasting]
         assert await stalenesses.last_end() == after(60)
         assert await stalenesses.get([first, second, 99]) == {first: ended, second: lasting}
-        assert await stalenesses.delete_before(after(60)) == 0
-        assert await stalenesses.delete_before(after(61)) == 1
+        assert (await transaction.prune(after(60)))["stalenesses"] == 0
+        assert (await transaction.prune(after(61)))["stalenesses"] == 1
         assert list(await stalenesses.get([first, second])) == [second]
 
 

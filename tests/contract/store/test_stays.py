@@ -60,7 +60,7 @@ async def test_old_stays_are_deleted(store: Store) -> None:
     later = replace(STAY, key="41-9", last_at=after(60))
     async with store.begin() as transaction:
         await transaction.stays.save([STAY, later])
-        assert await transaction.stays.delete_before(after(30)) == 1
+        assert (await transaction.prune(after(30)))["stays"] == 1
         assert list(await transaction.stays.get(SITE, ["41-7", "41-9"])) == ["41-9"]
 
 
@@ -100,4 +100,4 @@ async def test_a_stay_that_nothing_is_told_of_any_more_loses_its_cards(store: St
     async with store.begin() as transaction:
         for kind in (CardKind.STAY, CardKind.PAUSE):
             await transaction.cards.add(CardName(kind, SITE, "1"), "C1", now=NOW)
-        assert await transaction.cards.delete_before(NOW + timedelta(days=1)) == 1
+        assert (await transaction.prune(NOW + timedelta(days=1)))["cards"] == 1

@@ -54,8 +54,8 @@ async def test_a_timer_that_runs_is_never_deleted(store: Store) -> None:
     await save(store, TIMER, void)
 
     async with store.begin() as transaction:
-        assert await transaction.timers.delete_before(after(3600)) == 0
-        assert await transaction.timers.delete_before(after(9999)) == 1
+        assert (await transaction.prune(after(3600)))["pause_timers"] == 0
+        assert (await transaction.prune(after(9999)))["pause_timers"] == 1
         assert await transaction.timers.of(SITE, NOW) == TIMER
 
 

@@ -18,7 +18,7 @@ from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.messages import pause_card
 from bot.messages.pause_card import PauseView
-from bot.storage.parts.cards import SqlCards
+from bot.storage.parts.live_messages import SqlCards
 from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.posting.refresh_cards import AT_ONCE, RefreshCards
 from tests.support.clock import NOON

@@ -1,0 +1,168 @@
+"""What processes on one database share out: leases, who is alive, and jumps of their clocks."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, Select, delete, select, update
+
+from bot.domain.errors import LeaseLost
+from bot.ports import Lease
+from bot.ports.workers import JUMPS_KEPT, POLL_LEASES
+from bot.storage.column_types import EPOCH
+from bot.storage.statements import Part, slices
+from bot.storage.tables import clock_jumps, leases, workers
+
+
+class SqlLeases(Part):
+    """One row per lease. Its token grows whenever it was not in force for the one who claims it."""
+
+    def claim(
+        self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
+    ) -> Mapping[str, Lease]:
+        claimed: dict[str, Lease] = {}
+        # Sorted, so that two processes that insert the same new names never wait for each other.
+        for some in slices(sorted(set(names))):
+            for step in (self._renew, self._take, self._keep_or_add):
+                rest = [name for name in some if name not in claimed]
+                if rest:
+                    claimed |= step(rest, holder, now, now + lifetime)
+        return claimed
+
+    def _renew(
+        self, names: Sequence[str], holder: str, now: datetime, until: datetime
+    ) -> dict[str, Lease]:
+        ours = (leases.c.holder == holder) & (leases.c.expires_at > now)
+        # Those who require a lease do not keep it from being renewed.
+        free = _unlocked(names, ours).with_for_update(skip_locked=True, key_share=True)
+        renewed = self._statements.run(
+            update(leases)
+            .where(leases.c.name.in_(free))
+            .values(expires_at=until)
+            .returning(leases.c.name, leases.c.token)
+        )
+        return {row.name: Lease(row.name, holder, row.token, until) for row in renewed}
+
+    def _take(
+        self, names: Sequence[str], holder: str, now: datetime, until: datetime
+    ) -> dict[str, Lease]:
+        is_over = leases.c.expires_at <= now
+        free = _unlocked(names, is_over).with_for_update(skip_locked=True)
+        taken = self._statements.run(
+            update(leases)
+            .where(leases.c.name.in_(free))
+            .values(holder=holder, token=leases.c.token + 1, expires_at=until)
+            .returning(leases.c.name, leases.c.token)
+        )
+        return {row.name: Lease(row.name, holder, row.token, until) for row in taken}
+
+    def _keep_or_add(
+        self, names: Sequence[str], holder: str, now: datetime, until: datetime
+    ) -> dict[str, Lease]:
+        known = {
+            row.name: Lease(row.name, row.holder, row.token, row.expires_at)
+            for row in self._statements.by_keys(select(leases), leases.c.name, names)
+        }
+        # Ours, but being renewed by another of our transactions: it stays ours.
+        kept = {
+            name: lease
+            for name, lease in known.items()
+            if lease.holder == holder and lease.expires_at > now
+        }
+        new = [
+            {"name": name, "holder": holder, "token": 1, "expires_at": until}
+            for name in names
+            if name not in known
+        ]
+        if not new:
+            return kept
+        added = self._statements.run(
+            self._statements.insert(leases)
+            .on_conflict_do_nothing(index_elements=[leases.c.name])
+            .returning(leases.c.name),
+            new,
+        )
+        return kept | {row.name: Lease(row.name, holder, 1, until) for row in added}
+
+    def require(self, lease: Lease, now: datetime) -> None:
+        # The lock keeps the lease from changing hands until this transaction has ended, and not
+        # from being renewed.
+        found = self._statements.run(
+            select(leases.c.name)
+            .where(
+                leases.c.name == lease.name,
+                leases.c.holder == lease.holder,
+                leases.c.token == lease.token,
+                leases.c.expires_at > now,
+            )
+            .with_for_update(read=True, key_share=True)
+        )
+        if found.first() is None:
+            raise LeaseLost(lease.name)
+
+    def release(self, released: Sequence[Lease]) -> None:
+        for lease in sorted(released, key=lambda lease: lease.name):
+            self._statements.run(
+                update(leases)
+                .where(leases.c.name == lease.name, leases.c.token == lease.token)
+                .values(expires_at=EPOCH)
+            )
+
+    def end_all(self) -> None:
+        """End the leases of all holders; the tokens stay, so that none comes back."""
+        self._statements.run(update(leases).values(expires_at=EPOCH))
+
+
+class SqlWorkers(Part):
+    """One row per process that is alive, and one per jump of a process's clock."""
+
+    def announce(self, holder: str, *, now: datetime, until: datetime) -> Collection[str]:
+        self._statements.put(workers, {"holder": holder, "alive_until": until})
+        self._forget_before(now)
+        rows = self._statements.run(select(workers.c.holder).where(workers.c.alive_until > now))
+        return frozenset(row.holder for row in rows)
+
+    def _forget_before(self, now: datetime) -> None:
+        # Rows that another process is forgetting are passed over: it ends their leases as well.
+        past = (
+            select(workers.c.holder)
+            .where(workers.c.alive_until <= now)
+            .order_by(workers.c.holder)
+            .with_for_update(skip_locked=True)
+        )
+        rows = self._statements.run(
+            delete(workers).where(workers.c.holder.in_(past)).returning(workers.c.holder)
+        )
+        gone = [row.holder for row in rows]
+        if gone:
+            # In the order in which leases are released, so that nobody waits for each other.
+            theirs = (
+                select(leases.c.name)
+                .where(leases.c.holder.in_(gone), leases.c.name.startswith(POLL_LEASES))
+                .order_by(leases.c.name)
+                .with_for_update()
+            )
+            self._statements.run(
+                update(leases).where(leases.c.name.in_(theirs)).values(expires_at=EPOCH)
+            )
+
+    def leave(self, holder: str) -> None:
+        self._statements.run(delete(workers).where(workers.c.holder == holder))
+
+    def clock_jumped(self, at: datetime, jump: timedelta) -> None:
+        self._statements.run(delete(clock_jumps).where(clock_jumps.c.at < at - JUMPS_KEPT))
+        self._statements.put(clock_jumps, {"at": at, "seconds": round(jump.total_seconds())})
+
+    def clock_jumps(self, since: datetime) -> Sequence[tuple[datetime, timedelta]]:
+        rows = self._statements.run(
+            select(clock_jumps).where(clock_jumps.c.at >= since).order_by(clock_jumps.c.at.desc())
+        )
+        return [(row.at, timedelta(seconds=row.seconds)) for row in rows]
+
+    def forget_all(self) -> None:
+        """All of them are known to have died."""
+        self._statements.run(delete(workers))
+
+
+def _unlocked(names: Sequence[str], which: ColumnElement[bool]) -> Select[str]:
+    """Leases to lock; one that another transaction has locked is in use, and not waited for."""
+    return select(leases.c.name).where(leases.c.name.in_(names), which).order_by(leases.c.name)
