@@ -58,12 +58,13 @@ async def see_pause(
     known = await transaction.pauses.of(repository, seen.paused_at - LOOKED_BACK)
     before = same_pause(known, seen)
     if before is not None:
-        return await _see_again(transaction, before, seen, channels, now)
+        return await _see_again(transaction, known, before, seen, channels, now)
     return await _see_first(transaction, repository, known, seen, channels, now)
 
 
 async def _see_again(
     transaction: Transaction,
+    known: Sequence[PauseRecord],
     before: PauseRecord,
     seen: Sighting,
     channels: Iterable[str],
@@ -79,6 +80,11 @@ async def _see_again(
         await touch_pause(transaction, record, now)
     if record.group_act_id != before.group_act_id:
         await touch_group(transaction, before, now)
+    if record.by != before.by:
+        # The card of a group names who has paused anew what was paused for it.
+        for one in known:
+            if one.ending is PauseEnding.REPLACED and one.ended_at == before.paused_at:
+                await touch_group(transaction, one, now)
     await open_pause_cards(transaction, record, channels, now)
     return Seen(record, before)
 

@@ -1,6 +1,7 @@
 """The life of a pause's card, told by whichever source comes first, through whatever happens."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -14,15 +15,19 @@ from bot.domain.errors import (
     PostRefused,
     Refusal,
 )
+from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who
 from bot.messages import pause_card
 from bot.messages.pause_card import PauseView
 from bot.storage.parts.live_messages import SqlCards
+from bot.usecases.pausing.group_marks import tell_together
+from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.posting.refresh_cards import AT_ONCE, RefreshCards
 from tests.support.clock import NOON
 from tests.support.desk import Desk, World
+from tests.support.group_messages import make_group_act
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status
 from tests.support.store import InMemoryStore
 
@@ -170,6 +175,33 @@ async def test_whose_pause_is_replaced_on_the_dashboard_is_told_once(
     who = "" if looked_at_first else " by carol"
     assert f"Your pause of acme/site was replaced outside Slack{who}." in told
     assert "It now says: Deploying 4.2 (before: CI runners are down)" in told
+
+
+async def test_the_card_of_a_group_names_who_replaced_its_pause_though_a_look_came_first() -> None:
+    desk = await begun()
+    paused = desk.world.service.paused_by("mqbot", "freeze")
+    act = replace(
+        make_group_act(RepositoryResult(SITE, GroupOutcome.CHANGED)),
+        told_together=frozenset({CHANNEL}),
+    )
+    async with InMemoryStore(desk.world.database).begin() as transaction:
+        act = replace(act, group_act_id=await transaction.group_acts.add(act))
+        await transaction.group_acts.end(act.group_act_id, act.results, paused.paused_at)
+        seen = Sighting(paused.paused_at, "freeze", group_act_id=act.group_act_id)
+        await see_pause(transaction, SITE, seen, (), paused.paused_at)
+        await tell_together(transaction, act, paused.paused_at)
+    await desk.turns(5)
+    desk.world.service.paused_by("carol", "Night")
+    desk.world.clock.advance(10)
+    await desk.watch()
+    await desk.edit()
+    card, *_ = desk.world.shown()
+    assert "paused anew since: acme/site (" in card
+
+    await desk.turns(30)
+
+    card, *_ = desk.world.shown()
+    assert "paused anew since: acme/site by carol (" in card
 
 
 async def test_who_replaces_their_own_pause_on_the_dashboard_is_told_nothing() -> None:
