@@ -414,6 +414,23 @@ async def test_the_channel_sees_how_far_a_long_act_has_come(three: BotTester) ->
     assert len(three.posts()) == 1
 
 
+async def test_whoever_types_a_long_act_reads_its_result_in_the_channel_alone(
+    three: BotTester,
+) -> None:
+    await paused_group(three, "/mq pause @release freeze", "Pause 2 queues")
+    await three.wait_for_post("@release: 2 of 2 queues paused")
+    for name, seconds in (("site", 1.5), ("api", 2.5)):
+        path = f"/acme/{name}/merge-queue/pause"
+        three.break_service("slow", path=path, method="DELETE", seconds=seconds)
+
+    await three.type("/mq unpause @release", by=BOB)
+
+    await three.wait_for_post("@release: 2 of 2 queues unpaused")
+    await three.wait_for_direct_message("All that was paused for @release goes on")
+    await three.stop_bot()
+    assert [one for one in three.replies(by=BOB) if "2 of 2 queues" in one] == []
+
+
 async def test_forty_five_queues_fit_into_what_slack_takes(start_bot: StartBot) -> None:
     names = [f"acme/a-rather-long-name-of-a-repository-{number:02}" for number in range(45)]
     bot = await start_bot(

@@ -78,7 +78,6 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group confirm of all": group_question.confirm(everything, reason, [*MANY]),
         "group progress": group_acts.progress("release", Action.PAUSE, 12, 50),
         "group going on": group_acts.going_on(replace(paused, ended_at=None)),
-        "group done": group_acts.done(paused),
         "group paused": group_acts.act(paused),
         "group unpaused": group_acts.act(unpaused),
         "group failed": group_acts.act(make_group_act(*all_failed, actor=actor, asked=reason)),

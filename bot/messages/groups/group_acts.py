@@ -161,11 +161,6 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
     return _told(done, [] if posted_here else _again_button(done))
 
 
-def done(ended: GroupAct) -> Message:
-    """To the person who acted and read how far it had come: the channel's post says the rest."""
-    return blocks.sentence(f"{_mark(ended)} {_headline(ended)}.")
-
-
 def _told(
     done: GroupAct,
     controls: Sequence[blocks.Element],

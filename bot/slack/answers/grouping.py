@@ -98,19 +98,19 @@ class GroupAnswers:
         """Acts, and shows how far it has come and how it ended."""
         await self._begin(request, Action.PAUSE, conversation)
         line = ProgressLine(conversation, self.clock)
-        await self._end(await self.pause_group.run(request, line), request.group, line)
+        await self._end(await self.pause_group.run(request, line), request.group, conversation)
 
     async def unpause(self, request: GroupRequest, conversation: Conversation) -> None:
         """Acts, and shows how far it has come and how it ended."""
         await self._begin(request, Action.UNPAUSE, conversation)
         line = ProgressLine(conversation, self.clock)
-        await self._end(await self.unpause_group.run(request, line), request.group, line)
+        await self._end(await self.unpause_group.run(request, line), request.group, conversation)
 
     async def extend(self, request: GroupRequest, conversation: Conversation) -> None:
         """Acts, and shows how far it has come and how it ended."""
         await self._begin(request, Action.EXTEND, conversation)
         line = ProgressLine(conversation, self.clock)
-        await self._end(await self.extend_group.run(request, line), request.group, line)
+        await self._end(await self.extend_group.run(request, line), request.group, conversation)
 
     def request(
         self,
@@ -139,9 +139,11 @@ class GroupAnswers:
             )
 
     async def _end(
-        self, ended: GroupAct | SinceThen | NothingHeld, group: Group, line: ProgressLine
+        self,
+        ended: GroupAct | SinceThen | NothingHeld,
+        group: Group,
+        conversation: Conversation,
     ) -> None:
-        conversation = line.conversation
         if isinstance(ended, SinceThen):
             message = group_acts.since_then(group.name, ended.latest)
         elif isinstance(ended, NothingHeld):
@@ -149,11 +151,9 @@ class GroupAnswers:
         else:
             is_told = await self._tell_channel(ended, conversation)
             if is_told and conversation.view_id is None:
-                # Everybody here reads the result, the actor too.
+                # Everybody here reads the result, the actor too, however long it took.
                 if conversation.on_private_message:
                     await conversation.take_away()
-                elif line.told:
-                    await conversation.tell_actor(group_acts.done(ended))
                 return
             message = group_acts.answer(ended, posted_here=is_told)
         if conversation.on_private_message:

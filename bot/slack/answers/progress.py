@@ -18,7 +18,7 @@ class ProgressLine:
     """One line that only the actor sees, replaced as the act goes on.
 
     A line is replaced where the actor pressed a button that nobody else sees. Elsewhere there is
-    one line, if the act takes longer than a moment, and the answer follows it.
+    one line, if the act takes longer than a moment; the answer follows it, or the channel's post.
     """
 
     conversation: Conversation

@@ -107,7 +107,6 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
         [],
         anew=[PauseRecord(API, NOON, "Night", "Night")],
     ),
-    "group_done": lambda: group_acts.done(make_group_act(*RESULTS)),
     "group_card_overdue": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
         [SITE, API],
