@@ -70,15 +70,6 @@ class Pace:
                 self.budget.take(now)
         return wait
 
-    def has_room(self, channel_id: str, now: datetime) -> bool:
-        """Whether `wait` would let an ordinary post go now; takes nothing.
-
-        Half of the budget is left to what waits already, in the order of its importance.
-        """
-        if self._held(now) or self._channel(channel_id).tokens(now) < 1:
-            return False
-        return self.budget is None or self.budget.tokens(now) > self.budget.burst / 2
-
     def room(self, now: datetime) -> int:
         """How many posts the budget grants now."""
         return max(int(self.budget.tokens(now)), 0) if self.budget is not None else WORKSPACE_BURST

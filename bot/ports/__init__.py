@@ -13,7 +13,7 @@ from bot.ports.log import (
     Stalenesses,
     Stays,
 )
-from bot.ports.outbox import Added, Folded, Outbox, OutboxSummary, ParkedChannel
+from bot.ports.outbox import Folded, Outbox, OutboxSummary, ParkedChannel
 from bot.ports.outside import (
     ChannelDirectory,
     ChannelPoster,
@@ -29,7 +29,6 @@ from bot.ports.subscriptions import ChannelDefaults, Subscriptions
 
 __all__ = [
     "Accounts",
-    "Added",
     "Audit",
     "Bisections",
     "Boards",

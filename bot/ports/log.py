@@ -64,12 +64,8 @@ class Stalenesses(Protocol):
 class Events(Protocol):
     """Events as kept, unique by (repository, event id)."""
 
-    async def add_new(self, records: Sequence[EventRecord], *, routed: bool = False) -> int:
-        """Store those not stored yet, unrouted unless `routed`; return how many were new."""
-        ...
-
-    async def any_between(self, repository: RepositoryName, first_id: int, last_id: int) -> bool:
-        """Whether an event with such an id is stored, both ends included."""
+    async def add_new(self, records: Sequence[EventRecord]) -> int:
+        """Store those not stored yet, unrouted; return how many were new."""
         ...
 
     async def unrouted(
@@ -85,8 +81,6 @@ class Events(Protocol):
         ...
 
     async def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None: ...
-
-    async def mark_unrouted(self, repository: RepositoryName, event_ids: Sequence[int]) -> None: ...
 
     async def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]: ...
 

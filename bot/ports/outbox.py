@@ -1,6 +1,6 @@
 """What is to be told, and what became of it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -34,14 +34,6 @@ class OutboxSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """How many deliveries were added, and those of them that are to be sent now."""
-
-    count: int
-    claimed: Sequence[Delivery] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Folded:
     """What a summary tells: how many deliveries of each repository and kind, and since when.
 
@@ -60,22 +52,6 @@ class Outbox(Protocol):
         """Append in the given order; return how many were not there.
 
         One that exists for (channel, subject) is left as it is.
-        """
-        ...
-
-    async def add_claimed(
-        self,
-        deliveries: Sequence[NewDelivery],
-        at_once: Collection[str],
-        *,
-        now: datetime,
-        claimed_until: datetime,
-    ) -> Added:
-        """As `add`; and those of `at_once`, by their ids, are claimed as they are added.
-
-        Claimed as the first of its line, with `now` as the time of its attempt, is what `claim`
-        would take and send first: what nothing unsettled stands before in its line, which is due,
-        and whose channel is not parked.
         """
         ...
 

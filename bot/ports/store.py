@@ -140,11 +140,6 @@ class Transaction(Protocol):
 class Store(Protocol):
     """The database. No network call is ever made inside a transaction."""
 
-    @property
-    def one_at_a_time(self) -> bool:
-        """Whether a transaction waits for the one before it."""
-        ...
-
     def begin(self) -> AbstractAsyncContextManager[Transaction]:
         """One transaction: commit on a clean exit, roll back otherwise.
 

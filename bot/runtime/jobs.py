@@ -20,8 +20,7 @@ from bot.slack.web_api.poster import SlackPoster
 from bot.slack.web_api.recipients import Recipients
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
-from bot.usecases.gate import Gate, looks_at_once, pages_at_once
-from bot.usecases.narrow_store import POLLS_AT_ONCE, NarrowStore
+from bot.usecases.gate import STORED_AT_ONCE, Gate, looks_at_once, pages_at_once
 from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.expire_pauses import ExpirePauses
 from bot.usecases.pausing.lift_group import LiftGroup
@@ -33,7 +32,6 @@ from bot.usecases.polling.refresh_boards import RefreshBoards
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.polling.tell_staleness import TellStaleness
 from bot.usecases.polling.watch_pauses import WatchPauses
-from bot.usecases.posting.post_at_once import PostAtOnce
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_cards import RefreshCards
 from bot.usecases.prepare_channels import PrepareChannels
@@ -86,11 +84,10 @@ class Jobs:
         self._holder = holder
         self._expiry: ExpirePauses | None = None
         self._cut_short: EndCutShort | None = None
-        self._narrow = NarrowStore(ports.store, POLLS_AT_ONCE)
+        self._storing = Gate(STORED_AT_ONCE)
         self._scheduler = JobScheduler(ports.measures)
         self._poster = _poster(ports)
         self._posts = self._posting()
-        self._at_once = PostAtOnce(self._posts)
         self._post = Job("post deliveries", self._posts.run)
         self._edits = self._editing()
         self._edit = Job("edit cards", self._edits.run)
@@ -163,7 +160,7 @@ class Jobs:
     def _watching(self) -> WatchPauses:
         looks = looks_at_once(self._settings.requests_at_once)
         return WatchPauses(
-            store=self._narrow,
+            store=self._ports.store,
             merge_queue=self._ports.merge_queue.scheduled,
             clock=self._ports.clock,
             nudge=self.nudge,
@@ -172,12 +169,13 @@ class Jobs:
             interval=timedelta(seconds=self._settings.poll_seconds),
             gate=Gate(looks),
             gate_of_paused=Gate(looks),
+            storing=self._storing,
         )
 
     def _refreshing(self) -> RefreshBoards:
         interval = timedelta(seconds=self._settings.poll_seconds)
         return RefreshBoards(
-            store=self._narrow,
+            store=self._ports.store,
             show_status=ShowStatus(
                 self._ports.merge_queue.scheduled,
                 self._ports.store,
@@ -189,13 +187,14 @@ class Jobs:
             interval=interval,
             limit=stale_after(timedelta(seconds=self._settings.longest_poll_seconds)),
             polled=self.polls.unread_since,
+            storing=self._storing,
         )
 
     def _polling(self) -> PollDueRepositories:
         settings = self._settings
         interval = timedelta(seconds=settings.poll_seconds)
         poll = PollEventLog(
-            self._narrow,
+            self._ports.store,
             self._ports.merge_queue.scheduled,
             self._ports.clock,
             self.nudge,
@@ -204,16 +203,17 @@ class Jobs:
             backfill=timedelta(minutes=settings.backfill_minutes),
             gate=Gate(pages_at_once(settings.requests_at_once)),
             measures=self._ports.measures,
-            at_once=self._at_once,
+            storing=self._storing,
         )
         condition = LookAtCondition(
-            self._narrow,
+            self._ports.store,
             self._ports.merge_queue.scheduled,
             self._ports.clock,
             self.nudge,
             settings.alert_thresholds,
             interval,
             poll.gate,
+            self._storing,
         )
         return PollDueRepositories(
             poll=poll,
@@ -281,14 +281,13 @@ class Jobs:
     async def drain(self) -> None:
         """Finish the polls and posts under way, and leave the rest to whoever comes next."""
         self.polls.begin_no_more()
-        self._narrow.begin_no_more()
+        self._storing.close()
         self._watches.begin_no_more()
         for one in (self._boards, self._posts, self._edits, *self._house):
             one.begin_no_more()
         self._scheduler.begin_no_more()
         await self._scheduler.drain()
         await self.polls.drain()
-        await self._at_once.drain()
         await self._watches.drain()
         await self._boards.drain()
         if self._expiry is not None:

@@ -98,11 +98,6 @@ class SqlStore(ports.Store):
         )
         self._bridge = Bridge(self, engine, Transaction)
 
-    @property
-    @override
-    def one_at_a_time(self) -> bool:
-        return self._is_sqlite
-
     @override
     def begin(self) -> AbstractAsyncContextManager[ports.Transaction]:
         return self._bridge.begin()

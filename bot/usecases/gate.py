@@ -4,6 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+STORED_AT_ONCE = 5
+"""Of the 15 connections to the database, those in which is stored what polls and looks have read.
+
+Outcomes of posts have 3 and edits 2. What is left, 5, is for people and for the jobs that run one
+at a time, presence and leases among them: whoever waits for a row that is locked keeps a
+connection, and may do so for seconds.
+"""
+
 
 def looks_at_once(requests: int) -> int:
     """Of so many in flight, those that may look at pauses, and as many at queues known paused.

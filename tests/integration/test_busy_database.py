@@ -16,7 +16,7 @@ from bot.ports.workers import POLL_LEASES
 from bot.runtime import adapters
 from bot.storage.engines import CONNECTIONS, create_engine
 from bot.storage.tables import deliveries, destinations, leases, workers
-from bot.usecases.narrow_store import POLLS_AT_ONCE
+from bot.usecases.gate import STORED_AT_ONCE
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.databases import PATIENT
 from tests.support.waiting import until, until_true
@@ -70,7 +70,7 @@ async def test_presence_leases_and_people_do_not_wait_behind_polls(
             await goes_on(database, LEASES, "the leases of polls that wait")
             linked = await bot.ask("/mq link alice-acme", by=ALICE, channel=INCIDENTS)
             assert "alice-acme" in linked
-            assert await one_value(database, WAITING) == POLLS_AT_ONCE
+            assert await one_value(database, WAITING) == STORED_AT_ONCE
         await told(bot, len(CHANNELS) + len(REPOSITORIES))
         for channel in CHANNELS:
             bot.posts(channel)
@@ -105,7 +105,7 @@ async def until_polls_wait(database: Engine) -> None:
     """As many as are let wait for the lines."""
 
     async def wait() -> bool:
-        return int(await one_value(database, WAITING)) >= POLLS_AT_ONCE
+        return int(await one_value(database, WAITING)) >= STORED_AT_ONCE
 
     await until_true(wait, "polls that wait for a line")
 

@@ -52,11 +52,6 @@ class SometimesAway(Store):
         self.is_away = False
         self.transactions = 0
 
-    @property
-    @override
-    def one_at_a_time(self) -> bool:
-        return self._store.one_at_a_time
-
     @override
     def begin(self) -> AbstractAsyncContextManager[Transaction]:
         if self.is_away:

@@ -27,7 +27,6 @@ from bot.usecases.pausing.watch_resume import Watching, WatchResume
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.watch_pauses import WatchPauses
-from bot.usecases.posting.post_at_once import PostAtOnce
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_cards import RefreshCards
 from tests.support.clock import FakeClock
@@ -175,7 +174,6 @@ class Desk:
             holder=self.name,
             jitter=lambda: 0.5,
         )
-        self.at_once = PostAtOnce(self.posts)
         self.polls = PollDueRepositories(
             poll=PollEventLog(
                 acting,
@@ -184,7 +182,6 @@ class Desk:
                 _nobody,
                 next_digest,
                 overlap=timedelta(seconds=120),
-                at_once=self.at_once,
             ),
             store=acting,
             clock=world.clock,
@@ -242,7 +239,6 @@ class Desk:
     async def poll(self) -> None:
         await self.polls.run()
         await self.polls.drain()
-        await self.at_once.drain()
 
     async def watch(self) -> None:
         await self.watches.run()

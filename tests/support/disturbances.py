@@ -164,11 +164,6 @@ class DisturbedStore(Store):
         self._steps = steps
         self._name = name
 
-    @property
-    @override
-    def one_at_a_time(self) -> bool:
-        return self._store.one_at_a_time
-
     @override
     def begin(self) -> AbstractAsyncContextManager[Transaction]:
         return self._begin()

@@ -17,7 +17,6 @@ from bot.domain.repository import RepositoryName
 from bot.scheduler import next_digest
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.posting.post_at_once import PostAtOnce
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.disturbances import (
@@ -105,7 +104,6 @@ class Process:
             holder=self.name,
             jitter=lambda: 0.5,
         )
-        self.at_once = PostAtOnce(self.posts)
         self.polls = PollDueRepositories(
             poll=PollEventLog(
                 polling,
@@ -116,7 +114,6 @@ class Process:
                 overlap=OVERLAP,
                 # Fewer than a walk has: some of it is stored before the rest is read.
                 together=2,
-                at_once=self.at_once,
             ),
             store=polling,
             clock=world.clock,
@@ -133,7 +130,6 @@ class Process:
         with suppress(BotError, Crash):
             await self.polls.run()
         await self.polls.drain()
-        await self.at_once.drain()
 
     async def _post(self) -> None:
         before = asyncio.all_tasks()

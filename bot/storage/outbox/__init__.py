@@ -1,19 +1,17 @@
 """Deliveries: added in order, claimed from the head of each channel, settled once."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, case, func, select, update
 
 from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
 from bot.domain.repository import RepositoryName
-from bot.ports import Added, Folded, OutboxSummary, ParkedChannel
+from bot.ports import Folded, OutboxSummary, ParkedChannel
 from bot.storage.outbox.added_rows import (
     NEW,
     AddedRow,
-    AtOnce,
     appended,
-    claimed_columns,
     columns_of,
     digests_in_order,
     numbers,
@@ -53,47 +51,21 @@ class SqlOutbox:
 
     def add(self, deliveries: Sequence[NewDelivery]) -> int:
         """`created_at` becomes the given `due_at`, also of what waits for a digest."""
-        return len(self._add(deliveries))
-
-    def add_claimed(
-        self,
-        deliveries: Sequence[NewDelivery],
-        at_once: Collection[str],
-        *,
-        now: datetime,
-        claimed_until: datetime,
-    ) -> Added:
-        if claimed_until <= now:
-            raise ValueError("a claim ends after it begins")
-        claim = AtOnce(frozenset(at_once), now, claimed_until)
-        added = self._add(deliveries, claim)
-        return Added(len(added), [one.delivery for one in added if one.delivery is not None])
-
-    def _add(
-        self, deliveries: Sequence[NewDelivery], claim: AtOnce | None = None
-    ) -> Sequence[AddedRow]:
-        """Those that were not there."""
         if not deliveries:
-            return []
+            return 0
         deliveries = digests_in_order(deliveries)
         lines = [line_for(new) for new in deliveries]
         locked = self._destinations.lock_or_add(lines)
         sequences = numbers(lines, locked)
-        columns = columns_of(deliveries, lines, sequences)
         rows = [AddedRow(*each) for each in zip(deliveries, lines, sequences, strict=True)]
-        if claim is not None:
-            rows = claim.taken(rows, locked)
-            ids = {one.new.delivery_id for one in rows if one.delivery is not None}
-            columns = claimed_columns(columns, ids, claim.now, claim.until)
-        same = {name: value for name, value in NEW.items() if name not in columns}
-        count = self._statements.add(_ADD, columns, **same)
+        count = self._statements.add(_ADD, columns_of(deliveries, lines, sequences), **NEW)
         if count < len(rows):
             known = self._statements.rows_in(_ADDED, [new.delivery_id for new in deliveries])
             added = {(row.delivery_id, row.sequence) for row in known}
             rows = [row for row in rows if (row.new.delivery_id, row.sequence) in added]
         self._destinations.save(appended(locked, rows))
         self._summaries.bring_forward(rows)
-        return rows
+        return len(rows)
 
     def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int

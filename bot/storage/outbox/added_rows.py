@@ -1,10 +1,10 @@
-"""Deliveries as they are added: under which numbers, and which of them are claimed at once."""
+"""Deliveries as they are added: under which numbers."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery
+from bot.domain.deliveries import DeliveryState, NewDelivery
 from bot.domain.values import value
 from bot.storage.outbox.destinations import Destination
 from bot.storage.statements import Columns
@@ -65,82 +65,18 @@ NEW = {"attempts": 0, "attempted_at": None, "looks": 0, "failures": 0}
 """What all have when they are added."""
 
 
-def claimed_columns(
-    columns: Columns, delivery_ids: Collection[str], now: datetime, until: datetime
-) -> Columns:
-    """The same, with these deliveries claimed as they are added."""
-    claimed = [one in delivery_ids for one in columns["delivery_id"]]
-    due = zip(claimed, columns["due_at"], strict=True)
-    states = zip(claimed, columns["state"], strict=True)
-    return {
-        **columns,
-        "attempts": [int(is_claimed) for is_claimed in claimed],
-        "attempted_at": [now if is_claimed else None for is_claimed in claimed],
-        "due_at": [until if is_claimed else at for is_claimed, at in due],
-        "state": [DeliveryState.SENDING if is_claimed else state for is_claimed, state in states],
-    }
-
-
-def claimed_delivery(new: NewDelivery, sequence: int, until: datetime) -> Delivery:
-    """As a claim gives it: nothing was sent yet."""
-    return Delivery(
-        delivery_id=new.delivery_id,
-        channel_id=new.channel_id,
-        subject=new.subject,
-        sequence=sequence,
-        created_at=new.due_at,
-        due_at=until,
-        state=DeliveryState.SENDING,
-        attempts=1,
-        urgent=new.urgent,
-        kind=new.kind,
-        folded=new.folded,
-        card_id=new.card_id,
-        digest=new.digest_at is not None,
-    )
-
-
 @value(frozen=True, slots=True)
 class AddedRow:
-    """What is added to which line, under which number, and what a claim of it gives."""
+    """What is added to which line, under which number."""
 
     new: NewDelivery
     line: str
     sequence: int
-    delivery: Delivery | None = None
 
     @property
     def due_at(self) -> datetime:
         """When it can be claimed."""
-        return self.delivery.due_at if self.delivery is not None else self.due_at_first
-
-    @property
-    def due_at_first(self) -> datetime:
-        """When it could be claimed if it were not claimed at once."""
         return self.new.digest_at or self.new.due_at
-
-
-@dataclass(frozen=True, slots=True)
-class AtOnce:
-    """Which deliveries are claimed as they are added, and until when."""
-
-    delivery_ids: frozenset[str]
-    now: datetime
-    until: datetime
-
-    def taken(self, rows: Sequence[AddedRow], locked: Mapping[str, Destination]) -> list[AddedRow]:
-        """With the first of each line claimed in which nothing is unsettled."""
-        firsts: dict[str, AddedRow] = {}
-        for row in rows:
-            line = locked[row.line]
-            if row.new.told_by is None and line.claimable_at is None and line.parked_at is None:
-                firsts.setdefault(row.line, row)
-        return [self._take(row) if firsts.get(row.line) is row else row for row in rows]
-
-    def _take(self, row: AddedRow) -> AddedRow:
-        if row.new.delivery_id not in self.delivery_ids or row.due_at_first > self.now:
-            return row
-        return replace(row, delivery=claimed_delivery(row.new, row.sequence, self.until))
 
 
 def appended(locked: Mapping[str, Destination], rows: Sequence[AddedRow]) -> list[Destination]:

@@ -45,8 +45,8 @@ class Summaries:
             self._change_waiting(
                 line,
                 deliveries.c.sequence < first.sequence,
-                deliveries.c.due_at > first.due_at_first,
-                due_at=first.due_at_first,
+                deliveries.c.due_at > first.due_at,
+                due_at=first.due_at,
             )
 
     def drop_unheard(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:

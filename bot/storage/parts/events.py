@@ -16,24 +16,16 @@ from bot.storage.tables import events
 class SqlEvents(Part):
     """One row per event; an index holds those that are not routed yet."""
 
-    def add_new(self, records: Sequence[EventRecord], *, routed: bool = False) -> int:
+    def add_new(self, records: Sequence[EventRecord]) -> int:
         if not records:
             return 0
         added = self._statements.run(
             self._statements.insert(events)
             .on_conflict_do_nothing(index_elements=[events.c.repository, events.c.event_id])
             .returning(events.c.event_id),
-            [as_row(events, record, routed=routed) for record in records],
+            [as_row(events, record, routed=False) for record in records],
         )
         return len(added.all())
-
-    def any_between(self, repository: RepositoryName, first_id: int, last_id: int) -> bool:
-        found = self._statements.run(
-            select(events.c.event_id)
-            .where(events.c.repository == repository, events.c.event_id.between(first_id, last_id))
-            .limit(1)
-        )
-        return found.first() is not None
 
     def unrouted(
         self, repository: RepositoryName, limit: int | None = None
@@ -53,17 +45,11 @@ class SqlEvents(Part):
         return {row.repository for row in rows}
 
     def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
-        self._mark(repository, event_ids, routed=True)
-
-    def mark_unrouted(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:
-        self._mark(repository, event_ids, routed=False)
-
-    def _mark(self, repository: RepositoryName, event_ids: Sequence[int], *, routed: bool) -> None:
         for some in slices(event_ids):
             self._statements.run(
                 update(events)
                 .where(events.c.repository == repository, events.c.event_id.in_(some))
-                .values(routed=routed)
+                .values(routed=True)
             )
 
     def get(self, subjects: Sequence[Subject]) -> Mapping[Subject, EventRecord]:

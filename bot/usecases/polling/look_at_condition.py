@@ -28,7 +28,8 @@ class LookAtCondition:
     """Where a channel hears of a queue's condition, one status read an interval; elsewhere nothing.
 
     The lease of the repository's polls keeps two processes from looking at once; that an alert
-    begins or ends is stored in the transaction of its deliveries. `gate`: the polls' own.
+    begins or ends is stored in the transaction of its deliveries. `gate`, `storing`: the polls'
+    own.
     """
 
     store: Store
@@ -38,6 +39,7 @@ class LookAtCondition:
     thresholds: Mapping[AlertKind, int]
     interval: timedelta
     gate: Gate
+    storing: Gate
     due_at: dict[RepositoryName, datetime] = field(default_factory=dict)
     forgotten: set[RepositoryName] = field(default_factory=set)
 
@@ -83,14 +85,14 @@ class LookAtCondition:
         self.forgotten.update(unheard)
 
     async def _compare(self, repository: RepositoryName, lease: Lease, status: QueueStatus) -> None:
-        async with self.store.begin() as transaction:
+        async with self.storing.entered(), self.store.begin() as transaction:
             change = await self._change(transaction, repository, status)
         if change.is_none:
             return
         # A pause made elsewhere a moment ago may be known to the service alone.
         if change.begun and await self.merge_queue.current_pause(repository) is not None:
             return
-        async with self.store.begin() as transaction:
+        async with self.storing.entered(), self.store.begin() as transaction:
             now = self.clock.now()
             await transaction.leases.require(lease, now)
             change = await self._change(transaction, repository, status)

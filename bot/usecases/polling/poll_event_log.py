@@ -34,12 +34,11 @@ from bot.domain.keeping import keep
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Lease, MergeQueue, Nudge, Store
 from bot.ports.measures import UNMEASURED, LogProblem, Measures
-from bot.usecases.gate import Gate, GateClosed
+from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
 from bot.usecases.polling.log_problems import LOGGED, report, report_duplicates
 from bot.usecases.polling.log_reader import LogReader, content
 from bot.usecases.polling.reading import Reading
 from bot.usecases.polling.store_events import StoreEvents
-from bot.usecases.posting.post_at_once import PostAtOnce
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +74,7 @@ class PollEventLog:
     gate: Gate = field(default_factory=lambda: Gate(PAGES_AT_ONCE))
     measures: Measures = UNMEASURED
     together: int = TOGETHER
-    at_once: PostAtOnce | None = None
+    storing: Gate = field(default_factory=lambda: Gate(STORED_AT_ONCE))
     service_clock: ServiceClock = field(default_factory=ServiceClock)
     events: StoreEvents = field(init=False)
 
@@ -88,7 +87,7 @@ class PollEventLog:
             self.next_digest,
             self.overlap,
             self.gate,
-            self.at_once,
+            self.storing,
             self.measures,
         )
         object.__setattr__(self, "events", events)

@@ -19,6 +19,7 @@ from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, Nudge, Store
 from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
 from bot.usecases.posting.board_cards import tell_boards, touch_boards
 from bot.usecases.tasks import Tasks
 
@@ -67,6 +68,7 @@ class RefreshBoards:
         default_factory=lambda: Tasks("a look at a board's queue has a defect", "board_defect")
     )
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LOOKS_AT_ONCE))
+    storing: Gate = field(default_factory=lambda: Gate(STORED_AT_ONCE))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     ticks: Ticks = field(default_factory=Ticks)
 
@@ -131,6 +133,8 @@ class RefreshBoards:
                     await self._failed(name, schedule, started_at, error)
                     return
             await self._read(schedule, snapshot, spacing)
+        except GateClosed:
+            return
         except StoreError as error:
             logger.warning("board not kept", extra=_fields("board_not_kept", name, error))
         finally:
@@ -142,7 +146,7 @@ class RefreshBoards:
         schedule.read_at = snapshot.read_at
         now = self.clock.now()
         later = max(now, schedule.edit_at)
-        async with self.store.begin() as transaction:
+        async with self.storing.entered(), self.store.begin() as transaction:
             changed = await tell_boards(transaction, snapshot, now, later)
         if changed:
             schedule.edit_at = later + spacing
@@ -170,7 +174,7 @@ class RefreshBoards:
         self, name: RepositoryName, schedule: _Schedule, outage: Outage, since: datetime
     ) -> None:
         now = self.clock.now()
-        async with self.store.begin() as transaction:
+        async with self.storing.entered(), self.store.begin() as transaction:
             before = (await transaction.boards.sights([name])).get(name)
             if before is None:
                 return

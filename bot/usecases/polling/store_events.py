@@ -1,14 +1,14 @@
 """What is read of an event log is stored, and routed once its walk is whole."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
 
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.digests import NextDigest
-from bot.domain.errors import LeaseLost, MergeQueueError
+from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
@@ -19,8 +19,7 @@ from bot.ports.measures import Measures
 from bot.usecases.gate import Gate
 from bot.usecases.polling.log_problems import report_duplicates
 from bot.usecases.polling.log_reader import LogReader, content
-from bot.usecases.posting.post_at_once import PostAtOnce, Sending
-from bot.usecases.routing.route_events import SLICE, Routed, Unrouted, route_events
+from bot.usecases.routing.route_events import Routed, Unrouted, route_events
 
 logger = logging.getLogger(__name__)
 
@@ -32,22 +31,12 @@ IN_ORDER = attrgetter("received_at", "event_id")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What is stored and not routed, as far as known.
-
-    `marked` are the ids of those that are stored as routed, since they are routed next.
-    """
-
-    records: Sequence[EventRecord] | None
-    marked: Collection[int] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class StoreEvents:
     """Events with the place to go on from, in one transaction, under the lease of the poll.
 
-    `overlap`: how much of the log the next walk shows again. `at_once` sends what is routed when
-    its transaction is committed, where this process is the one that posts.
+    `overlap`: how much of the log the next walk shows again. `gate`: of requests; `storing`: of
+    transactions, which raise GateClosed at the end of the process: what was not stored is read
+    again.
     """
 
     store: Store
@@ -57,7 +46,7 @@ class StoreEvents:
     next_digest: NextDigest
     overlap: timedelta
     gate: Gate
-    at_once: PostAtOnce | None
+    storing: Gate
     measures: Measures
 
     async def begin(
@@ -65,7 +54,7 @@ class StoreEvents:
     ) -> None:
         """Store where the log of a repository that was never read is read from."""
         pull_requests = await self._queued(repository, reader)
-        async with self.store.begin() as transaction:
+        async with self.storing.entered(), self.store.begin() as transaction:
             await transaction.leases.require(lease, self.clock.now())
             # There is one if only the answer to its commit was lost: its origin is the earlier.
             stored = await transaction.positions.load([repository])
@@ -83,9 +72,9 @@ class StoreEvents:
     ) -> None:
         """Store what was read of a walk that goes on; `position` says from where."""
         reader.titles_wanted |= _enters(records)
-        async with self.store.begin() as transaction:
-            kept = await self._keep(transaction, lease, position, records, reader)
-        reader.position, reader.unrouted = position, kept.records
+        async with self.storing.entered(), self.store.begin() as transaction:
+            unrouted = await self._keep(transaction, lease, position, records, reader)
+        reader.position, reader.unrouted = position, unrouted
         reader.remember(records, self.overlap)
 
     async def finish(
@@ -102,11 +91,8 @@ class StoreEvents:
         pull_requests = await self._pull_requests(before.repository, records, reader)
         # Those that waited for an act to end are routed now, too.
         observed = await self._observed(before.repository, [*(reader.unrouted or ()), *records])
-        async with self.store.begin() as transaction:
-            sending = await self.at_once.begin(transaction) if self.at_once is not None else None
-            kept = await self._keep(
-                transaction, lease, position, records, reader, are_routed_now=True
-            )
+        async with self.storing.entered(), self.store.begin() as transaction:
+            unrouted = await self._keep(transaction, lease, position, records, reader)
             await transaction.pull_requests.save(pull_requests)
             routed = await route_events(
                 transaction,
@@ -114,22 +100,13 @@ class StoreEvents:
                 self.clock.now(),
                 self.next_digest,
                 observed,
-                _unrouted(
-                    reader,
-                    kept.records and sorted(kept.records, key=IN_ORDER),
-                    sending=sending,
-                    marked=kept.marked,
-                ),
+                _unrouted(reader, unrouted and sorted(unrouted, key=IN_ORDER)),
             )
-            if sending is not None:
-                await sending.render(transaction)
-        if self.at_once is not None and sending is not None:
-            self.at_once.send(sending)
         reader.position = position
         reader.remember(records, self.overlap)
         routed = await self._route_rest(reader, before.repository, lease, routed)
         reader.unrouted = routed.left
-        if routed.added > (len(sending.claimed) if sending is not None else 0):
+        if routed.added:
             self.nudge()
 
     async def _route_rest(
@@ -138,7 +115,7 @@ class StoreEvents:
         """Route the rest of a backlog, in a transaction for each slice."""
         while routed.more:
             self.nudge()
-            async with self.store.begin() as transaction:
+            async with self.storing.entered(), self.store.begin() as transaction:
                 await transaction.leases.require(lease, self.clock.now())
                 routed = await route_events(
                     transaction,
@@ -156,23 +133,18 @@ class StoreEvents:
         position: Position,
         records: Sequence[EventRecord],
         reader: LogReader,
-        *,
-        are_routed_now: bool = False,
-    ) -> _Kept:
+    ) -> Sequence[EventRecord] | None:
+        """Return all that is stored and not routed; None where that has to be read."""
         # Whatever becomes of the transaction, an answer of it that is lost leaves nothing known.
         known, reader.unrouted = reader.unrouted, None
         await transaction.leases.require(lease, self.clock.now())
-        marked = await self._markable(transaction, known, records) if are_routed_now else ()
-        added = await transaction.events.add_new(records, routed=bool(marked)) if records else 0
-        if added < len(marked):
-            # They were not there a moment ago, and only who holds the lease stores any.
-            raise LeaseLost(lease.name)
+        added = await transaction.events.add_new(records) if records else 0
         if added < len(records):
             await self._compare(transaction, records, reader)
         await transaction.positions.save(position)
         if known is None or added < len(records) or len(known) + added > HELD:
-            return _Kept(None)
-        return _Kept([*known, *records], marked)
+            return None
+        return [*known, *records]
 
     async def _compare(
         self, transaction: Transaction, records: Sequence[EventRecord], reader: LogReader
@@ -186,22 +158,6 @@ class StoreEvents:
             one.event_id for key, one in subjects.items() if content(stored[key]) != content(one)
         ]
         report_duplicates(self.measures, records[0].repository, reader, differ)
-
-    async def _markable(
-        self,
-        transaction: Transaction,
-        known: Sequence[EventRecord] | None,
-        records: Sequence[EventRecord],
-    ) -> Collection[int]:
-        """The ids of `records` if all can be routed at once: they are stored as routed then.
-
-        Nearly always so. Whether one that was stored before is routed only the store knows.
-        """
-        ids = {record.event_id for record in records}
-        if not ids or known is None or len(ids) < len(records) or len(known) + len(ids) > SLICE:
-            return ()
-        was_read = await transaction.events.any_between(records[0].repository, min(ids), max(ids))
-        return () if was_read else ids
 
     async def _observed(
         self, repository: RepositoryName, records: Sequence[EventRecord]
@@ -251,22 +207,9 @@ def _enters(records: Sequence[EventRecord]) -> bool:
     return any(record.type == ENTER for record in records)
 
 
-def _unrouted(
-    reader: LogReader,
-    records: Sequence[EventRecord] | None,
-    *,
-    sending: Sending | None = None,
-    marked: Collection[int] = (),
-) -> Unrouted:
+def _unrouted(reader: LogReader, records: Sequence[EventRecord] | None) -> Unrouted:
     """`records`: all that is unrouted, where that is known."""
-    return Unrouted(
-        records,
-        reader.settling,
-        sending,
-        reader.personal,
-        reader.clock_ahead or timedelta(),
-        marked,
-    )
+    return Unrouted(records, reader.settling, reader.personal, reader.clock_ahead or timedelta())
 
 
 def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:

@@ -15,7 +15,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import queued_in
 from bot.ports import Clock, MergeQueue, Nudge, Store, Transaction
-from bot.usecases.gate import Gate, GateClosed
+from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
 from bot.usecases.pausing.acts import settle_act
 from bot.usecases.pausing.group_marks import tell_together
 from bot.usecases.pausing.group_pauses import group_act_of
@@ -81,6 +81,7 @@ class WatchPauses:
     schedules: dict[RepositoryName, _Schedule] = field(default_factory=dict)
     gate: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
     gate_of_paused: Gate = field(default_factory=lambda: Gate(LOOKS_AT_ONCE))
+    storing: Gate = field(default_factory=lambda: Gate(STORED_AT_ONCE))
     tasks: Tasks = field(
         default_factory=lambda: Tasks("a look at a pause has a defect", "watch_defect")
     )
@@ -183,7 +184,7 @@ class WatchPauses:
     async def _see(self, name: RepositoryName, known: PauseRecord | None, pause: Pause) -> None:
         """There is a pause, or a reason, that nobody has told of yet."""
         now = self.clock.now()
-        async with self.store.begin() as transaction:
+        async with self.storing.entered(), self.store.begin() as transaction:
             in_force = await pause_in_force(transaction, name, now)
             if (in_force is not None or known is not None) and in_force != known:
                 return  # Somebody told of it while the service was asked: look again.
@@ -215,7 +216,7 @@ class WatchPauses:
     async def _over(self, known: PauseRecord) -> None:
         """It is over; who lifted it is told by the event log, if anybody is."""
         now = self.clock.now()
-        async with self.store.begin() as transaction:
+        async with self.storing.entered(), self.store.begin() as transaction:
             in_force = await pause_in_force(transaction, known.repository, now)
             acts = await transaction.audit.since(known.repository, now - NEAR)
             if in_force != known:
@@ -242,7 +243,7 @@ class WatchPauses:
         if measured == known:
             return
         now = self.clock.now()
-        async with self.store.begin() as transaction:
+        async with self.storing.entered(), self.store.begin() as transaction:
             if await pause_in_force(transaction, known.repository, now) != known:
                 return
             await transaction.pauses.save(measured)

@@ -11,7 +11,6 @@ from bot.domain import deliveries as states
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import (
     PLAIN_AFTER,
-    RECHECK_DELAYS,
     Delivery,
     DeliveryState,
     SubjectKind,
@@ -23,15 +22,15 @@ from bot.domain.errors import (
     PostPostponed,
     PostRefused,
     Refusal,
+    StoreUnavailable,
 )
 from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_BURST, WORKSPACE_PER_SECOND, Pace, TokenBucket
 from bot.ports import ChannelPoster, Clock, Nudge, ParkedChannel, Store
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.job_lease import JobLease
-from bot.usecases.narrow_store import OUTCOMES_AT_ONCE, NarrowStore
 from bot.usecases.posting.claim_size import ClaimSize
-from bot.usecases.posting.record_outcomes import Outcome, RecordOutcomes
+from bot.usecases.posting.record_outcome import Outcome, record_outcome
 from bot.usecases.posting.render_deliveries import Rendered, load_messages
 from bot.usecases.side_by_side import side_by_side
 
@@ -40,6 +39,10 @@ logger = logging.getLogger(__name__)
 CHANNELS_AT_ONCE = 50
 PER_CHANNEL = 10
 REQUESTS_AT_ONCE = 8
+OUTCOMES_AT_ONCE = 3
+"""Of the connections to the database, those in which it is stored what became of posts: others are
+left to everybody else (`STORED_AT_ONCE`), however many channels are posted to."""
+
 FOLD_OVER = 30
 """More than this waiting for a channel would take over half a minute, one message a second."""
 
@@ -77,7 +80,8 @@ class _Batch:
 
     `revisions`: which state of its card a card's first post says, by the delivery's id. `roots`:
     the first messages of threads, by their cards; those posted meanwhile are added. What was
-    refused may be sent in another form until `repeat_until`.
+    refused may be sent in another form until `repeat_until`. `unstored` is set when an outcome
+    could not be stored.
     """
 
     messages: Mapping[str, Message]
@@ -85,15 +89,12 @@ class _Batch:
     roots: dict[int, str]
     send_until: datetime
     repeat_until: datetime
+    unstored: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
 class PostDeliveries:
-    """One process posts at a time; a channel stops at its first delivery that is not settled.
-
-    `size`: of a claim. `under_way`: what is being sent; a clock that leaps may end its claim before
-    its request.
-    """
+    """One process posts at a time; a channel stops at its first delivery that is not settled."""
 
     store: Store
     poster: ChannelPoster
@@ -105,17 +106,13 @@ class PostDeliveries:
         default_factory=lambda: Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
     )
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
+    storing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(OUTCOMES_AT_ONCE))
     measures: Measures = UNMEASURED
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
-    under_way: set[str] = field(default_factory=set)
-    narrow: NarrowStore = field(init=False)
-    outcomes: RecordOutcomes = field(init=False)
     lease: JobLease = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "narrow", NarrowStore(self.store, OUTCOMES_AT_ONCE))
-        object.__setattr__(self, "outcomes", RecordOutcomes(self.narrow, self.clock))
         object.__setattr__(self, "lease", JobLease(LEASE_NAME, self.holder, LEASE))
 
     async def run(self) -> None:
@@ -147,14 +144,14 @@ class PostDeliveries:
             if claimed and lease.expires_at < now + LEASE:
                 lease = await self.lease.take(transaction, now) or lease
         self.size.learn(self.clock.now() - now, LAST_SEND)
-        runs = await self.post(claimed, rendered, now)
+        runs = await self._send_all(claimed, rendered, now)
         if _more_may_wait(runs, channels, per_channel):
             self.nudge()
 
-    async def post(
+    async def _send_all(
         self, claimed: Sequence[Delivery], rendered: Rendered, now: datetime
     ) -> Sequence[Sequence[Delivery]]:
-        """Send what was claimed at `now`; return it line by line."""
+        """Send what was claimed at `now`, the lines side by side; return it line by line."""
         if rendered.failed:
             self.measures.not_rendered(rendered.failed)
         batch = _Batch(
@@ -166,16 +163,12 @@ class PostDeliveries:
         )
         lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in lines]
-        if len(runs) == 1:
-            await self._channel(runs[0], batch)
-        else:
-            await side_by_side(self._channel(run, batch) for run in runs)
+        await side_by_side(self._channel(run, batch) for run in runs)
         return runs
 
     def begin_no_more(self) -> None:
         """The process is about to end: posts under way end, those behind them are given back."""
         self.ending.set()
-        self.narrow.begin_no_more()
 
     async def release(self) -> None:
         """Give the lease back, if it is ours: the next process may post at once."""
@@ -196,7 +189,7 @@ class PostDeliveries:
                 if after.times_absent >= PLAIN_AFTER or self._lacks_buttons(after):
                     # Its blocks are missing: the next edit adds them.
                     shown = 0
-                await self.outcomes.run(Outcome([after, *behind], shown, parked, following))
+                await self._record(Outcome([after, *behind], shown, parked, following), batch)
             except LeaseLost:
                 logger.warning(
                     "claim lost while posting",
@@ -206,6 +199,21 @@ class PostDeliveries:
             if not goes_on:
                 return
 
+    async def _record(self, outcome: Outcome, batch: _Batch) -> None:
+        """Raises LeaseLost when the claim is another's by now, and StoreUnavailable.
+
+        At the end of the process a database that failed one is not asked by each that waits.
+        """
+        async with self.storing:
+            if self.ending.is_set() and batch.unstored.is_set():
+                raise StoreUnavailable("the outcome before this one was not stored")
+            try:
+                async with self.store.begin() as transaction:
+                    await record_outcome(transaction, outcome, self.clock.now())
+            except StoreUnavailable:
+                batch.unstored.set()
+                raise
+
     async def _attempt(
         self, delivery: Delivery, batch: _Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
@@ -213,8 +221,6 @@ class PostDeliveries:
             now = self.clock.now()
             if now >= batch.send_until or self.ending.is_set():
                 return _given_back(delivery, now), None
-            if delivery.delivery_id in self.under_way:
-                return _given_back(delivery, now + RECHECK_DELAYS[0]), None
             if delivery.attempted_at is not None:
                 return await self._look(delivery, batch)
             message = batch.messages.get(delivery.delivery_id)
@@ -286,7 +292,6 @@ class PostDeliveries:
             # Perhaps its blocks are what Slack cannot answer for.
             logger.error("sent as plain text", extra=_fields("plain_text", delivery))
             message = replace(message, blocks=())
-        self.under_way.add(delivery.delivery_id)
         try:
             message_ts = await self._send(delivery, message, _thread(delivery, batch), batch)
         except PostInDoubt as error:
@@ -297,8 +302,6 @@ class PostDeliveries:
             return self._postponed(delivery, error), None
         except PostRefused as error:
             return self._refused(delivery, error)
-        finally:
-            self.under_way.discard(delivery.delivery_id)
         now = self.clock.now()
         # What waited for a digest was not late.
         if message.since is not None and not delivery.digest:

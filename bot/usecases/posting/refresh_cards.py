@@ -21,7 +21,6 @@ from bot.domain.pacing import Pace
 from bot.ports import ChannelPoster, Clock, Lease, Nudge, Store, Transaction
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.job_lease import JobLease
-from bot.usecases.narrow_store import EDITS_AT_ONCE, NarrowStore
 from bot.usecases.open_card import open_cards
 from bot.usecases.posting.claim_size import ClaimSize
 from bot.usecases.posting.render_cards import load_cards
@@ -39,7 +38,10 @@ way any more when another process may take the lease and edit with what is true 
 """
 
 AT_ONCE = 20
-REQUESTS_AT_ONCE = 4
+EDITS_AT_ONCE = 2
+"""Requests, and of the connections to the database those in which it is stored what became of them:
+others are left to everybody else (`STORED_AT_ONCE`)."""
+
 EDITS_PER_SECOND = 0.7
 """With a burst of five, under the fifty a minute that Slack grants the workspace for chat.update
 (https://docs.slack.dev/apis/web-api/rate-limits)."""
@@ -68,15 +70,13 @@ class RefreshCards:
     holder: str
     jitter: Callable[[], float]
     pace: Pace = field(default_factory=lambda: Pace(per_second=EDITS_PER_SECOND))
-    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REQUESTS_AT_ONCE))
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EDITS_AT_ONCE))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
     measures: Measures = UNMEASURED
-    narrow: NarrowStore = field(init=False)
     lease: JobLease = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "narrow", NarrowStore(self.store, EDITS_AT_ONCE))
         object.__setattr__(self, "lease", JobLease(LEASE_NAME, self.holder, LEASE))
 
     async def run(self) -> None:
@@ -107,7 +107,6 @@ class RefreshCards:
     def begin_no_more(self) -> None:
         """The process is about to end: edits under way end, the others are left to others."""
         self.ending.set()
-        self.narrow.begin_no_more()
 
     async def release(self) -> None:
         """Give the lease back, if it is ours."""
@@ -136,14 +135,17 @@ class RefreshCards:
             if self.clock.now() >= send_until or self.ending.is_set():
                 return
             error = await self._send(card, message) if message is not None else None
+            await self._store(card, lease, error)
+
+    async def _store(self, card: Card, lease: Lease, error: PostError | None) -> None:
         try:
-            async with self.narrow.begin() as transaction:
+            async with self.store.begin() as transaction:
                 await transaction.leases.require(lease, self.clock.now())
                 await self._record(transaction, card, error)
         except LeaseLost:
             logger.warning("lease lost while editing", extra=_fields("lease_lost", card))
             # Whoever has it may have shown something newer before this was sent.
-            async with self.narrow.begin() as transaction:
+            async with self.store.begin() as transaction:
                 await transaction.cards.touch(card.name, due_at=self.clock.now())
 
     async def _send(self, card: Card, message: Message) -> PostError | None:

@@ -1,6 +1,6 @@
 """From stored events to deliveries: who hears about each of them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -22,7 +22,6 @@ from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic, channels_hearing
 from bot.ports import Transaction
 from bot.usecases.pausing.turns import is_under_way
-from bot.usecases.posting.post_at_once import Sending
 from bot.usecases.routing.count_failures import count_failures
 from bot.usecases.routing.event_routes import EventRoutes
 from bot.usecases.routing.route_threads import BACKLOG
@@ -42,18 +41,14 @@ class Unrouted:
     """What a process knows of a repository's events that are stored and not routed.
 
     `records`: all of them, oldest first, None where they have to be read. `settling` remembers
-    since when leaves that say nothing have been waited for. `sending` takes what may be sent as
-    soon as the transaction is committed. `personal`: the topics of which some people want direct
-    messages. `clock_ahead`: how far the service's clock is ahead of ours. `marked`: the ids
-    of those that this transaction has stored as routed already, all among the first SLICE.
+    since when leaves that say nothing have been waited for. `personal`: the topics of which some
+    people want direct messages. `clock_ahead`: how far the service's clock is ahead of ours.
     """
 
     records: Sequence[EventRecord] | None = None
     settling: Settling = field(default_factory=Settling)
-    sending: Sending | None = None
     personal: frozenset[str] = frozenset()
     clock_ahead: timedelta = timedelta()
-    marked: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +108,13 @@ async def route_events(
         await routes.threaded.finish(now)
     for record, act in pauses:
         await routes.tell_pause(record, act, now)
-    added = len(pauses) + await _store(routes, deliveries, before.sending, now)
+    added = len(pauses) + await transaction.outbox.add(routes.in_one_post(deliveries))
     if channels_hearing(subscriptions, Topic.HEALTH):
         told = [(record, kind_of[record.event_id]) for record in routed]
         await count_failures(transaction, repository, told)
     settling.forget([record.event_id for record in routed])
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
-    await _mark(transaction, repository, routed, left, before.marked)
+    await transaction.events.mark_routed(repository, [record.event_id for record in routed])
     return Routed(added, left, more=bool(behind and routed))
 
 
@@ -170,30 +165,6 @@ async def _judge(
     if not personal:
         return kind_of, {}
     return kind_of, await authors_to_tell(transaction, judged, kind_of, around, seen)
-
-
-async def _mark(
-    transaction: Transaction,
-    repository: RepositoryName,
-    routed: Sequence[EventRecord],
-    left: Sequence[EventRecord] | None,
-    marked: Collection[int],
-) -> None:
-    """Store what has come to be routed; of what was `marked` before, what has not."""
-    unmarked = [record.event_id for record in routed if record.event_id not in marked]
-    await transaction.events.mark_routed(repository, unmarked)
-    wrongly = [record.event_id for record in left or () if record.event_id in marked]
-    await transaction.events.mark_unrouted(repository, wrongly)
-
-
-async def _store(
-    routes: EventRoutes, deliveries: Sequence[NewDelivery], sending: Sending | None, now: datetime
-) -> int:
-    """Return how many deliveries were not there."""
-    added = routes.in_one_post(deliveries)
-    if sending is None:
-        return await routes.transaction.outbox.add(added)
-    return await sending.add(routes.transaction, added, now)
 
 
 async def _route(

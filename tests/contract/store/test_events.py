@@ -69,26 +69,6 @@ async def test_unrouted_events_come_oldest_first_whatever_the_order_of_pages(sto
     assert [record.event_id for record in unrouted] == [7, 9]
 
 
-async def test_events_stored_as_routed_may_turn_out_not_to_be(store: Store) -> None:
-    await keep(store, make_event(1))
-    async with store.begin() as transaction:
-        known = [make_event(1), make_event(2), make_event(3)]
-        assert await transaction.events.add_new(known, routed=True) == 2
-    async with store.begin() as transaction:
-        assert [one.event_id for one in await transaction.events.unrouted(SITE)] == [1]
-        await transaction.events.mark_unrouted(SITE, [3])
-    async with store.begin() as transaction:
-        assert [one.event_id for one in await transaction.events.unrouted(SITE)] == [1, 3]
-
-
-async def test_whether_any_event_between_two_ids_is_stored(store: Store) -> None:
-    await keep(store, make_event(5), make_event(7, repository=SHOP))
-    async with store.begin() as transaction:
-        between = transaction.events.any_between
-        assert [await between(SITE, *ids) for ids in [(5, 5), (1, 9), (1, 5), (5, 9)]] == [True] * 4
-        assert [await between(SITE, *ids) for ids in [(1, 4), (6, 9)]] == [False] * 2
-
-
 async def test_text_that_no_database_can_store_does_not_stop_a_poll(store: Store) -> None:
     text = "nul \x00, surrogate \ud800, \N{PILE OF POO}"
     odd = replace(make_event(1, type_=text), details={text: [text, None, 1.5, True]})

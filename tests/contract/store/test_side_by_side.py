@@ -10,9 +10,8 @@ from bot.domain.event_records import EventRecord
 from bot.domain.subscriptions import Style
 from bot.ports import ParkedChannel, Store
 from bot.scheduler import next_digest
-from bot.usecases.posting.record_outcomes import Outcome, RecordOutcomes
+from bot.usecases.posting.record_outcome import Outcome, record_outcome
 from bot.usecases.routing.route_events import route_events
-from tests.support.clock import FakeClock
 from tests.support.databases import TestDatabase
 from tests.support.make import make_subscription
 from tests.support.stored import NOW, SITE, add, after, claim, make_event, make_new
@@ -22,8 +21,11 @@ ROUNDS = 30
 
 
 async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
-    recording = RecordOutcomes(store, FakeClock(NOW))
-    await asyncio.gather(*(recording.run(one) for one in outcomes))
+    async def stored(one: Outcome) -> None:
+        async with store.begin() as transaction:
+            await record_outcome(transaction, one, NOW)
+
+    await asyncio.gather(*(stored(one) for one in outcomes))
 
 
 def refused(one: Delivery, at: datetime) -> Outcome:

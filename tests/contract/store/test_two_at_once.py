@@ -201,11 +201,6 @@ class _Awaited(Store):
         self._store = store
         self.is_reached, self.is_let_go = asyncio.Event(), asyncio.Event()
 
-    @property
-    @override
-    def one_at_a_time(self) -> bool:
-        return self._store.one_at_a_time
-
     @override
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Transaction]:

@@ -71,19 +71,6 @@ def test_slacks_own_wait_holds_every_channel_and_takes_no_token() -> None:
     assert [pace.wait("C1", NOON + 30 * SECOND) for _ in range(BURST)] == [timedelta()] * BURST
 
 
-def test_to_look_whether_there_is_room_takes_none() -> None:
-    pace = Pace()
-
-    assert all(pace.has_room("C1", NOON) for _ in range(2 * BURST))
-    for _ in range(BURST):
-        pace.wait("C1", NOON)
-    assert not pace.has_room("C1", NOON + SECOND / 2)
-    assert pace.has_room("C1", NOON + SECOND)
-    pace.hold_all(NOON, 3 * SECOND)
-    assert not pace.has_room("C2", NOON + 2 * SECOND)
-    assert pace.has_room("C2", NOON + 3 * SECOND)
-
-
 def test_all_channels_together_keep_under_the_budget_of_the_workspace() -> None:
     pace = Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
     channels = [f"C{number}" for number in range(1000)]
@@ -98,15 +85,6 @@ def test_all_channels_together_keep_under_the_budget_of_the_workspace() -> None:
     assert pace.room(now + 2 * SECOND) == 2 * WORKSPACE_PER_SECOND
 
 
-def test_what_could_go_at_once_leaves_half_of_the_budget_to_what_waits() -> None:
-    pace = Pace(budget=TokenBucket(WORKSPACE_BURST, WORKSPACE_PER_SECOND))
-    taken = 0
-    while pace.has_room(f"C{taken}", NOON):
-        pace.wait(f"C{taken}", NOON)
-        taken += 1
-    assert taken == WORKSPACE_BURST // 2
-
-
 def test_a_clock_that_is_set_back_keeps_nobody_waiting() -> None:
     pace = Pace()
     pace.wait("C1", NOON)
@@ -114,5 +92,4 @@ def test_a_clock_that_is_set_back_keeps_nobody_waiting() -> None:
     earlier = NOON - timedelta(hours=1)
 
     assert pace.wait("C1", earlier) == 3 * SECOND
-    assert pace.has_room("C1", earlier + 3 * SECOND)
     assert pace.wait("C1", earlier + 3 * SECOND) == timedelta()

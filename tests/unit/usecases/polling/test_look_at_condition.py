@@ -46,7 +46,8 @@ class Watch:
             self.reading.nudge,
             self.limits,
             timedelta(seconds=10),
-            Gate(6),
+            gate=Gate(6),
+            storing=Gate(6),
         )
 
     async def hear(self, *subscriptions: Subscription) -> "Watch":

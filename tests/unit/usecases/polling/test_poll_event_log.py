@@ -25,7 +25,6 @@ from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.keeping import keep
 from bot.ports.measures import LogProblem, Unmeasured
-from bot.storage.parts.events import SqlEvents
 from bot.usecases.polling import reading
 from bot.usecases.polling.log_reader import STAMPED_APART
 from bot.usecases.polling.reading import IDLE_PAGES
@@ -567,24 +566,12 @@ async def test_a_silent_leave_waits_no_longer_for_a_clock_that_is_set_back() -> 
     assert bot.told() == events(leave.id)
 
 
-async def test_an_event_that_another_process_stored_meanwhile_is_not_taken_for_routed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_event_that_another_process_stored_meanwhile_is_told() -> None:
     bot = await Reading().start("enter")
     await bot.poll()
     told = bot.tell()
     async with bot.store.begin() as transaction:
         await transaction.events.add_new([keep(told, SITE)])
-
-    def none_yet(*_: object) -> bool:
-        return False
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SqlEvents, "any_between", none_yet)
-        with pytest.raises(LeaseLost):
-            await bot.poll()
-    assert bot.told() == []
-
     await bot.poll()
     assert bot.told() == events(told.id)
 

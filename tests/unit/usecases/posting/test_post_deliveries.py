@@ -36,6 +36,7 @@ from bot.usecases.open_card import open_cards
 from bot.usecases.posting.post_deliveries import (
     CHANNELS_AT_ONCE,
     FOLD_OVER,
+    OUTCOMES_AT_ONCE,
     PARKED_RETRY,
     PostDeliveries,
 )
@@ -1020,3 +1021,48 @@ async def test_posts_to_many_channels_keep_to_the_budget_and_a_pause_goes_first(
 
     await bot.run(seconds=1, times=60)
     assert len(bot.poster.history) == 301
+
+
+class _CrowdedStore(InMemoryStore):
+    """Its database does not answer those that store outcomes, until it is let go: then it fails."""
+
+    def __init__(self, database: InMemoryDatabase, poster: RecordingPoster) -> None:
+        super().__init__(database)
+        self._poster = poster
+        self.waiting = self.asked = 0
+        self.let_go = asyncio.Event()
+
+    @override
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[Transaction]:
+        if self._poster.calls:
+            self.waiting += 1
+            self.asked += 1
+            await self.let_go.wait()
+            self.waiting -= 1
+            raise StoreUnavailable("timeout")
+        async with super().begin() as transaction:
+            yield transaction
+
+
+@pytest.mark.parametrize("is_ending", [False, True])
+async def test_outcomes_leave_connections_to_others_and_do_not_hold_up_the_end(
+    *, is_ending: bool
+) -> None:
+    bot = Posting()
+    for number in range(10):
+        await bot.add(number + 1, channel_id=f"C{number}")
+    store = _CrowdedStore(bot.database, bot.poster)
+    bot.use_case = PostDeliveries(store, bot.poster, bot.clock, bot.nudge, "one", lambda: 1.0)
+
+    run = asyncio.create_task(bot.use_case.run())
+    await until(lambda: len(bot.poster.calls) == 10, "ten posts")
+    await until(lambda: store.waiting == OUTCOMES_AT_ONCE, "outcomes that are being stored")
+    if is_ending:
+        bot.use_case.begin_no_more()
+    store.let_go.set()
+    with pytest.raises(StoreUnavailable):
+        await run
+
+    # At the end of the process, those that wait do not ask a database that did not answer.
+    assert store.asked == (OUTCOMES_AT_ONCE if is_ending else 10)

@@ -1,8 +1,8 @@
-"""What a poll stores is posted at once by the process that posts, and by that one only."""
+"""What a poll stores is posted once, in order, wherever a process dies or its clock leaps."""
 
 import asyncio
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,8 +14,7 @@ from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.subscriptions import Style
 from bot.messages.events import event_posts
-from bot.usecases.posting.post_at_once import MOST
-from tests.support.clock import FakeClock
+from bot.scheduler import Job
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Crash, Disturbance
 from tests.support.make import CHANNEL, SITE
@@ -23,15 +22,6 @@ from tests.support.poster import RecordingPoster
 
 ENTER = "action.queue.enter"
 AFTER_THE_CLAIM = 31
-
-
-class TickingClock(FakeClock):
-    """No two looks at it show the same time, as with a real clock."""
-
-    @override
-    def now(self) -> datetime:
-        self.advance(0.0001)
-        return super().now()
 
 
 def texts(world: World, channel_id: str = CHANNEL) -> list[str]:
@@ -60,15 +50,15 @@ async def read_again(desk: Desk) -> None:
     assert schedule.lease is not None
     assert schedule.reader is not None
     await desk.polls.poll.run(SITE, schedule.lease, schedule.reader)
-    await desk.at_once.drain()
 
 
 @pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
-async def test_an_event_is_posted_by_the_poll_that_reads_it(style: Style) -> None:
-    world = World(clock=TickingClock())
+async def test_an_event_that_a_poll_read_is_posted(style: Style) -> None:
+    world = World()
     desk = await reading(world, style=style)
     world.log(ENTER, 7)
     await desk.poll()
+    await desk.post()
     (text,) = texts(world)
     assert text.startswith("Queued #7")
     (one,) = deliveries(world)
@@ -78,7 +68,7 @@ async def test_an_event_is_posted_by_the_poll_that_reads_it(style: Style) -> Non
 async def test_an_event_that_cannot_be_rendered_stops_neither_the_log_nor_other_channels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World(clock=TickingClock())
+    world = World()
     desk = await reading(world, CHANNEL, "C0OTHER")
     real = event_posts.event
 
@@ -99,18 +89,9 @@ async def test_an_event_that_cannot_be_rendered_stops_neither_the_log_nor_other_
         assert after.startswith("Queued #8")
 
 
-async def test_that_it_is_about_to_be_sent_is_stored_with_the_event() -> None:
-    world = World()
-    desk = await reading(world)
-    world.log(ENTER, 7)
-    desk.steps.arm(Disturbance("crash", 1, place="post"))
-    await desk.poll()
-    (one,) = deliveries(world)
-    assert (one.state, one.attempted_at) == (DeliveryState.SENDING, world.clock.now())
-    assert texts(world) == []
-
-
-@pytest.mark.parametrize("place", ["acting committed", "post", "posted", "posting begin"])
+@pytest.mark.parametrize(
+    "place", ["acting committed", "posting begin", "posting committed", "post", "posted"]
+)
 @pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
 async def test_it_is_told_once_wherever_the_process_dies(place: str, style: Style) -> None:
     world = World()
@@ -121,6 +102,7 @@ async def test_it_is_told_once_wherever_the_process_dies(place: str, style: Styl
     desk.steps.arm(Disturbance("crash", at, place=place))
     with suppress(Crash):
         await desk.poll()
+        await desk.post()
     assert desk.steps.is_dead
     heir = Desk(world, "another")
     world.clock.advance(AFTER_THE_CLAIM + 20)
@@ -141,31 +123,13 @@ async def test_another_process_posts_what_it_posts_by_its_lease() -> None:
     assert len(texts(world)) == 1
 
 
-async def test_a_process_whose_lease_was_taken_over_claims_nothing() -> None:
-    world = World()
-    desk = await reading(world)
-    world.clock.advance(AFTER_THE_CLAIM)
-    await Desk(world, "another").post()
-    world.log(ENTER, 7)
-    await desk.poll()
-    assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
-
-
-async def test_a_process_that_gave_its_lease_back_claims_nothing() -> None:
-    world = World()
-    desk = await reading(world)
-    await desk.posts.release()
-    world.log(ENTER, 7)
-    await desk.poll()
-    assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
-
-
 async def test_what_is_behind_another_waits_for_it() -> None:
     world = World()
     desk = await reading(world)
     world.poster.fail_next(PostInDoubt("TimeoutError"), after=False)
     world.log(ENTER, 7)
     await desk.poll()
+    await desk.post()
     world.log(ENTER, 8)
     world.clock.advance(11)
     await desk.poll()
@@ -175,13 +139,12 @@ async def test_what_is_behind_another_waits_for_it() -> None:
     assert [text.split()[1] for text in texts(world)] == ["#7", "#8"]
 
 
-async def test_of_several_the_first_goes_at_once_and_the_others_in_order() -> None:
+async def test_several_that_one_poll_read_are_posted_in_order() -> None:
     world = World()
     desk = await reading(world)
     for number in (7, 8, 9):
         world.log(ENTER, number)
     await desk.poll()
-    assert len(texts(world)) == 1
     await desk.post()
     assert [text.split()[1] for text in texts(world)] == ["#7", "#8", "#9"]
 
@@ -192,20 +155,8 @@ async def test_a_backlog_is_left_to_a_summary() -> None:
     for number in range(40):
         world.log(ENTER, number + 1)
     await desk.poll()
-    assert texts(world) == []
     await desk.post()
     assert len(texts(world)) == 1
-
-
-async def test_more_channels_than_may_be_in_doubt_are_left_to_the_schedule() -> None:
-    world = World()
-    channels = [f"C{number}" for number in range(MOST + 1)]
-    desk = await reading(world, *channels)
-    world.log(ENTER, 7)
-    await desk.poll()
-    assert world.poster.history == []
-    await desk.turns(3)
-    assert all(len(texts(world, one)) == 1 for one in channels)
 
 
 async def test_a_channel_keeps_its_pace() -> None:
@@ -215,8 +166,8 @@ async def test_a_channel_keeps_its_pace() -> None:
         world.log(ENTER, number + 1)
         world.clock.advance(0.01)
         await read_again(desk)
+        await desk.post()
     assert len(texts(world)) == 5
-    assert {one.attempts for one in deliveries(world)} == {0, 1}
     await desk.turns(10)
     assert [text.split()[1] for text in texts(world)] == [f"#{n + 1}" for n in range(7)]
 
@@ -227,6 +178,7 @@ async def test_a_limit_of_the_whole_workspace_holds_it() -> None:
     desk.posts.pace.hold_all(world.clock.now(), timedelta(seconds=5))
     world.log(ENTER, 7)
     await desk.poll()
+    await desk.post()
     assert [one.state for one in deliveries(world)] == [DeliveryState.PENDING]
 
 
@@ -236,6 +188,7 @@ async def test_a_refusal_for_the_rate_is_heard_as_everywhere() -> None:
     world.poster.fail_next(PostPostponed("ratelimited", retry_after=3))
     world.log(ENTER, 7)
     await desk.poll()
+    await desk.post()
     (one,) = deliveries(world)
     assert (one.state, one.attempted_at) == (DeliveryState.PENDING, None)
     await desk.turns(10)
@@ -246,9 +199,11 @@ async def test_an_outcome_that_cannot_be_stored_is_found_out_later() -> None:
     world = World()
     desk = await reading(world)
     world.log(ENTER, 7)
-    desk.steps.arm(Disturbance("store fails", 1, place="posting begin"))
+    await desk.poll()
+    # The claim has a transaction of its own before that of the outcome.
+    desk.steps.arm(Disturbance("store fails", 2, place="posting begin"))
     with suppress(BotError):
-        await desk.poll()
+        await desk.post()
     assert len(texts(world)) == 1
     assert [one.state for one in deliveries(world)] == [DeliveryState.SENDING]
     await desk.turns(AFTER_THE_CLAIM + 5)
@@ -279,14 +234,17 @@ async def test_what_is_being_sent_is_not_sent_again_when_the_clock_leaps() -> No
     world = World(poster=poster)
     desk = await reading(world)
     world.log(ENTER, 7)
-    polling = asyncio.create_task(desk.poll())
+    await desk.poll()
+    job = Job("post deliveries", desk.posts.run)
+    job.nudge()
     await poster.asked.wait()
     world.clock.advance(AFTER_THE_CLAIM)
     for _ in range(5):
-        await desk.post()
+        job.nudge()
+        await asyncio.sleep(0)
         world.clock.advance(1)
     poster.answers.set()
-    await polling
+    await job.drain()
     await desk.turns(10)
 
     assert len(texts(world)) == 1

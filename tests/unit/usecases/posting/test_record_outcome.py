@@ -1,0 +1,61 @@
+"""The outcome of a post is stored as long as nobody has claimed the delivery since."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.deliveries import Delivery, DeliveryState, delivered
+from bot.domain.errors import LeaseLost
+from bot.ports import Store
+from bot.usecases.posting.record_outcome import Outcome, record_outcome
+from tests.support.store import InMemoryStore
+from tests.support.stored import add, after, claim, event_subject, make_new
+
+DELIVERED, SENDING = DeliveryState.DELIVERED, DeliveryState.SENDING
+
+
+async def claimed_in(store: Store) -> Sequence[Delivery]:
+    """To three channels."""
+    await add(store, *(make_new(number, channel_id=f"C{number}") for number in range(3)))
+    return await claim(store)
+
+
+async def states(store: Store) -> list[DeliveryState]:
+    async with store.begin() as transaction:
+        found = [
+            await transaction.outbox.get(f"C{number}", event_subject(number)) for number in range(3)
+        ]
+    return [one.state for one in found if one is not None]
+
+
+async def store_outcome(store: Store, claimed: Delivery) -> None:
+    async with store.begin() as transaction:
+        outcome = Outcome([delivered(claimed, "1.1", after(1))])
+        await record_outcome(transaction, outcome, after(1))
+
+
+async def test_what_another_process_has_claimed_once_more_is_left_to_it() -> None:
+    store = InMemoryStore()
+    first, second, third = await claimed_in(store)
+    await store_outcome(store, first)
+    with pytest.raises(LeaseLost):
+        await store_outcome(store, replace(second, attempts=0))
+    await store_outcome(store, third)
+
+    assert await states(store) == [DELIVERED, SENDING, DELIVERED]
+
+
+async def test_what_is_known_is_stored_whoever_posts_by_now() -> None:
+    store = InMemoryStore()
+    claimed = await claimed_in(store)
+    async with store.begin() as transaction:
+        leases = await transaction.leases.claim(
+            ["post"], holder="other", now=after(60), lifetime=timedelta(seconds=30)
+        )
+        assert leases
+    for one in claimed:
+        await store_outcome(store, one)
+
+    assert await states(store) == [DELIVERED] * 3
