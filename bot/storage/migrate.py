@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -33,6 +34,10 @@ def upgrade(url: str, revision: str = HEAD) -> None:
     or a newer version of this program made the database, and ValueError for a bad address.
     """
     _make_file(url)
+    if is_current(url):
+        return
+    # Slow to import: a start without a migration saves it, and nobody waits for the lock meanwhile.
+    import_module("alembic.command")
     with _open(url) as connection:
         if connection.dialect.name == "postgresql":
             # Waiting for another process's migration may take longer than a transaction may.
@@ -92,7 +97,6 @@ def _revision_of(connection: Connection) -> str | None:
 
 
 def _apply(connection: Connection, revision: str) -> None:
-    # A quarter of a second to import, which a start without a migration saves.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
