@@ -1,14 +1,12 @@
 """Running statements inside one transaction."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from sqlalchemy import (
     BigInteger,
-    BindParameter,
     ColumnElement,
     Connection,
     CursorResult,
@@ -16,13 +14,11 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
-    bindparam,
     insert,
     literal_column,
     text,
 )
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.types import TypeEngine
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -46,46 +42,8 @@ _POSTGRESQL_NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigin
 _T = TypeVar("_T")
 _Record = TypeVar("_Record", bound="Dataclass")
 
-Insertion = Callable[[Table], "Insert"]
-Columns = Mapping[str, Sequence[object]]
-"""Values for many rows by column name, equally many for each."""
-
 Result = CursorResult[*tuple[Any, ...]]
 ResultRow = Row[*tuple[Any, ...]]
-
-
-def insert_on(*, is_sqlite: bool) -> Insertion:
-    """An INSERT that can say what to do with a row that exists."""
-    if is_sqlite:
-        return sqlite.insert
-    # Its import brings all of PostgreSQL's drivers with it.
-    insert: Insertion = import_module("sqlalchemy.dialects.postgresql").insert
-    return insert
-
-
-class Prepared:
-    """A statement with `bindparam` for what changes, built once for each database."""
-
-    def __init__(self, build: Callable[[Insertion], Executable]) -> None:
-        self._build = build
-
-    @cache  # noqa: B019  # these are constants of modules
-    def on(self, *, is_sqlite: bool) -> Executable:
-        return self._build(insert_on(is_sqlite=is_sqlite))
-
-
-class PreparedList:
-    """A statement with a list of values, run for slices of the list when it is long."""
-
-    def __init__(
-        self,
-        name: str,
-        value_type: TypeEngine[Any],
-        build: Callable[[Insertion, BindParameter[Any]], Executable],
-    ) -> None:
-        self.name = f"listed_{name}"
-        listed = bindparam(self.name, type_=value_type, expanding=True)
-        self.statement = Prepared(lambda insert: build(insert, listed))
 
 
 class Statements:
@@ -140,53 +98,16 @@ class Statements:
 
     def insert(self, table: Table) -> "Insert":
         """An INSERT that can say what to do with a row that exists."""
-        return insert_on(is_sqlite=self._is_sqlite)(table)
+        if self._is_sqlite:
+            return sqlite.insert(table)
+        # Its import brings all of PostgreSQL's drivers with it.
+        new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
+        return new
 
     @property
     def now(self) -> ColumnElement[int]:
         """The time by the database's own clock, in microseconds since 1970."""
         return literal_column(_SQLITE_NOW if self._is_sqlite else _POSTGRESQL_NOW, BigInteger())
-
-    def rows(self, prepared: Prepared, **values: object) -> Sequence[ResultRow]:
-        """What a statement reads, or names in RETURNING."""
-        return self.run(self._on(prepared), values).all()
-
-    def changed(self, prepared: Prepared, **values: object) -> int:
-        """How many rows a statement changed."""
-        return self.run(self._on(prepared), values).rowcount
-
-    def run_for_each(self, prepared: Prepared, values: Iterable[Mapping[str, object]]) -> None:
-        """Run a statement once for each of `values`."""
-        wanted = list(values)
-        if wanted:
-            self.run(self._on(prepared), wanted)
-
-    def rows_in(
-        self, prepared: PreparedList, listed: Iterable[object], **values: object
-    ) -> Sequence[ResultRow]:
-        """What a statement with a list reads."""
-        statement = self._on(prepared.statement)
-        found: list[ResultRow] = []
-        for some in slices(list(listed)):
-            result = self.run(statement, {**values, prepared.name: some})
-            found += result.all() if result.returns_rows else []
-        return found
-
-    def add(self, prepared: Prepared, columns: Columns, **same: object) -> int:
-        """Insert a row for each value of the columns; how many were not there.
-
-        `prepared` names something in RETURNING: of many rows at once the drivers count nothing.
-        `same`: values that all of the rows have.
-        """
-        rows = [{**same, **row} for row in _rows(columns)]
-        return len(self.run(self._on(prepared), rows).all()) if rows else 0
-
-    def insert_each(self, prepared: Prepared, columns: Columns) -> None:
-        """Insert a row for each value of the columns."""
-        self.run_for_each(prepared, _rows(columns))
-
-    def _on(self, prepared: Prepared) -> Executable:
-        return prepared.on(is_sqlite=self._is_sqlite)
 
 
 class Dataclass(Protocol):
@@ -213,11 +134,6 @@ def as_row(table: Table, record: Dataclass, **others: object) -> dict[str, objec
     values = {each.name: getattr(record, each.name) for each in fields(record)}
     columns = [column for column in table.columns if column is not table.autoincrement_column]
     return {each.name: values[each.name] for each in columns if each.name in values} | others
-
-
-def _rows(columns: Columns) -> list[dict[str, object]]:
-    rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def slices(values: Sequence[_T]) -> Iterator[Sequence[_T]]:

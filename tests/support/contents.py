@@ -17,7 +17,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
 from bot.ports import Lease, ParkedChannel
 from bot.storage import tables
-from bot.storage.outbox.delivery_rows import FIELDS, delivery_of
+from bot.storage.outbox.delivery_rows import COLUMNS, delivery_of
 from bot.storage.transactions import Transaction
 
 
@@ -38,7 +38,7 @@ class Contents:
     def deliveries(self) -> dict[str, Delivery]:
         """In the order in which they were added to each line."""
         kept = tables.deliveries.c
-        rows = self._rows(select(*FIELDS).order_by(kept.created_at, kept.line, kept.sequence))
+        rows = self._rows(select(*COLUMNS).order_by(kept.created_at, kept.line, kept.sequence))
         return {one.delivery_id: one for one in map(delivery_of, rows)}
 
     @cached_property

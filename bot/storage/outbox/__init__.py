@@ -1,176 +1,292 @@
-"""Deliveries: added in order, claimed from the head of each channel, settled once."""
+"""Deliveries: added in order, claimed from the head of each channel queue, settled once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import groupby, islice, takewhile
 
-from sqlalchemy import bindparam, case, func, select, update
+from sqlalchemy import and_, bindparam, case, func, or_, select, update
 
-from bot.domain.deliveries import Delivery, DeliveryState, NewDelivery, Subject
+from bot.domain.classification import EventKind
+from bot.domain.deliveries import (
+    LATEST_DUE,
+    Delivery,
+    DeliveryState,
+    NewDelivery,
+    Subject,
+    is_due,
+)
+from bot.domain.errors import LeaseLost
 from bot.domain.repository import RepositoryName
 from bot.ports import Folded, OutboxSummary, ParkedChannel
-from bot.storage.outbox.added_rows import (
-    NEW,
-    AddedRow,
-    appended,
-    columns_of,
-    digests_in_order,
-    numbers,
+from bot.storage.outbox import digests, summaries
+from bot.storage.outbox.channel_queues import (
+    lock,
+    lock_or_add,
+    set_suspension,
+    update_heads,
 )
-from bot.storage.outbox.claims import Claims
 from bot.storage.outbox.delivery_rows import (
-    FIELDS,
-    RECORD_ATTEMPTED,
-    RECORD_PENDING,
+    COLUMNS,
+    DIGEST,
+    URGENT,
     delivery_of,
-    ended_lines,
-    line_for,
-    line_with,
-    lines_of,
-    outcome_values,
-    require_recorded,
+    queue_for,
+    queue_of,
+    queues_of,
 )
-from bot.storage.outbox.destinations import DIGEST, URGENT, Destinations
-from bot.storage.outbox.summaries import Summaries
-from bot.storage.statements import Prepared, PreparedList, Statements
+from bot.storage.statements import Part, ResultRow
 from bot.storage.tables import deliveries, destinations
 
 
-class SqlOutbox:
-    """Deliveries as rows, with one row a line that says where it starts.
+class SqlOutbox(Part):
+    """Deliveries as rows, in channel queues (`channel_queues`).
 
-    Each claim counts an attempt, so the number of attempts tells one claim from the next.
+    A delivery is claimed, sent, perhaps looked for in Slack's history, and settled. Each claim
+    counts an attempt, so the number of attempts tells one claim from the next.
     """
 
-    def __init__(self, statements: Statements) -> None:
-        self._statements = statements
-        self._destinations = Destinations(statements)
-        self._claims = Claims(statements, self._destinations)
-        self._summaries = Summaries(statements, self._destinations)
-        self._open: set[str] = set()
-        """Lines that this transaction has locked, of channels that are not parked."""
+    def add(self, new: Sequence[NewDelivery]) -> int:
+        """Append in the given order; return how many were not there.
 
-    def add(self, deliveries: Sequence[NewDelivery]) -> int:
-        """`created_at` becomes the given `due_at`, also of what waits for a digest."""
-        if not deliveries:
+        `created_at` becomes the given `due_at`, also of what waits for a digest.
+        """
+        if not new:
             return 0
-        deliveries = digests_in_order(deliveries)
-        lines = [line_for(new) for new in deliveries]
-        locked = self._destinations.lock_or_add(lines)
-        sequences = numbers(lines, locked)
-        rows = [AddedRow(*each) for each in zip(deliveries, lines, sequences, strict=True)]
-        count = self._statements.add(_ADD, columns_of(deliveries, lines, sequences), **NEW)
-        if count < len(rows):
-            known = self._statements.rows_in(_ADDED, [new.delivery_id for new in deliveries])
-            added = {(row.delivery_id, row.sequence) for row in known}
-            rows = [row for row in rows if (row.new.delivery_id, row.sequence) in added]
-        self._destinations.save(appended(locked, rows))
-        self._summaries.bring_forward(rows)
-        return len(rows)
+        locked = lock_or_add(self._statements, [queue_for(each) for each in new])
+        following = {queue: row.next_sequence for queue, row in locked.items()}
+        rows = []
+        for each in new:
+            queue = queue_for(each)
+            rows.append(_new_row(each, queue, following[queue]))
+            following[queue] += 1
+        added = self._statements.run(
+            self._statements.insert(deliveries)
+            .on_conflict_do_nothing(
+                index_elements=["subject_kind", "repository", "subject_id", "channel_id"]
+            )
+            .returning(deliveries.c.line, deliveries.c.sequence, deliveries.c.due_at),
+            rows,
+        ).all()
+        if added:
+            self._append(added)
+        return len(added)
+
+    def _append(self, added: Sequence[ResultRow]) -> None:
+        """Bring the queues up to date with what was added to them."""
+        last: dict[str, int] = {}
+        last_of_digest: dict[tuple[str, datetime], int] = {}
+        for queue, sequence, due_at in sorted(added):
+            last[queue] = sequence
+            if queue.startswith(DIGEST):
+                last_of_digest[queue, due_at] = sequence
+        self._statements.run(
+            update(destinations)
+            .where(destinations.c.line == bindparam("queue"))
+            .values(next_sequence=bindparam("following")),
+            [{"queue": queue, "following": sequence + 1} for queue, sequence in last.items()],
+        )
+        for (queue, due_at), sequence in last_of_digest.items():
+            digests.bring_forward(self._statements, queue, sequence, due_at)
+        update_heads(self._statements, last)
 
     def claim(
         self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
     ) -> Sequence[Delivery]:
-        return self._claims.claim(
-            now=now, claimed_until=claimed_until, channels=channels, per_channel=per_channel
-        )
+        """Take what is due from the heads of `channels` queues, at most `per_channel` from each.
 
-    def attempt(self, delivery: Delivery, now: datetime) -> None:
-        self._claims.attempt(delivery, now)
-
-    def record(self, deliveries: Sequence[Delivery]) -> None:
-        """Raise LeaseLost, naming the delivery, when its claim is another's by now.
-
-        `attempts` and `sequence` are never changed. A `None` as `attempted_at` keeps the stored
-        time unless the delivery is pending again. What was recorded already is passed over, so
-        that a batch whose commit went unheard can be recorded again.
+        What a claim costs depends on what it takes, not on what waits or was settled before.
         """
-        if any(delivery.state is DeliveryState.SENDING for delivery in deliveries):
-            raise ValueError("only the outcome of an attempt is recorded")
-        lines = {line_with(one) for one in deliveries}
-        # All lines of a channel, in one order: it may be parked with this, or not any more, while
-        # the outcome of another of its lines is recorded.
-        of_channels = {line for one in deliveries for line in lines_of(one.channel_id)}
-        locked = self._destinations.lock(of_channels)
-        self._open.update(line for line, one in locked.items() if one.parked_at is None)
-        passed_over = [one for one in deliveries if not self._record(one)]
-        stored = self._stored([one.delivery_id for one in passed_over])
-        for one in passed_over:
-            require_recorded(one, stored.get(one.delivery_id))
-        # Nearly every line has nothing but what is settled now: nothing of it has to be read.
-        ended = {} if passed_over else ended_lines(deliveries, locked)
-        self._destinations.save([ended[line] for line in sorted(ended)])
-        self._destinations.find_heads(lines - ended.keys())
-
-    def _record(self, delivery: Delivery) -> bool:
-        """Whether its claim was still open."""
-        statement = RECORD_PENDING if delivery.state is DeliveryState.PENDING else RECORD_ATTEMPTED
-        return bool(self._statements.changed(statement, **outcome_values(delivery)))
-
-    def _stored(self, delivery_ids: Sequence[str]) -> dict[str, Delivery]:
-        rows = self._statements.rows_in(_STORED, delivery_ids)
-        return {row.delivery_id: delivery_of(row) for row in rows}
-
-    def park(self, parked: ParkedChannel) -> None:
-        self._open.difference_update(lines_of(parked.channel_id))
-        self._set_parked(parked.channel_id, parked)
-
-    def unpark(self, channel_id: str) -> None:
-        # Asked first: nearly every channel that is posted to was not parked.
-        lines = lines_of(channel_id)
-        if self._open.isdisjoint(lines) and self._destinations.any_parked(lines):
-            self._set_parked(channel_id, None)
-
-    def _set_parked(self, channel_id: str, parked: ParkedChannel | None) -> None:
-        """All lines of a channel share its fate."""
-        lines = lines_of(channel_id)
-        if parked is None:
-            self._destinations.lock(lines)
-        else:
-            self._destinations.lock_or_add(lines)
+        if claimed_until <= now:
+            raise ValueError("a claim ends after it begins")
+        queues = self._lock_claimable(now, channels)
+        if not queues:
+            return []
+        runs = [
+            list(takewhile(lambda delivery: is_due(delivery, now), run))
+            for run in self._heads(queues, per_channel)
+        ]
+        claimed = [delivery for run in runs for delivery in run]
         self._statements.run(
-            update(destinations)
-            .where(destinations.c.line.in_(lines))
+            update(deliveries)
+            .where(deliveries.c.delivery_id.in_([each.delivery_id for each in claimed]))
             .values(
-                parked_code=parked.code if parked else None,
-                parked_at=parked.parked_at if parked else None,
-                retry_at=parked.retry_at if parked else None,
+                state=DeliveryState.SENDING,
+                attempts=deliveries.c.attempts + 1,
+                due_at=claimed_until,
             )
         )
-        self._destinations.find_heads(lines)
+        # The first of each run is sent now; the others get the time when their turn comes.
+        firsts = [run[0].delivery_id for run in runs if run]
+        self._statements.run(
+            update(deliveries)
+            .where(deliveries.c.delivery_id.in_(firsts), deliveries.c.attempted_at.is_(None))
+            .values(attempted_at=now)
+        )
+        self._statements.run(
+            update(destinations)
+            .where(destinations.c.line.in_([row.line for row in queues]))
+            .values(claimable_at=claimed_until)
+        )
+        return [
+            replace(
+                each, state=DeliveryState.SENDING, attempts=each.attempts + 1, due_at=claimed_until
+            )
+            for each in claimed
+        ]
+
+    def _lock_claimable(self, now: datetime, limit: int) -> Sequence[ResultRow]:
+        """Lock queues: pauses first, then failures, then the rest; the longest claimable first.
+
+        A queue that another transaction has locked is passed over.
+        """
+        queue, claimable_at = destinations.c.line, destinations.c.claimable_at
+        has_wrong_time = and_(claimable_at > now + LATEST_DUE, queue.not_like(f"{DIGEST}%"))
+        kind_of_head = (
+            # Not EXISTS: for that, PostgreSQL reads all deliveries there are.
+            select(deliveries.c.kind)
+            .where(
+                deliveries.c.line == queue,
+                deliveries.c.sequence == destinations.c.head_sequence,
+            )
+            .correlate(destinations)
+            .scalar_subquery()
+        )
+        priority = case(
+            (queue.like(f"{URGENT}%"), 0), (kind_of_head == EventKind.FAILURE, 1), else_=2
+        )
+        return self._statements.run(
+            select(destinations)
+            .where(or_(claimable_at <= now, has_wrong_time))
+            .order_by(priority, claimable_at, queue)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        ).all()
+
+    def _heads(self, queues: Sequence[ResultRow], per_channel: int) -> list[Iterable[Delivery]]:
+        """The first deliveries of each queue, in the order of the queues' names."""
+        suspended = {row.line for row in queues if row.parked_at is not None}
+        rows = self._statements.run(
+            select(*COLUMNS)
+            .join_from(destinations, deliveries)
+            .where(
+                destinations.c.line.in_([row.line for row in queues]),
+                deliveries.c.sequence >= destinations.c.head_sequence,
+                deliveries.c.sequence < destinations.c.head_sequence + per_channel,
+                deliveries.c.settled_at.is_(None),
+            )
+        )
+        waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
+        return [
+            list(islice(run, 1 if queue in suspended else per_channel))
+            for queue, run in groupby(waiting, queue_of)
+        ]
+
+    def attempt(self, delivery: Delivery, now: datetime) -> None:
+        """Store that a claimed delivery is about to be sent. Raise LeaseLost unless it's ours."""
+        if delivery.attempted_at is None and not self._update_claimed(delivery, attempted_at=now):
+            raise LeaseLost(delivery.delivery_id)
+
+    def record(self, outcomes: Sequence[Delivery]) -> None:
+        """Store what became of claimed deliveries.
+
+        Raise LeaseLost, naming the delivery, when another process has claimed it since.
+        `attempts` and `sequence` never change. An `attempted_at` of None keeps the stored time,
+        unless the delivery is pending again. What was recorded before is passed over, so that a
+        batch can be recorded again when the answer to its commit was lost.
+        """
+        if any(delivery.state is DeliveryState.SENDING for delivery in outcomes):
+            raise ValueError("only the outcome of an attempt is recorded")
+        # All queues of each channel, because this transaction may suspend the channel next, while
+        # another one records the outcome of another queue of it.
+        lock(self._statements, [name for one in outcomes for name in queues_of(one.channel_id)])
+        for one in outcomes:
+            values = {
+                "state": one.state,
+                "due_at": one.due_at,
+                "looks": one.looks,
+                "message_ts": one.message_ts,
+                "error": one.error,
+                "settled_at": one.settled_at,
+                "failures": one.failures,
+            }
+            if one.attempted_at is not None or one.state is DeliveryState.PENDING:
+                values["attempted_at"] = one.attempted_at
+            if not self._update_claimed(one, **values):
+                self._require_recorded(one)
+        update_heads(self._statements, map(queue_of, outcomes))
+
+    def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
+        """Whether the claim that `delivery` is from was still open."""
+        updated = self._statements.run(
+            update(deliveries)
+            .where(
+                deliveries.c.delivery_id == delivery.delivery_id,
+                deliveries.c.attempts == delivery.attempts,
+                deliveries.c.state == DeliveryState.SENDING,
+            )
+            .values(values)
+        )
+        return bool(updated.rowcount)
+
+    def _require_recorded(self, delivery: Delivery) -> None:
+        """Raise LeaseLost unless the last claim of the delivery was this one."""
+        attempts = self._statements.run(
+            select(deliveries.c.attempts).where(deliveries.c.delivery_id == delivery.delivery_id)
+        ).scalar()
+        if attempts != delivery.attempts:
+            raise LeaseLost(delivery.delivery_id)
+
+    def park(self, parked: ParkedChannel) -> None:
+        """From now on one delivery at a time is tried in the channel, from `retry_at` on."""
+        lock_or_add(self._statements, queues_of(parked.channel_id))
+        set_suspension(
+            self._statements,
+            parked.channel_id,
+            parked_code=parked.code,
+            parked_at=parked.parked_at,
+            retry_at=parked.retry_at,
+        )
+
+    def unpark(self, channel_id: str) -> None:
+        locked = lock(self._statements, queues_of(channel_id))
+        if any(row.parked_at is not None for row in locked.values()):
+            set_suspension(
+                self._statements, channel_id, parked_code=None, parked_at=None, retry_at=None
+            )
 
     def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
-        return self._summaries.fold(now=now, longer_than=longer_than, at_most=at_most)
+        return summaries.fold(self._statements, now=now, longer_than=longer_than, at_most=at_most)
+
+    def folded_into(self, delivery_id: str) -> Folded:
+        return summaries.folded_into(self._statements, delivery_id)
+
+    def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        return summaries.told_with(self._statements, delivery_id, limit)
 
     def drop_unheard(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
-        self._summaries.drop_unheard(channel_id, repository, now)
+        digests.drop_unheard(self._statements, channel_id, repository, now)
 
     def move_digest(
         self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
     ) -> None:
-        self._summaries.move_digest(channel_id, repository, to, now)
-
-    def folded_into(self, delivery_id: str) -> Folded:
-        return self._summaries.folded_into(delivery_id)
-
-    def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
-        return self._summaries.told_with(delivery_id, limit)
+        digests.move_digest(self._statements, channel_id, repository, to, now)
 
     def get(self, channel_id: str, subject: Subject) -> Delivery | None:
-        rows = self._statements.run(
-            select(*FIELDS).where(
+        row = self._statements.run(
+            select(*COLUMNS).where(
                 deliveries.c.subject_kind == subject.kind,
                 deliveries.c.repository == subject.repository,
                 deliveries.c.subject_id == subject.subject_id,
                 deliveries.c.channel_id == channel_id,
             )
-        )
-        row = rows.first()
+        ).first()
         return None if row is None else delivery_of(row)
 
     def in_doubt(self, limit: int) -> Sequence[Delivery]:
         """The oldest first."""
         rows = self._statements.run(
-            select(*FIELDS)
+            select(*COLUMNS)
             .where(deliveries.c.settled_at.is_(None), deliveries.c.state == DeliveryState.IN_DOUBT)
             .order_by(deliveries.c.created_at, deliveries.c.delivery_id)
             .limit(limit)
@@ -178,74 +294,54 @@ class SqlOutbox:
         return [delivery_of(row) for row in rows]
 
     def summary(self) -> OutboxSummary:
+        is_suspended = destinations.c.parked_at.is_not(None)
+        created_at = case((~is_suspended, deliveries.c.created_at))
         counted = self._statements.run(
-            select(deliveries.c.state, func.count(), func.min(_UNLESS_PARKED))
-            .join_from(deliveries, destinations, destinations.c.line == deliveries.c.line)
+            select(deliveries.c.state, func.count(), func.min(created_at))
+            .join_from(deliveries, destinations)
             # What waits for a digest is not late.
             .where(deliveries.c.settled_at.is_(None), deliveries.c.line.not_like(f"{DIGEST}%"))
             .group_by(deliveries.c.state)
-        )
-        states = {state: (count, oldest) for state, count, oldest in counted}
-        parked = self._statements.run(
-            select(
-                destinations.c.line,
-                destinations.c.parked_code,
-                destinations.c.parked_at,
-                destinations.c.retry_at,
-                destinations.c.claimable_at,
-            )
-            .where(destinations.c.parked_at.is_not(None))
-            .order_by(destinations.c.line)
-        )
-        rows = parked.all()
-        # A channel that nothing waits for is nothing to mend.
-        waited_for = {row.line for row in rows if row.claimable_at is not None}
+        ).all()
+        counts = {state: count for state, count, _ in counted}
+        suspended = self._statements.run(
+            select(destinations).where(is_suspended).order_by(destinations.c.line)
+        ).all()
+        # A channel that nothing waits for is nothing to fix.
+        waited_for = {row.line for row in suspended if row.claimable_at is not None}
         return OutboxSummary(
-            pending=states.get(DeliveryState.PENDING, (0,))[0],
-            sending=states.get(DeliveryState.SENDING, (0,))[0],
-            in_doubt=states.get(DeliveryState.IN_DOUBT, (0,))[0],
-            oldest_created_at=min((one for _, one in states.values() if one), default=None),
+            pending=counts.get(DeliveryState.PENDING, 0),
+            sending=counts.get(DeliveryState.SENDING, 0),
+            in_doubt=counts.get(DeliveryState.IN_DOUBT, 0),
+            oldest_created_at=min((oldest for *_, oldest in counted if oldest), default=None),
             parked=[
                 ParkedChannel(row.line, row.parked_code, row.parked_at, row.retry_at)
-                for row in rows
+                for row in suspended
                 if row.line[0] not in {URGENT, DIGEST}
-                and not waited_for.isdisjoint(lines_of(row.line))
+                and not waited_for.isdisjoint(queues_of(row.line))
             ],
         )
 
 
-_UNLESS_PARKED = case((destinations.c.parked_at.is_(None), deliveries.c.created_at))
-
-_LATER = {"message_ts", "error"}
-
-_ADD = Prepared(
-    lambda insert: (
-        insert(deliveries)
-        .values(
-            {
-                column.name: bindparam(column.name)
-                for column in deliveries.columns
-                if column.name not in _LATER
-            }
-        )
-        .on_conflict_do_nothing(
-            index_elements=["subject_kind", "repository", "subject_id", "channel_id"]
-        )
-        .returning(deliveries.c.delivery_id)
-    )
-)
-
-_ADDED = PreparedList(
-    "delivery",
-    deliveries.c.delivery_id.type,
-    lambda _, delivery_ids: select(deliveries.c.delivery_id, deliveries.c.sequence).where(
-        deliveries.c.delivery_id.in_(delivery_ids)
-    ),
-)
-
-
-_STORED = PreparedList(
-    "delivery",
-    deliveries.c.delivery_id.type,
-    lambda _, delivery_ids: select(*FIELDS).where(deliveries.c.delivery_id.in_(delivery_ids)),
-)
+def _new_row(new: NewDelivery, queue: str, sequence: int) -> dict[str, object]:
+    is_folded = new.told_by is not None
+    return {
+        "delivery_id": new.delivery_id,
+        "channel_id": new.channel_id,
+        "line": queue,
+        "sequence": sequence,
+        "subject_kind": new.subject.kind,
+        "repository": new.subject.repository,
+        "subject_id": new.subject.subject_id,
+        "created_at": new.due_at,
+        "due_at": new.digest_at or new.due_at,
+        "state": DeliveryState.FOLDED if is_folded else DeliveryState.PENDING,
+        "settled_at": new.due_at if is_folded else None,
+        "told_by": new.told_by,
+        "kind": new.kind,
+        "folded": new.folded,
+        "card_id": new.card_id,
+        "attempts": 0,
+        "looks": 0,
+        "failures": 0,
+    }

@@ -1,18 +1,17 @@
 """A channel that Slack gave another id: everything that waits for it or is shown in it moves."""
 
-from dataclasses import replace
-
 from sqlalchemy import Table, and_, delete, exists, func, select, update
 
 from bot.domain.deliveries import DeliveryState
-from bot.storage.outbox.delivery_rows import lines_of
-from bot.storage.outbox.destinations import Destinations
-from bot.storage.statements import Statements
+from bot.storage.outbox.channel_queues import lock_or_add, update_heads
+from bot.storage.outbox.delivery_rows import queues_of
+from bot.storage.statements import ResultRow, Statements
 from bot.storage.tables import (
     boards,
     cards,
     channel_defaults,
     deliveries,
+    destinations,
     group_acts,
     pause_timers,
     subscriptions,
@@ -30,12 +29,11 @@ _UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...]], ...] = (
 
 def rename_channel(statements: Statements, old: str, new: str) -> bool:
     """False while something is being sent to the old id: then nothing is changed."""
-    destinations = Destinations(statements)
-    pairs = list(zip(lines_of(old), lines_of(new), strict=True))
-    locked = destinations.lock_or_add([line for pair in pairs for line in pair])
+    old_queues, new_queues = queues_of(old), queues_of(new)
+    locked = lock_or_add(statements, old_queues + new_queues)
     sending = statements.run(
         select(func.count()).where(
-            deliveries.c.line.in_(lines_of(old)), deliveries.c.state == DeliveryState.SENDING
+            deliveries.c.line.in_(old_queues), deliveries.c.state == DeliveryState.SENDING
         )
     )
     if sending.scalar_one():
@@ -46,20 +44,23 @@ def rename_channel(statements: Statements, old: str, new: str) -> bool:
         statements.run(
             delete(table).where(table.c.channel_id == old, exists(select(1).where(same)))
         )
-    for line, new_line in pairs:
-        before, after = locked[line], locked[new_line]
-        statements.run(
-            update(deliveries)
-            .where(deliveries.c.line == line)
-            .values(line=new_line, sequence=deliveries.c.sequence + after.next_sequence)
-        )
-        sequence = before.next_sequence + after.next_sequence
-        destinations.save([replace(after, next_sequence=sequence)])
-    destinations.find_heads([line for pair in pairs for line in pair])
-    for table in (
-        *(table for table, _ in _UNIQUE_IN_A_CHANNEL),
-        group_acts,
-        pause_timers,
-    ):
+    for queue, new_queue in zip(old_queues, new_queues, strict=True):
+        _append(statements, locked[queue], locked[new_queue])
+    update_heads(statements, old_queues + new_queues)
+    for table in (*(table for table, _ in _UNIQUE_IN_A_CHANNEL), group_acts, pause_timers):
         statements.run(update(table).where(table.c.channel_id == old).values(channel_id=new))
     return True
+
+
+def _append(statements: Statements, queue: ResultRow, to: ResultRow) -> None:
+    """Number the deliveries of a queue after those of another one, and move them there."""
+    statements.run(
+        update(deliveries)
+        .where(deliveries.c.line == queue.line)
+        .values(line=to.line, sequence=deliveries.c.sequence + to.next_sequence)
+    )
+    statements.run(
+        update(destinations)
+        .where(destinations.c.line == to.line)
+        .values(next_sequence=queue.next_sequence + to.next_sequence)
+    )

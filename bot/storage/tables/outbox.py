@@ -33,12 +33,12 @@ destinations = Table(
     Index("ix_destinations_claimable", "claimable_at", "line"),
     comment="One channel queue: where it starts, and when its first delivery can be claimed.",
 )
-"""A channel has up to three lines, named by `delivery_rows.line_of`: the ordinary one, the urgent
-one, and the one that waits for its digest.
-`head_sequence` is the first delivery that is not settled, or the next to be added.
-`claimable_at` is None when everything is settled; else the head's due time, or the time of the
-next try where that is later and the channel is parked. Whoever changes deliveries of a line
-holds this row's lock, so the order in a line is the order of commits.
+"""A channel has up to three queues, named by `delivery_rows.queues_of`.
+
+`head_sequence` is the first delivery that is not settled, or the next one to be added.
+`claimable_at` is None when everything is settled. Else it is when the head is due or, in a
+suspended channel, `retry_at` where that is later. A transaction that changes deliveries of a
+queue holds the lock of this row, so the order in a queue is the order of commits.
 """
 
 deliveries = Table(
