@@ -20,7 +20,7 @@ from bot.slack.web_api.clients import (
     web_client,
 )
 from bot.slack.web_api.limits import SharedLimits
-from bot.storage.engines import create_engine
+from bot.storage.engines import create_engine, with_database_clock
 from bot.storage.presence import take_over
 from bot.storage.transactions import SqlStore
 
@@ -57,7 +57,7 @@ async def open_ports(
 ) -> Ports:
     """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""
     url = settings.database_url.get_secret_value()
-    store = SqlStore(create_engine(url))
+    store = SqlStore(with_database_clock(create_engine(url)))
     stack.push_async_callback(store.close)
     await take_over(store, url, stack)
     merge_queue = await stack.enter_async_context(

@@ -25,6 +25,9 @@ COMMAND_SECONDS = 8
 COMMAND_LIMIT = "mqbot_command_seconds"
 """The execution option of an engine that holds that limit."""
 
+DATABASE_CLOCK = "mqbot_database_clock"
+"""The execution option of an engine whose processes compare times by the database's clock."""
+
 IDLE_SECONDS = 6
 """PostgreSQL ends a transaction whose process has been silent for this long.
 
@@ -62,6 +65,12 @@ def create_engine(
         engine.update_execution_options(**{COMMAND_LIMIT: command_seconds})
         return engine
     raise ValueError("a database address starts with sqlite:/// or postgresql://")
+
+
+def with_database_clock(engine: Engine) -> Engine:
+    """The engine, whose leases now last by the database's clock and not by each caller's."""
+    engine.update_execution_options(**{DATABASE_CLOCK: True})
+    return engine
 
 
 def sqlite_path(url: str) -> Path:

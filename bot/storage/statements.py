@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
@@ -15,10 +16,14 @@ from sqlalchemy import (
     Select,
     Table,
     insert,
+    literal,
     literal_column,
     text,
+    type_coerce,
 )
 from sqlalchemy.dialects import sqlite
+
+from bot.storage.column_types import MICROSECOND, UtcTime
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -49,9 +54,10 @@ ResultRow = Row[*tuple[Any, ...]]
 class Statements:
     """One open transaction, as the parts of the store see it."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, has_clock: bool) -> None:
         self._connection = connection
         self._is_sqlite = connection.dialect.name == "sqlite"
+        self._has_clock = has_clock
 
     def run(
         self,
@@ -108,6 +114,15 @@ class Statements:
     def now(self) -> ColumnElement[int]:
         """The time by the database's own clock, in microseconds since 1970."""
         return literal_column(_SQLITE_NOW if self._is_sqlite else _POSTGRESQL_NOW, BigInteger())
+
+    def time(self, now: datetime, later: timedelta = timedelta()) -> ColumnElement[datetime]:
+        """`later` than now, to store and compare between processes whose clocks may differ.
+
+        By the database's clock where the engine says so, else by the caller's `now`.
+        """
+        if self._has_clock:
+            return type_coerce(self.now + later // MICROSECOND, UtcTime())
+        return literal(now + later, UtcTime())
 
 
 class Dataclass(Protocol):

@@ -15,7 +15,7 @@ from bot import ports
 from bot.domain.errors import StoreUnavailable
 from bot.storage.attempts import Attempt, is_transient, roll_back
 from bot.storage.bridge import Bridge
-from bot.storage.engines import COMMAND_LIMIT, CONNECTIONS
+from bot.storage.engines import COMMAND_LIMIT, CONNECTIONS, DATABASE_CLOCK
 from bot.storage.failures import as_store_errors
 from bot.storage.outbox import SqlOutbox
 from bot.storage.outbox.renamed_channels import rename_channel
@@ -46,7 +46,8 @@ class Transaction:
     """An open transaction, as its body sees it; each part stands for a group of tables."""
 
     def __init__(self, connection: Connection) -> None:
-        self.statements = statements = Statements(connection)
+        has_clock = connection.get_execution_options().get(DATABASE_CLOCK, False)
+        self.statements = statements = Statements(connection, has_clock=has_clock)
         self.leases = SqlLeases(statements)
         self.positions = SqlPositions(statements)
         self.events = SqlEvents(statements)

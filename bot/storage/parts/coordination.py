@@ -19,69 +19,69 @@ class SqlLeases(Part):
     def claim(
         self, names: Sequence[str], *, holder: str, now: datetime, lifetime: timedelta
     ) -> Mapping[str, Lease]:
+        """`expires_at` of a lease is by the caller's clock, in the table by that of `time`."""
         claimed: dict[str, Lease] = {}
         # Sorted, so that two processes that insert the same new names never wait for each other.
         for some in slices(sorted(set(names))):
             for step in (self._renew, self._take, self._keep_or_add):
                 rest = [name for name in some if name not in claimed]
                 if rest:
-                    claimed |= step(rest, holder, now, now + lifetime)
+                    claimed |= step(rest, holder, now, lifetime)
         return claimed
 
     def _renew(
-        self, names: Sequence[str], holder: str, now: datetime, until: datetime
+        self, names: Sequence[str], holder: str, now: datetime, lifetime: timedelta
     ) -> dict[str, Lease]:
-        ours = (leases.c.holder == holder) & (leases.c.expires_at > now)
+        ours = (leases.c.holder == holder) & (leases.c.expires_at > self._statements.time(now))
         # Those who require a lease do not keep it from being renewed.
         free = _unlocked(names, ours).with_for_update(skip_locked=True, key_share=True)
         renewed = self._statements.run(
             update(leases)
             .where(leases.c.name.in_(free))
-            .values(expires_at=until)
+            .values(expires_at=self._statements.time(now, lifetime))
             .returning(leases.c.name, leases.c.token)
         )
-        return {row.name: Lease(row.name, holder, row.token, until) for row in renewed}
+        return {row.name: Lease(row.name, holder, row.token, now + lifetime) for row in renewed}
 
     def _take(
-        self, names: Sequence[str], holder: str, now: datetime, until: datetime
+        self, names: Sequence[str], holder: str, now: datetime, lifetime: timedelta
     ) -> dict[str, Lease]:
-        is_over = leases.c.expires_at <= now
+        is_over = leases.c.expires_at <= self._statements.time(now)
         free = _unlocked(names, is_over).with_for_update(skip_locked=True)
         taken = self._statements.run(
             update(leases)
             .where(leases.c.name.in_(free))
-            .values(holder=holder, token=leases.c.token + 1, expires_at=until)
+            .values(
+                holder=holder,
+                token=leases.c.token + 1,
+                expires_at=self._statements.time(now, lifetime),
+            )
             .returning(leases.c.name, leases.c.token)
         )
-        return {row.name: Lease(row.name, holder, row.token, until) for row in taken}
+        return {row.name: Lease(row.name, holder, row.token, now + lifetime) for row in taken}
 
     def _keep_or_add(
-        self, names: Sequence[str], holder: str, now: datetime, until: datetime
+        self, names: Sequence[str], holder: str, now: datetime, lifetime: timedelta
     ) -> dict[str, Lease]:
-        known = {
-            row.name: Lease(row.name, row.holder, row.token, row.expires_at)
-            for row in self._statements.by_keys(select(leases), leases.c.name, names)
-        }
+        time = self._statements.time(now).label("time")
+        known = self._statements.by_keys(select(leases, time), leases.c.name, names)
         # Ours, but being renewed by another of our transactions: it stays ours.
         kept = {
-            name: lease
-            for name, lease in known.items()
-            if lease.holder == holder and lease.expires_at > now
+            row.name: Lease(row.name, holder, row.token, now + (row.expires_at - row.time))
+            for row in known
+            if row.holder == holder and row.expires_at > row.time
         }
-        new = [
-            {"name": name, "holder": holder, "token": 1, "expires_at": until}
-            for name in names
-            if name not in known
-        ]
+        new = sorted(set(names) - {row.name for row in known})
         if not new:
             return kept
         added = self._statements.run(
             self._statements.insert(leases)
+            .values(expires_at=self._statements.time(now, lifetime))
             .on_conflict_do_nothing(index_elements=[leases.c.name])
             .returning(leases.c.name),
-            new,
+            [{"name": name, "holder": holder, "token": 1} for name in new],
         )
-        return kept | {row.name: Lease(row.name, holder, 1, until) for row in added}
+        return kept | {row.name: Lease(row.name, holder, 1, now + lifetime) for row in added}
 
     def require(self, lease: Lease, now: datetime) -> None:
         # The lock keeps the lease from changing hands until this transaction has ended, and not
@@ -92,7 +92,7 @@ class SqlLeases(Part):
                 leases.c.name == lease.name,
                 leases.c.holder == lease.holder,
                 leases.c.token == lease.token,
-                leases.c.expires_at > now,
+                leases.c.expires_at > self._statements.time(now),
             )
             .with_for_update(read=True, key_share=True)
         )
@@ -116,12 +116,21 @@ class SqlWorkers(Part):
     """One row per process that is alive, and one per jump of a process's clock."""
 
     def announce(self, holder: str, *, now: datetime, until: datetime) -> Collection[str]:
-        self._statements.put(workers, {"holder": holder, "alive_until": until})
-        self._forget_before(now)
-        rows = self._statements.run(select(workers.c.holder).where(workers.c.alive_until > now))
+        new = self._statements.insert(workers).values(
+            holder=holder, alive_until=self._statements.time(now, until - now)
+        )
+        self._statements.run(
+            new.on_conflict_do_update(
+                index_elements=[workers.c.holder], set_={"alive_until": new.excluded.alive_until}
+            )
+        )
+        self._forget_before(self._statements.time(now))
+        rows = self._statements.run(
+            select(workers.c.holder).where(workers.c.alive_until > self._statements.time(now))
+        )
         return frozenset(row.holder for row in rows)
 
-    def _forget_before(self, now: datetime) -> None:
+    def _forget_before(self, now: ColumnElement[datetime]) -> None:
         # Rows that another process is forgetting are passed over: it ends their leases as well.
         past = (
             select(workers.c.holder)

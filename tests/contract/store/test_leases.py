@@ -6,7 +6,9 @@ import pytest
 
 from bot.domain.errors import LeaseLost
 from bot.ports import Lease, Store
-from tests.support.databases import TestDatabase
+from bot.storage.engines import create_engine, with_database_clock
+from bot.storage.transactions import SqlStore
+from tests.support.databases import PATIENT, TestDatabase
 from tests.support.stored import NOW, after
 
 LIFETIME = timedelta(seconds=30)
@@ -107,6 +109,46 @@ async def test_releasing_a_lease_that_was_lost_does_not_take_it_from_its_holder(
 async def test_a_lease_that_was_never_given_is_refused(store: Store) -> None:
     with pytest.raises(LeaseLost):
         await require(store, Lease("poll", "one", 1, after(60)))
+
+
+async def test_leases_last_by_the_clock_of_the_database_whatever_that_of_a_process_says(
+    database: TestDatabase,
+) -> None:
+    one, two = [
+        SqlStore(with_database_clock(create_engine(database.url, **PATIENT))) for _ in range(2)
+    ]
+    held = await claim_one(one, "one")
+    assert held == Lease("poll", "one", 1, NOW + LIFETIME)
+    # Its clock is a day ahead, or behind.
+    for seconds in (86_400, -86_400):
+        assert await claim_one(two, "two", seconds) is None
+        await require(one, held, seconds)
+        renewed = await claim_one(one, "one", seconds)
+        assert renewed == Lease("poll", "one", 1, after(seconds) + LIFETIME)
+        async with two.begin() as transaction:
+            until = after(seconds + 60)
+            assert "two" in await transaction.workers.announce(
+                "two", now=after(seconds), until=until
+            )
+            assert await transaction.workers.announce("one", now=NOW, until=after(60)) == {
+                "one",
+                "two",
+            }
+    await one.close()
+    await two.close()
+
+
+async def test_a_lease_that_lasts_no_time_is_over_by_the_clock_of_the_database(
+    database: TestDatabase,
+) -> None:
+    store = SqlStore(with_database_clock(create_engine(database.url, **PATIENT)))
+    for holder, token in (("one", 1), ("two", 2)):
+        async with store.begin() as transaction:
+            claimed = await transaction.leases.claim(
+                ["poll"], holder=holder, now=NOW, lifetime=timedelta(seconds=-1)
+            )
+        assert claimed["poll"].token == token
+    await store.close()
 
 
 async def test_thousands_of_names_are_shared_out_between_two_processes(
