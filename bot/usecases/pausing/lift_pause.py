@@ -126,7 +126,10 @@ class LiftPause:
         if timer.channel_id is None:
             return
         subject = Subject(SubjectKind.ACT, timer.repository, record_id)
-        await tell_urgently(transaction, subject, [timer.channel_id], self.clock.now())
+        identity = f"{timer.paused_at.isoformat()} not resumed at {timer.lifts_at.isoformat()}"
+        await tell_urgently(
+            transaction, subject, [timer.channel_id], self.clock.now(), identity=identity
+        )
 
 
 async def _is_still_set(transaction: Transaction, timer: Timer) -> bool:

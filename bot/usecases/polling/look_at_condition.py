@@ -134,4 +134,5 @@ async def _tell(transaction: Transaction, kind: SubjectKind, alert: Alert, now: 
     subscriptions = await transaction.subscriptions.of_repository(alert.repository)
     channels = channels_hearing(subscriptions, Topic.HEALTH)
     subject = Subject(kind, alert.repository, alert.alert_id)
-    await tell_urgently(transaction, subject, channels, now)
+    identity = f"{alert.kind} {alert.began_at.isoformat()}"
+    await tell_urgently(transaction, subject, channels, now, identity=identity)

@@ -22,7 +22,13 @@ def card_of(board: Board) -> CardName:
 
 
 async def open_board(transaction: Transaction, board: Board) -> None:
-    await open_cards(transaction, card_of(board), [board.channel_id], board.made_at)
+    await open_cards(
+        transaction,
+        card_of(board),
+        [board.channel_id],
+        board.made_at,
+        identity=board.made_at.isoformat(),
+    )
 
 
 async def close_board(transaction: Transaction, board: Board, now: datetime) -> None:

@@ -141,7 +141,14 @@ async def _tell_event(
     transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
 ) -> None:
     subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
-    await tell_urgently(transaction, subject, channels, now, classify(record))
+    await tell_urgently(
+        transaction,
+        subject,
+        channels,
+        now,
+        identity=str(record.event_id),
+        kind=classify(record),
+    )
 
 
 def _who(record: EventRecord) -> Who | None:

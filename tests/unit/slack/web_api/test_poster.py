@@ -18,7 +18,7 @@ from tests.support.clock import FakeClock
 from tests.support.virtual_time import run_virtually
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
 
-DELIVERY = "3374da57-6c32-4317"
+DELIVERY = "3374da576c324317"
 MARK = "mq:3374da576c324317"
 SINCE = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 SECTION: Block = {"type": "section", "text": {"type": "mrkdwn", "text": "*Merged* #1"}}
