@@ -92,17 +92,21 @@ class RefreshCards:
             lease = await self.lease.take(transaction, now)
             if lease is None:
                 return
-            messages = await self._render(transaction, due)
+            granted, wait = self._granted(due, now)
+            messages = await self._render(transaction, granted) if granted else {}
         self.size.learn(self.clock.now() - now, LAST_SEND)
-        wait = timedelta()
-        edits = []
-        for card in due:
+        await side_by_side(
+            self._edit(card, messages.get(card.card_id), lease, now + LAST_SEND) for card in granted
+        )
+        self.nudge(wait.total_seconds())
+
+    def _granted(self, due: Sequence[Card], now: datetime) -> tuple[Sequence[Card], timedelta]:
+        """Those that may be edited now, and how long the next has to wait."""
+        for count, _ in enumerate(due):
             wait = self.pace.wait(EDITS, now)
             if wait:
-                break
-            edits.append(self._edit(card, messages.get(card.card_id), lease, now + LAST_SEND))
-        await side_by_side(edits)
-        self.nudge(wait.total_seconds())
+                return due[:count], wait
+        return due, timedelta()
 
     def begin_no_more(self) -> None:
         """The process is about to end: edits under way end, the others are left to others."""
