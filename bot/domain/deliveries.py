@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from uuid import UUID, uuid5
 
 from bot.domain.backoff import retry_delay
 from bot.domain.repository import RepositoryName
@@ -92,25 +91,6 @@ class Subject:
     subject_id: int
 
 
-_DELIVERIES = UUID("6f9e0c1c-2f0b-4a55-9d4e-6f0d6b1f7a3e")
-
-
-def delivery_id(channel_id: str, subject: Subject, identity: str) -> str:
-    """The id of the delivery of one subject to one channel or person.
-
-    `identity` tells the subject from all others of its kind in the repository, and is the same in
-    a database that was restored: an event's id, the time and person of an act. Row numbers are
-    not: after a restore the database gives the same number to something else.
-    """
-    name = f"{channel_id}\n{subject.repository}\n{subject.kind}\n{identity}"
-    return uuid5(_DELIVERIES, name).hex
-
-
-def following_id(taken: str) -> str:
-    """The id of a delivery whose own id belongs to another subject."""
-    return uuid5(_DELIVERIES, taken).hex
-
-
 @value(frozen=True, slots=True)
 class NewDelivery:
     """A delivery to add to the outbox; unique by (channel, subject).
@@ -176,17 +156,6 @@ class Delivery:
         """
         abandoned = self.state is DeliveryState.SENDING and self.due_at <= now
         return self.attempted_at is None and (self.state is DeliveryState.PENDING or abandoned)
-
-    @property
-    def posted_id(self) -> str:
-        """The id that its message carries in Slack.
-
-        A summary has an id of its own, by how many it summarizes: where a restored database
-        summarizes others, the message in the channel does not count as the new summary.
-        """
-        if not self.folded:
-            return self.delivery_id
-        return uuid5(_DELIVERIES, f"{self.delivery_id}\n{self.folded}").hex
 
     @property
     def times_absent(self) -> int:

@@ -63,11 +63,6 @@ class PauseRecord:
     group_act_id: int = 0
 
     @property
-    def identity(self) -> str:
-        """What a restored database does not give to another pause, as it does `pause_id`."""
-        return self.paused_at.isoformat()
-
-    @property
     def is_open(self) -> bool:
         return self.ended_at is None
 

@@ -110,17 +110,11 @@ class ChannelPoster(Protocol):
         ...
 
     async def find(
-        self,
-        channel_id: str,
-        delivery_id: str,
-        since: datetime,
-        thread_ts: str | None = None,
-        until: datetime | None = None,
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
     ) -> str | None:
         """The `ts` of the message that carries `delivery_id`, or None if it is nowhere.
 
-        Looked for around `since` in the channel's history, and in the thread if one is given; with
-        `until`, from `since` to then, and what was read once is not read again.
+        Looked for around `since` in the channel's history, and in the thread if one is given.
         PostPostponed: the same call, made later, continues where this one stopped.
         """
         ...

@@ -1,9 +1,10 @@
 """What is told ahead of the ordinary posts: pauses, alerts, outages."""
 
+import uuid
 from collections.abc import Iterable
 from datetime import datetime
 
-from bot.domain.deliveries import NewDelivery, Subject, delivery_id
+from bot.domain.deliveries import NewDelivery, Subject
 from bot.ports import Transaction
 
 
@@ -12,24 +13,15 @@ async def tell_urgently(
     subject: Subject,
     addresses: Iterable[str],
     due_at: datetime,
-    *,
-    identity: str,
     kind: str | None = None,
 ) -> int:
     """Add a delivery to the urgent line of each channel or person; how many were not told yet.
 
-    `identity` as in `delivery_id`. `kind` is what a summary counts it as.
+    `kind` is what a summary counts it as.
     """
     return await transaction.outbox.add(
         [
-            NewDelivery(
-                delivery_id(address, subject, identity),
-                address,
-                subject,
-                due_at,
-                urgent=True,
-                kind=kind,
-            )
+            NewDelivery(uuid.uuid4().hex, address, subject, due_at, urgent=True, kind=kind)
             for address in sorted(set(addresses))
         ]
     )

@@ -220,15 +220,10 @@ class DisturbedPoster(ChannelPoster):
 
     @override
     async def find(
-        self,
-        channel_id: str,
-        delivery_id: str,
-        since: datetime,
-        thread_ts: str | None = None,
-        until: datetime | None = None,
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
     ) -> str | None:
         await self._steps.step("find")
-        found = await self._poster.find(channel_id, delivery_id, since, thread_ts, until)
+        found = await self._poster.find(channel_id, delivery_id, since, thread_ts)
         await self._steps.step("found")
         return found
 

@@ -1,7 +1,8 @@
 """Posts to channels, at most one request a post, and finds a post again by its delivery id."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -23,9 +24,6 @@ from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_
 from bot.slack.web_api.recipients import Recipients
 
 METADATA_TYPE = "mqbot_delivery"
-MARK = "mq:"
-"""What the id of a message's first block begins with; the delivery's id follows."""
-
 CLOCK_ALLOWANCE = timedelta(hours=1)
 """How far around the time of an attempt its message is looked for, by Slack's clock.
 
@@ -55,17 +53,13 @@ SEARCHES = 1000
 class _Search:
     """How far the search for a post has come: the first of `places` is read next, from `cursor`.
 
-    None stands for the channel itself. `began` is by our clock. `seen`: the `ts` of each of our
-    messages read so far, by its delivery's id.
+    None stands for the channel itself. `began` is by our clock.
     """
 
     places: list[str | None]
     oldest: str
     latest: str
     began: datetime
-    since: datetime
-    until: datetime
-    seen: dict[str, str] = field(default_factory=dict)
     cursor: str | None = None
     is_continued: bool = False
 
@@ -112,7 +106,6 @@ class SlackPoster(ChannelPoster):
         self._without_buttons: set[tuple[str, str]] = set()
         self._app_id: str | None = None
         self._searches: dict[tuple[str, str, datetime, str | None], _Search] = {}
-        self._read_before: dict[tuple[str, str | None], _Search] = {}
         # How far Slack's clock was ahead of ours, and behind it, at most.
         self._ahead = self._behind = timedelta()
 
@@ -159,26 +152,19 @@ class SlackPoster(ChannelPoster):
 
     @override
     async def find(
-        self,
-        channel_id: str,
-        delivery_id: str,
-        since: datetime,
-        thread_ts: str | None = None,
-        until: datetime | None = None,
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
     ) -> str | None:
         """Raises PostError when the history cannot be read; joins a public channel for that.
 
         History does not list replies, and a reply may have been posted to the channel instead.
         """
         channel_id = await self._directs.channel(channel_id)
-        if until is not None:
-            return await self._find_until(channel_id, delivery_id, since, thread_ts, until)
         key = (channel_id, delivery_id, since, thread_ts)
-        search = self._searches.pop(key, None)
-        if search is None or self._is_elsewhere(search):
-            search = self._search(since, since, *_places(thread_ts))
+        search = self._searches.pop(key, None) or self._search(since, thread_ts)
+        if (search.oldest, search.latest) != self._bounds(since):
+            search = self._search(since, thread_ts)
         try:
-            found = await self._read_on(channel_id, delivery_id, search)
+            found = await self._read_on(channel_id, delivery_id, since, search)
         except PostError as error:
             if str(error) != INVALID_CURSOR:
                 self._remember(key, search)
@@ -193,69 +179,33 @@ class SlackPoster(ChannelPoster):
             raise PostPostponed("history_read_early", retry_after=NEXT_PAGES_SECONDS)
         return None
 
-    async def _find_until(
-        self,
-        channel_id: str,
-        delivery_id: str,
-        since: datetime,
-        thread_ts: str | None,
-        until: datetime,
-    ) -> str | None:
-        """Each place is read once, whichever deliveries are looked for in it."""
-        for place in _places(thread_ts):
-            key = (channel_id, place)
-            search = self._read_before.get(key)
-            if (
-                search is None
-                or search.until != until
-                or search.since > since
-                or self._is_elsewhere(search)
-            ):
-                if len(self._read_before) >= SEARCHES:
-                    self._read_before.clear()
-                search = self._read_before[key] = self._search(since, until, place)
-            try:
-                await self._read_on(channel_id, None, search)
-            except PostError:
-                if search.cursor is not None:
-                    # The cursor may be what Slack refuses.
-                    self._read_before.pop(key, None)
-                raise
-            if search.places:
-                raise PostPostponed("history_goes_on", retry_after=NEXT_PAGES_SECONDS)
-            if delivery_id in search.seen:
-                return search.seen[delivery_id]
-        return None
-
     async def _read_on(
-        self, channel_id: str, delivery_id: str | None, search: _Search
+        self, channel_id: str, delivery_id: str, since: datetime, search: _Search
     ) -> str | None:
-        """Read until the message is found; without `delivery_id`, all there is."""
-        for _ in range(PAGES if search.places else 0):
+        for _ in range(PAGES):
             page = await self._history(channel_id, search)
-            if self._is_elsewhere(search):
+            if (search.oldest, search.latest) != self._bounds(since):
                 # This answer shows that our clock is off: the message is elsewhere.
                 return None
-            await self._collect(page, search.seen)
-            if delivery_id in search.seen:
-                return search.seen[delivery_id]
+            found = await self._found(page, delivery_id)
+            if found is not None:
+                return found
             search.go_on(page)
             if not search.places:
                 break
         return None
 
-    def _is_elsewhere(self, search: _Search) -> bool:
-        """Whether Slack's clock is off by more than was known when the search began."""
-        return (search.oldest, search.latest) != self._bounds(search.since, search.until)
-
-    def _bounds(self, since: datetime, until: datetime) -> tuple[str, str]:
+    def _bounds(self, since: datetime) -> tuple[str, str]:
         oldest = since + self._behind - CLOCK_ALLOWANCE
-        latest = until + self._ahead + CLOCK_ALLOWANCE
+        latest = since + self._ahead + CLOCK_ALLOWANCE
         return f"{oldest.timestamp():.6f}", f"{latest.timestamp():.6f}"
 
-    def _search(self, since: datetime, until: datetime, *places: str | None) -> _Search:
-        bounds = self._bounds(since, until)
-        return _Search([*places], *bounds, began=self._clock.now(), since=since, until=until)
+    def _search(self, since: datetime, thread_ts: str | None) -> _Search:
+        return _Search(
+            [None] if thread_ts is None else [None, thread_ts],
+            *self._bounds(since),
+            began=self._clock.now(),
+        )
 
     def _remember(self, key: tuple[str, str, datetime, str | None], search: _Search) -> None:
         if len(self._searches) >= SEARCHES:
@@ -263,11 +213,11 @@ class SlackPoster(ChannelPoster):
         search.is_continued = True
         self._searches[key] = search
 
-    async def _collect(self, page: Mapping[str, Any], seen: dict[str, str]) -> None:
+    async def _found(self, page: Mapping[str, Any], delivery_id: str) -> str | None:
         for message in page.get("messages", []):
-            carried = _carried(message)
-            if carried and await self._is_ours(message):
-                seen |= dict.fromkeys(carried, str(message["ts"]))
+            if _carries(message, delivery_id) and await self._is_ours(message):
+                return str(message["ts"])
+        return None
 
     async def _is_ours(self, message: Mapping[str, Any]) -> bool:
         if message.get("bot_id") == self._bot_id or message.get("user") == self._user_id:
@@ -367,22 +317,20 @@ class SlackPoster(ChannelPoster):
         return answer.data if isinstance(answer.data, dict) else {}
 
 
-def _places(thread_ts: str | None) -> list[str | None]:
-    return [None] if thread_ts is None else [None, thread_ts]
-
-
-def _carried(message: Mapping[str, Any]) -> set[str]:
-    """The delivery's id, from wherever the message still has it."""
+def _carries(message: Mapping[str, Any], delivery_id: str) -> bool:
     payload = (message.get("metadata") or {}).get("event_payload") or {}
+    if payload.get("delivery_id") == delivery_id:
+        return True
     blocks = message.get("blocks") or [{}]
-    block_id = str(blocks[0].get("block_id"))
-    marked = block_id.removeprefix(MARK) if block_id.startswith(MARK) else None
-    return {str(one) for one in (payload.get("delivery_id"), marked) if one}
+    return bool(blocks[0].get("block_id") == _block_id(delivery_id))
 
 
 def _marked(message: Message, delivery_id: str) -> list[dict[str, Any]] | None:
     if not message.blocks:
         return None
     first, *rest = message.blocks
-    marked = {**first, "block_id": f"{MARK}{delivery_id}"}
-    return [marked, *(dict(block) for block in rest)]
+    return [{**first, "block_id": _block_id(delivery_id)}, *(dict(block) for block in rest)]
+
+
+def _block_id(delivery_id: str) -> str:
+    return f"mq:{re.sub('[^0-9A-Za-z]', '', delivery_id)}"

@@ -14,7 +14,6 @@ from bot.domain.deliveries import (
     DeliveryState,
     NewDelivery,
     Subject,
-    following_id,
     is_due,
 )
 from bot.domain.errors import LeaseLost
@@ -63,27 +62,15 @@ class SqlOutbox(Part):
             following[queue] += 1
         added = self._statements.run(
             self._statements.insert(deliveries)
-            .on_conflict_do_nothing()
+            .on_conflict_do_nothing(
+                index_elements=["subject_kind", "repository", "subject_id", "channel_id"]
+            )
             .returning(deliveries.c.line, deliveries.c.sequence, deliveries.c.due_at),
             rows,
         ).all()
         if added:
             self._append(added)
-        if len(added) == len(new):
-            return len(added)
-        return len(added) + self.add(self._with_taken_ids(new))
-
-    def _with_taken_ids(self, new: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
-        """Those whose ids other subjects have, with ids that follow: none is lost to that."""
-        rows = self._statements.by_keys(
-            select(*COLUMNS), deliveries.c.delivery_id, [each.delivery_id for each in new]
-        )
-        subjects = {row.delivery_id: delivery_of(row).subject for row in rows}
-        return [
-            replace(each, delivery_id=following_id(each.delivery_id))
-            for each in new
-            if subjects.get(each.delivery_id, each.subject) != each.subject
-        ]
+        return len(added)
 
     def _append(self, added: Sequence[ResultRow]) -> None:
         """Bring the queues up to date with what was added to them."""

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Origin
+from bot.domain.deliveries import NewDelivery
 from bot.domain.errors import BotError
 from bot.domain.group_acts import EVERY_ACT, GO_ON_WITHIN, GroupAct
 from bot.ports import Transaction
@@ -14,7 +16,6 @@ from bot.usecases.pausing.group_marks import as_known, subject_of
 from bot.usecases.pausing.group_work import GroupWork, Report, turn_of, unheard
 from bot.usecases.pausing.turns import LEASE
 from bot.usecases.tasks import Tasks
-from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +91,6 @@ async def _tell_actor(transaction: Transaction, ended: GroupAct, now: datetime) 
     is_told_here = ended.has_changed and ended.channel_id in ended.told_together
     if is_told_here and not ended.left_to_try:
         return
-    await tell_urgently(
-        transaction, subject_of(ended), [ended.actor.user_id], now, identity=ended.identity
+    await transaction.outbox.add(
+        [NewDelivery(uuid.uuid4().hex, ended.actor.user_id, subject_of(ended), now, urgent=True)]
     )

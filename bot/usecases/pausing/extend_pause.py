@@ -111,7 +111,7 @@ class ExtendPause:
         together = await told_together(transaction, act)
         hearing = {*here, *await hearing_pauses(transaction, act.repository)}.difference(together)
         subject = Subject(SubjectKind.ACT, act.repository, record_id)
-        await tell_urgently(transaction, subject, hearing, act.at, identity=act.identity)
+        await tell_urgently(transaction, subject, hearing, act.at)
 
     def _act(
         self,

@@ -17,9 +17,7 @@ def group_card_of(act: GroupAct) -> CardName:
 
 async def open_group_cards(transaction: Transaction, act: GroupAct) -> None:
     """Give each channel that hears of the act in one post its card of it."""
-    await open_cards(
-        transaction, group_card_of(act), act.told_together, act.at, identity=act.identity
-    )
+    await open_cards(transaction, group_card_of(act), act.told_together, act.at)
 
 
 async def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:

@@ -126,10 +126,7 @@ class LiftPause:
         if timer.channel_id is None:
             return
         subject = Subject(SubjectKind.ACT, timer.repository, record_id)
-        identity = f"{timer.paused_at.isoformat()} not resumed at {timer.lifts_at.isoformat()}"
-        await tell_urgently(
-            transaction, subject, [timer.channel_id], self.clock.now(), identity=identity
-        )
+        await tell_urgently(transaction, subject, [timer.channel_id], self.clock.now())
 
 
 async def _is_still_set(transaction: Transaction, timer: Timer) -> bool:

@@ -22,14 +22,7 @@ async def open_pause_cards(
     transaction: Transaction, record: PauseRecord, channels: Iterable[str], now: datetime
 ) -> None:
     """Give each of the channels its one card of the pause."""
-    await open_cards(
-        transaction,
-        card_of(record),
-        channels,
-        now,
-        identity=record.identity,
-        closed=not record.is_open,
-    )
+    await open_cards(transaction, card_of(record), channels, now, closed=not record.is_open)
 
 
 async def touch_pause(

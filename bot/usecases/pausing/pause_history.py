@@ -287,7 +287,7 @@ async def _add(
     now: datetime,
 ) -> None:
     subject = Subject(kind, record.repository, subject_id)
-    await tell_urgently(transaction, subject, addresses, now, identity=record.identity)
+    await tell_urgently(transaction, subject, addresses, now)
 
 
 async def hearing_pauses(transaction: Transaction, repository: RepositoryName) -> set[str]:

@@ -92,8 +92,7 @@ class RemindOfPauses:
         """After an outage one reminder comes, not all that were missed."""
         subject = Subject(SubjectKind.REMINDER, pause.repository, plan.reminder_id)
         addresses = await _addresses(transaction, pause, plan)
-        identity = f"{pause.identity} {plan.sent}"
-        await tell_urgently(transaction, subject, addresses, now, identity=identity)
+        await tell_urgently(transaction, subject, addresses, now)
         await transaction.reminders.save(sent_at(plan, now, self.first_gap))
 
 

@@ -76,7 +76,7 @@ async def _paused(
     if seen.has_new_reason:
         # An edit of a card notifies nobody.
         subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
-        await tell_urgently(transaction, subject, hearing, now, identity=act.identity)
+        await tell_urgently(transaction, subject, hearing, now)
 
 
 async def _unpaused(

@@ -134,5 +134,4 @@ async def _tell(transaction: Transaction, kind: SubjectKind, alert: Alert, now: 
     subscriptions = await transaction.subscriptions.of_repository(alert.repository)
     channels = channels_hearing(subscriptions, Topic.HEALTH)
     subject = Subject(kind, alert.repository, alert.alert_id)
-    identity = f"{alert.kind} {alert.began_at.isoformat()}"
-    await tell_urgently(transaction, subject, channels, now, identity=identity)
+    await tell_urgently(transaction, subject, channels, now)

@@ -77,5 +77,4 @@ async def _tell(
     hearing = await transaction.subscriptions.of_repositories(repositories)
     channels = {one.channel_id for found in hearing.values() for one in found}
     subject = Subject(kind, staleness.repositories[0], staleness.staleness_id)
-    since = staleness.since.isoformat()
-    return await tell_urgently(transaction, subject, channels, now, identity=since)
+    return await tell_urgently(transaction, subject, channels, now)

@@ -26,20 +26,11 @@ async def load_bisection_cards(
             key: Subject(SubjectKind.EVENT, repository, one.latest_event_id)
             for key, one in found.items()
         }
-        firsts = [_first(card) for card in some]
-        records = await transaction.events.get([*telling.values(), *firsts])
+        records = await transaction.events.get(list(telling.values()))
         for card in some:
             subject = telling.get(card.name.key)
             record = records.get(subject) if subject is not None else None
             if record is not None:
                 message = event_posts.event(record, None)
-                first = records.get(_first(card), record)
-                messages[card.card_id] = replace(
-                    message, since=record.received_at, happened_at=first.received_at
-                )
+                messages[card.card_id] = replace(message, since=record.received_at)
     return messages
-
-
-def _first(card: Card) -> Subject:
-    """The event that the bisection has its key from."""
-    return Subject(SubjectKind.EVENT, card.name.repository, int(card.name.key))

@@ -22,13 +22,7 @@ def card_of(board: Board) -> CardName:
 
 
 async def open_board(transaction: Transaction, board: Board) -> None:
-    await open_cards(
-        transaction,
-        card_of(board),
-        [board.channel_id],
-        board.made_at,
-        identity=board.made_at.isoformat(),
-    )
+    await open_cards(transaction, card_of(board), [board.channel_id], board.made_at)
 
 
 async def close_board(transaction: Transaction, board: Board, now: datetime) -> None:

@@ -30,7 +30,6 @@ from bot.ports import ChannelPoster, Clock, Nudge, ParkedChannel, Store
 from bot.ports.measures import UNMEASURED, Measures
 from bot.usecases.job_lease import JobLease
 from bot.usecases.posting.claim_size import ClaimSize
-from bot.usecases.posting.posted_before import PostedBefore
 from bot.usecases.posting.record_outcome import Outcome, record_outcome
 from bot.usecases.posting.render_deliveries import Rendered, load_messages
 from bot.usecases.side_by_side import side_by_side
@@ -111,7 +110,6 @@ class PostDeliveries:
     measures: Measures = UNMEASURED
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
-    before: PostedBefore = field(default_factory=PostedBefore)
     lease: JobLease = field(init=False)
 
     def __post_init__(self) -> None:
@@ -135,7 +133,6 @@ class PostDeliveries:
             lease = lease or await self.lease.take(transaction, now)
             if lease is None:
                 return
-            self.before.notice(lease, now)
             await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST)
             claimed = await transaction.outbox.claim(
                 now=now,
@@ -224,28 +221,17 @@ class PostDeliveries:
             now = self.clock.now()
             if now >= batch.send_until or self.ending.is_set():
                 return _given_back(delivery, now), None
-            delivery = self.before.as_sent(delivery)
             if delivery.attempted_at is not None:
                 return await self._look(delivery, batch)
             message = batch.messages.get(delivery.delivery_id)
             if message is None:
                 return self._nothing_to_post(delivery, now), None
-            return await self._first(delivery, message, batch)
-
-    async def _first(
-        self, delivery: Delivery, message: Message, batch: _Batch
-    ) -> tuple[Delivery, ParkedChannel | None]:
-        """Post what the database does not know to have been sent."""
-        known = await self._look_before(delivery, message, batch)
-        if known is not None:
-            return known, None
-        now = self.clock.now()
-        presses = delivery.urgent or delivery.kind == EventKind.FAILURE
-        wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
-        if wait:
-            self.nudge(wait.total_seconds())
-            return _given_back(delivery, now + wait), None
-        return await self._post(delivery, message, batch)
+            presses = delivery.urgent or delivery.kind == EventKind.FAILURE
+            wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
+            if wait:
+                self.nudge(wait.total_seconds())
+                return _given_back(delivery, now + wait), None
+            return await self._post(delivery, message, batch)
 
     def _lacks_buttons(self, posted: Delivery) -> bool:
         ts = posted.message_ts
@@ -257,41 +243,6 @@ class PostDeliveries:
         logger.error("nothing to post", extra=_fields("subject_missing", delivery))
         return states.failed(delivery, "subject_missing", now)
 
-    async def _look_before(
-        self, delivery: Delivery, message: Message, batch: _Batch
-    ) -> Delivery | None:
-        """Look for a first post that a database which went back in time may have lost.
-
-        None: to be posted. Only what happened before this process took over can have been posted
-        by another.
-        """
-        happened_at = message.happened_at or message.since or delivery.created_at
-        since, until = min(delivery.created_at, happened_at), self.before.taken_over_at
-        if until is None or since >= until:
-            return None
-        try:
-            found = await self.poster.find(
-                delivery.channel_id, delivery.posted_id, since, _root(delivery, batch), until
-            )
-        except PostRefused:
-            # Databases go back rarely: who cannot be asked for the history still gets the post.
-            return None
-        except PostError as error:
-            wait = error.retry_after if isinstance(error, PostPostponed) else None
-            logger.info("history not read", extra=_fields("look_failed", delivery, error))
-            return states.postponed(
-                delivery,
-                str(error),
-                now=self.clock.now(),
-                retry_after=wait,
-                jitter=self.jitter(),
-            )
-        now = self.clock.now()
-        if found is not None:
-            logger.info("post found in the history", extra=_fields("post_found", delivery))
-            return states.delivered(replace(delivery, attempted_at=since), found, now)
-        return _given_back(delivery, now) if now >= batch.send_until else None
-
     async def _look(
         self, delivery: Delivery, batch: _Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
@@ -299,7 +250,7 @@ class PostDeliveries:
         since = delivery.attempted_at or delivery.created_at
         try:
             found = await self.poster.find(
-                delivery.channel_id, delivery.posted_id, since, _root(delivery, batch)
+                delivery.channel_id, delivery.delivery_id, since, _root(delivery, batch)
             )
         except PostError as error:
             after, parked = self._not_read(delivery, error)
@@ -308,8 +259,6 @@ class PostDeliveries:
                 logger.info("post found in the history", extra=_fields("post_found", delivery))
                 return states.delivered(delivery, found, self.clock.now()), None
             after, parked = states.not_found(delivery, self.clock.now()), None
-            if after.state is DeliveryState.PENDING:
-                self.before.forget(delivery)
         if after.state is DeliveryState.FAILED:
             logger.error("post given up", extra=_fields("given_up", delivery))
         return after, parked
@@ -343,7 +292,6 @@ class PostDeliveries:
             # Perhaps its blocks are what Slack cannot answer for.
             logger.error("sent as plain text", extra=_fields("plain_text", delivery))
             message = replace(message, blocks=())
-        self.before.remember(delivery, sent_at)
         try:
             message_ts = await self._send(delivery, message, _thread(delivery, batch), batch)
         except PostInDoubt as error:
@@ -351,10 +299,8 @@ class PostDeliveries:
             doubted = replace(delivery, attempted_at=sent_at)
             return states.in_doubt(doubted, error.code, self.clock.now()), None
         except PostPostponed as error:
-            self.before.forget(delivery)
             return self._postponed(delivery, error), None
         except PostRefused as error:
-            self.before.forget(delivery)
             return self._refused(delivery, error)
         now = self.clock.now()
         # What waited for a digest was not late.
@@ -371,7 +317,9 @@ class PostDeliveries:
         When the blocks are refused, the text goes alone; when the thread is gone, to the channel.
         """
         try:
-            return await self.poster.post(delivery.channel_id, message, delivery.posted_id, thread)
+            return await self.poster.post(
+                delivery.channel_id, message, delivery.delivery_id, thread
+            )
         except PostRefused as error:
             if error.refusal is Refusal.THREAD and thread is not None:
                 logger.info("thread gone", extra=_fields("thread_gone", delivery, error))
@@ -382,7 +330,7 @@ class PostDeliveries:
             logger.exception("blocks refused", extra=_fields("blocks_refused", delivery, error))
             self._require_time(batch)
             plain = Message(message.text, told=message.told)
-            return await self.poster.post(delivery.channel_id, plain, delivery.posted_id, thread)
+            return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
 
     def _require_time(self, batch: _Batch) -> None:
         """For another request within the claim. Raises PostPostponed."""

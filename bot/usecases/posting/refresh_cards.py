@@ -200,7 +200,6 @@ class RefreshCards:
             card.name,
             [card.channel_id],
             self.clock.now(),
-            identity=f"{card.generation + 1} after {card.message_ts}",
             generation=card.generation + 1,
             closed=card.closed,
         )

@@ -1,7 +1,6 @@
 """What cards say now, from what is kept of the things they show."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from bot.domain.audit import Action
 from bot.domain.cards import Card, CardKind
@@ -42,9 +41,8 @@ async def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
     in_force = [one for one in pauses.values() if one.is_open]
     timers = await timers_of(transaction, in_force)
     return {
-        card.card_id: replace(
-            pause_card.card(_view(pauses[int(card.name.key)], timers.get(int(card.name.key)))),
-            happened_at=pauses[int(card.name.key)].paused_at,
+        card.card_id: pause_card.card(
+            _view(pauses[int(card.name.key)], timers.get(int(card.name.key)))
         )
         for card in cards
         if int(card.name.key) in pauses
@@ -72,5 +70,4 @@ async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
             names = [one.repository for one in left]
             anew = await paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
             messages[card.card_id] = group_acts.card(act, names, ends.times, ends.overdue, anew)
-        messages[card.card_id] = replace(messages[card.card_id], happened_at=act.at)
     return messages

@@ -3,7 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.channels import is_person
@@ -142,10 +142,7 @@ async def _act_messages(
     telling = [one for one in deliveries if one.subject.kind in _OF_ACTS]
     acts = await transaction.audit.get(_ids(telling)) if telling else {}
     return {
-        one.delivery_id: replace(
-            _OF_ACTS[one.subject.kind](acts[one.subject.subject_id]),
-            happened_at=acts[one.subject.subject_id].at,
-        )
+        one.delivery_id: _OF_ACTS[one.subject.kind](acts[one.subject.subject_id])
         for one in telling
         if one.subject.subject_id in acts
     }
@@ -156,10 +153,7 @@ async def _group_messages(
 ) -> dict[str, Message]:
     acts = await transaction.group_acts.get(_ids(deliveries))
     return {
-        one.delivery_id: replace(
-            group_acts.answer(acts[one.subject.subject_id], posted_here=False),
-            happened_at=acts[one.subject.subject_id].at,
-        )
+        one.delivery_id: group_acts.answer(acts[one.subject.subject_id], posted_here=False)
         for one in deliveries
         if one.subject.subject_id in acts
     }
@@ -170,42 +164,37 @@ async def _pause_messages(
 ) -> dict[str, Message]:
     telling = [one for one in deliveries if one.subject.kind in _OF_PAUSES]
     pauses = await transaction.pauses.get(_ids(telling)) if telling else {}
-    return {
-        one.delivery_id: replace(
-            await _pause_message(transaction, one, record),
-            happened_at=record.ended_at or record.paused_at,
-        )
-        for one in telling
-        if (record := pauses.get(one.subject.subject_id)) is not None
-    }
-
-
-async def _pause_message(
-    transaction: Transaction, delivery: Delivery, record: PauseRecord
-) -> Message:
-    match delivery.subject.kind:
-        case SubjectKind.REPLACED_ELSEWHERE:
-            return pause_card.replaced_elsewhere(record)
-        case SubjectKind.STILL_PAUSED:
-            return pause_card.still_paused(record)
-        case SubjectKind.RESUMED:
+    messages: dict[str, Message] = {}
+    for one in telling:
+        record = pauses.get(one.subject.subject_id)
+        if record is None:
+            continue
+        if one.subject.kind is SubjectKind.REPLACED_ELSEWHERE:
+            messages[one.delivery_id] = pause_card.replaced_elsewhere(record)
+            continue
+        if one.subject.kind is SubjectKind.STILL_PAUSED:
+            messages[one.delivery_id] = pause_card.still_paused(record)
+            continue
+        if one.subject.kind is SubjectKind.RESUMED:
             again = await transaction.pauses.open([record.repository])
-            is_theirs = _is_pausers(delivery, record)
-            say = pause_card.resumed_for_you if is_theirs else pause_card.resumed
-            return say(record, is_paused_again=bool(again))
-        case SubjectKind.GROUP_RESUMED:
+            say = pause_card.resumed
+            if _is_pausers(one, record):
+                say = pause_card.resumed_for_you
+            messages[one.delivery_id] = say(record, is_paused_again=bool(again))
+            continue
+        if one.subject.kind is SubjectKind.GROUP_RESUMED:
             act = await group_act_of(transaction, record)
-            if act is None:
-                return pause_card.resumed(record)
-            return group_acts.resumed(act, record, is_yours=_is_pausers(delivery, record))
-        case _:
-            return await _pause_ended(transaction, record)
-
-
-async def _pause_ended(transaction: Transaction, record: PauseRecord) -> Message:
-    timed = record.ending is PauseEnding.TIMER
-    timer = await transaction.timers.of(record.repository, record.paused_at) if timed else None
-    return pause_card.ended(record, timer.lifts_at if timer is not None else None)
+            messages[one.delivery_id] = (
+                pause_card.resumed(record)
+                if act is None
+                else group_acts.resumed(act, record, is_yours=_is_pausers(one, record))
+            )
+            continue
+        timed = record.ending is PauseEnding.TIMER
+        timer = await transaction.timers.of(record.repository, record.paused_at) if timed else None
+        lifts_at = timer.lifts_at if timer is not None else None
+        messages[one.delivery_id] = pause_card.ended(record, lifts_at)
+    return messages
 
 
 def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:

@@ -53,9 +53,7 @@ async def _of_repository(
             kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
             paused = _paused_since(state.received_at, pauses)
             message = event_posts.event(told, seen.get(state.pull_request), kind, paused=paused)
-            messages[card.card_id] = replace(
-                message, since=state.received_at, happened_at=stay.began_at if stay else None
-            )
+            messages[card.card_id] = replace(message, since=state.received_at)
     return messages
 
 

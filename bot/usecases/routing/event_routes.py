@@ -1,13 +1,13 @@
 """What an event becomes: the deliveries to the channels and people that hear of it."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.domain.audit import AuditRecord
 from bot.domain.classification import PAUSE_TYPES, EventKind
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.digests import NextDigest
 from bot.domain.event_records import EventRecord
 from bot.domain.hearing import Hearing
@@ -15,6 +15,7 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription
 from bot.ports import Transaction
+from bot.usecases.routing.delivery_ids import delivery_ids
 from bot.usecases.routing.route_pauses import is_of_later_pause, route_act, route_pause
 from bot.usecases.routing.threaded import Threaded
 
@@ -37,6 +38,7 @@ class EventRoutes:
     threaded: Threaded | None
     next_digest: NextDigest
     merged_together: Mapping[int, str]
+    ids: Iterator[str] = field(default_factory=delivery_ids)
 
     def to_people(
         self, record: EventRecord, people: Sequence[str], now: datetime
@@ -44,11 +46,7 @@ class EventRoutes:
         """What the people whose event it is are told, after the channels."""
         subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         kind = self.kinds[record.event_id]
-        identity = str(record.event_id)
-        return [
-            NewDelivery(delivery_id(one, subject, identity), one, subject, now, kind=kind)
-            for one in people
-        ]
+        return [NewDelivery(next(self.ids), one, subject, now, kind=kind) for one in people]
 
     async def to_channels(self, record: EventRecord, now: datetime) -> Sequence[NewDelivery]:
         """What the channels that hear of the event are told; `tell_pause` tells of a pause."""
@@ -94,14 +92,7 @@ class EventRoutes:
             else:
                 waits[one.channel_id] = None
         return [
-            NewDelivery(
-                delivery_id(channel_id, subject, str(record.event_id)),
-                channel_id,
-                subject,
-                now,
-                kind=kind,
-                digest_at=digest_at,
-            )
+            NewDelivery(next(self.ids), channel_id, subject, now, kind=kind, digest_at=digest_at)
             for channel_id, digest_at in waits.items()
         ]
 

@@ -141,14 +141,7 @@ async def _tell_event(
     transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
 ) -> None:
     subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
-    await tell_urgently(
-        transaction,
-        subject,
-        channels,
-        now,
-        identity=str(record.event_id),
-        kind=classify(record),
-    )
+    await tell_urgently(transaction, subject, channels, now, classify(record))
 
 
 def _who(record: EventRecord) -> Who | None:

@@ -1,15 +1,16 @@
 """From events to threads: the card of a thing in a channel, and what is replied to it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.cards import CardName
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.ports import Transaction
+from bot.usecases.routing.delivery_ids import delivery_ids
 
 TOGETHER = timedelta(seconds=3)
 """An edit waits so long for what follows at once, so that both are told by one edit."""
@@ -41,6 +42,7 @@ class RouteThreads:
     repository: RepositoryName
     is_backlog: bool
     _threads: list[Thread] = field(default_factory=list)
+    _ids: Iterator[str] = field(default_factory=delivery_ids)
 
     def begin(self, name: CardName) -> Thread:
         """It begins in this slice: nothing was told of it yet, so there is nothing to look for."""
@@ -84,14 +86,7 @@ class RouteThreads:
                 continue
             subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
             told.append(
-                NewDelivery(
-                    delivery_id(channel_id, subject, str(record.event_id)),
-                    channel_id,
-                    subject,
-                    now,
-                    kind=kind,
-                    card_id=card_id,
-                )
+                NewDelivery(next(self._ids), channel_id, subject, now, kind=kind, card_id=card_id)
             )
         return told
 
@@ -122,5 +117,4 @@ class RouteThreads:
             return []
         cards[channel_id] = card_id
         subject = Subject(SubjectKind.CARD, self.repository, card_id)
-        its_id = delivery_id(channel_id, subject, f"{name.kind} {name.key}")
-        return [NewDelivery(its_id, channel_id, subject, now, kind=kind)]
+        return [NewDelivery(next(self._ids), channel_id, subject, now, kind=kind)]

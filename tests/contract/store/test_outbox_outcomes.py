@@ -294,14 +294,3 @@ async def test_old_settled_deliveries_are_deleted_in_bounded_slices(store: Store
         assert await transaction.outbox.get("C1", event_subject(1049)) is None
         assert await transaction.outbox.get("C1", event_subject(1050)) is not None
     assert len(await claim(store, after(60), per_channel=100)) == 50
-
-
-async def test_two_subjects_with_one_id_are_both_kept_and_added_once(store: Store) -> None:
-    one = make_new(1)
-    two = replace(make_new(2), delivery_id=one.delivery_id)
-    for _ in range(2):
-        await add(store, one, two)
-
-    found = await claim(store, NOW)
-    assert [each.subject for each in found] == [one.subject, two.subject]
-    assert len(set(ids(found))) == 2

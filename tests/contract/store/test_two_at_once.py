@@ -189,9 +189,7 @@ async def test_an_extension_and_whoever_tells_of_the_same_pause_do_not_wait_in_a
         await transaction.pauses.of(SITE, NOW)
         extension = asyncio.create_task(extending.run(request))
         await processes.until_it_waits(extension)
-        await tell_urgently(
-            transaction, Subject(SubjectKind.EVENT, SITE, 1), [CHANNEL], NOW, identity="1"
-        )
+        await tell_urgently(transaction, Subject(SubjectKind.EVENT, SITE, 1), [CHANNEL], NOW)
 
     assert isinstance(await extension, Extended)
 
@@ -249,7 +247,7 @@ async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
                 make_subscription("enter", "checks", "pause", channel_id="C1"), style=Style.THREAD
             )
         )
-        await tell_urgently(transaction, event_subject(99), ["C1"], NOW, identity="1")
+        await tell_urgently(transaction, event_subject(99), ["C1"], NOW)
     enter, checks = (
         replace(make_event(number, received_at=after(number), type_=one), pull_request=7)
         for number, one in enumerate(("action.queue.enter", "action.queue.checks_start"))
@@ -288,7 +286,7 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
     async with processes.one.begin() as transaction:
         act = replace(act, group_act_id=await transaction.group_acts.add(act))
         await transaction.group_acts.end(act.group_act_id, (), NOW)
-        await tell_urgently(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
+        await tell_urgently(transaction, event_subject(99), [CHANNEL], NOW)
     part = as_part(replace(make_record(), action=Action.UNPAUSE), act)
 
     async def log_tells() -> None:
@@ -300,7 +298,7 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         await transaction.pauses.of(SITE, NOW)
         routing = asyncio.create_task(log_tells())
         await processes.until_it_waits(routing)
-        await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
+        await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW)
     await routing
 
     async with processes.one.begin() as transaction:
@@ -374,11 +372,7 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
         await transaction.timers.save(timer)
         await transaction.reminders.save(replace(sent, sent=2))
         await tell_urgently(
-            transaction,
-            Subject(SubjectKind.REMINDER, SITE, sent.reminder_id),
-            [CHANNEL],
-            NOW,
-            identity="1",
+            transaction, Subject(SubjectKind.REMINDER, SITE, sent.reminder_id), [CHANNEL], NOW
         )
     poster = RecordingPoster()
     posts = PostDeliveries(processes.two, poster, processes.clock, _no_nudge, "two", lambda: 0.5)
@@ -388,7 +382,7 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
         await transaction.reminders.locked([pause.pause_id])
         posting = asyncio.create_task(posts.run())
         await processes.until_it_waits(posting)
-        await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
+        await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW)
     await posting
 
     assert await processes.told(SubjectKind.EVENT, 1, CHANNEL)

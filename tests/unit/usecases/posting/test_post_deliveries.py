@@ -513,7 +513,7 @@ async def test_a_card_that_had_to_be_posted_as_plain_text_gets_its_blocks_back()
             PauseRecord(SITE, bot.clock.now(), "CI is down", "CI is down")
         )
         name = CardName(CardKind.PAUSE, SITE, str(pause_id))
-        await open_cards(transaction, name, ["C1"], bot.clock.now(), identity="1")
+        await open_cards(transaction, name, ["C1"], bot.clock.now())
 
     await run_for(bot, timedelta(minutes=5))
 
@@ -736,16 +736,10 @@ class _SlowPoster(RecordingPoster):
 
     @override
     async def find(
-        self,
-        channel_id: str,
-        delivery_id: str,
-        since: datetime,
-        thread_ts: str | None = None,
-        until: datetime | None = None,
+        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
     ) -> str | None:
-        found = await self.bot.poster.find(channel_id, delivery_id, since, thread_ts, until)
-        if until is None:
-            await self._takes_long()
+        found = await self.bot.poster.find(channel_id, delivery_id, since, thread_ts)
+        await self._takes_long()
         return found
 
     async def _takes_long(self) -> None:

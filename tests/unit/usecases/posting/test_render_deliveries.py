@@ -152,7 +152,7 @@ async def test_who_asked_to_be_told_hears_that_the_queue_is_paused_again_by_now(
     async with bot.store.begin() as transaction:
         pause_id = await transaction.pauses.save(replace(lifted, ending=PauseEnding.LIFTED))
         subject = Subject(SubjectKind.RESUMED, SITE, pause_id)
-        await tell_urgently(transaction, subject, [ALICE], now, identity="1")
+        await tell_urgently(transaction, subject, [ALICE], now)
     if is_paused_again:
         bot.clock.advance(60)
         await bot.pause()
