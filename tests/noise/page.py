@@ -103,7 +103,7 @@ def _assumptions(average: float) -> str:
         "The queue is paused on Monday for 20 minutes and on Wednesday for 75; on Tuesday and "
         "Friday somebody pushes past it.\n\n"
         "Events are read, routed, posted and edited by the bot's own use cases, on the fakes of "
-        "the service, of Slack and of the store that the contract tests hold to the real ones. "
+        "the service and of Slack that the contract tests hold to the real ones, with SQLite. "
         "One channel is subscribed in each style with the default topics, one with `all`; the "
         "digest comes at 09:00 Europe/Paris. Three of the six who open pull requests have told "
         "the bot their login: they are mentioned where one of theirs fails and needs them."
