@@ -19,8 +19,8 @@ from prometheus_client.registry import Collector
 from typing_extensions import override
 
 import bot
-from bot.ports import OutboxSummary
-from bot.ports.measures import LogProblem, Measures, PollOutcome
+from bot.domain.outbox import OutboxSummary
+from bot.ports import LogProblem, Measures, PollOutcome
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 

@@ -12,7 +12,7 @@ from apscheduler.triggers.cron import CronTrigger
 
 from bot.domain.digests import DigestTime
 from bot.domain.errors import BotError
-from bot.ports.measures import UNMEASURED, Measures
+from bot.ports import UNMEASURED, Measures
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.storage import migrate
+from bot.store import migrate
 from tests.support.fleet import Entries, Fleet
 from tests.support.polls_seen import PollsSeen
 from tests.support.postgres import PostgresServer

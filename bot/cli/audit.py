@@ -14,9 +14,9 @@ from bot.domain.errors import ConfigurationError, InvalidRequest
 from bot.domain.lookback import InvalidLookback, read_lookback
 from bot.domain.repository import RepositoryName
 from bot.messages.text import clean
-from bot.storage import migrate
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store import migrate
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from bot.usecases.asking.show_audit import every_record
 
 COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {where:8}  {what}"
@@ -62,7 +62,7 @@ async def _print(
 ) -> None:
     if not migrate.is_current(url):
         raise ConfigurationError({"DATABASE_URL": "is not migrated; run mqbot migrate"})
-    store = SqlStore(create_engine(url))
+    store = Store(create_engine(url))
     try:
         if with_heading:
             click.echo(HEADING)

@@ -6,7 +6,7 @@ import click
 
 from bot.cli.process import with_database
 from bot.domain.errors import ConfigurationError
-from bot.storage.backup import back_up
+from bot.store.backup import back_up
 
 
 @click.command()

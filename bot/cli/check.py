@@ -23,14 +23,15 @@ from bot.config import CONFIG_FILE, Settings, load_database_url, load_settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.inspection import Area, Finding, Standing
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.http import Http
 from bot.merge_queue.retries import Patience
 from bot.messages.inspection import of_machine
 from bot.slack.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.inspection import WebApiInspection
-from bot.storage import migrate
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store import migrate
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from bot.usecases.inspect_installation import (
     InspectMergeQueue,
     InspectSlack,
@@ -171,7 +172,7 @@ async def _database(url: str) -> Sequence[Finding]:
 async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[Finding]:
     """Adds to `channels` those that were subscribed by command."""
     async with AsyncExitStack() as stack:
-        store = SqlStore(create_engine(settings.database_url.get_secret_value()))
+        store = Store(create_engine(settings.database_url.get_secret_value()))
         stack.push_async_callback(store.close)
         look = InspectStore(store, SystemClock())
         try:
@@ -183,16 +184,15 @@ async def _deliveries(settings: Settings, channels: set[str]) -> Iterable[Findin
 
 async def _merge_queue(settings: Settings) -> Iterable[Finding]:
     try:
-        client = MergeQueueClient(
+        http = Http(
             base_url=settings.api_url,
             token=settings.api_token,
             clock=SystemClock(),
             patience=PATIENCE,
-            deprecated_pause_endpoints=settings.deprecated_pause,
         )
     except ConfigurationError as error:
         return _wrong(error)
-    async with client:
+    async with MergeQueueClient(http, deprecated_pause=settings.deprecated_pause) as client:
         return await InspectMergeQueue(client, settings.repositories, SystemClock()).run()
 
 

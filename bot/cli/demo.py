@@ -17,7 +17,7 @@ from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox, SandboxAddresses
 from bot.sandbox.slack.server import SlackSandbox
-from bot.storage import migrate
+from bot.store import migrate
 
 REPOSITORIES = {"acme/site": "demo", "acme/api": "calm"}
 CHANNELS = (

@@ -3,7 +3,7 @@
 import click
 
 from bot.cli.process import with_database
-from bot.storage import migrate
+from bot.store import migrate
 
 
 @click.command()

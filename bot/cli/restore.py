@@ -8,7 +8,7 @@ import click
 from bot.cli.process import with_database
 from bot.clock import SystemClock
 from bot.domain.errors import ConfigurationError
-from bot.storage import backup
+from bot.store import backup
 
 
 @click.command()

@@ -11,7 +11,7 @@ from bot.config import Settings
 from bot.domain.errors import ConfigurationError
 from bot.garbage import kept_to_the_end
 from bot.slack import tracing
-from bot.storage import migrate
+from bot.store import migrate
 
 logger = logging.getLogger(__name__)
 

@@ -102,6 +102,11 @@ class AuditRecord:
     record_id: int = 0
 
     @property
+    def identity(self) -> str:
+        """What a restored database does not give to another act, as it does `record_id`."""
+        return f"{self.at.isoformat()} {self.actor.user_id} {self.action}"
+
+    @property
     def place(self) -> "AuditPlace":
         return AuditPlace(self.at, self.record_id)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from uuid import UUID, uuid5
 
 from bot.domain.backoff import retry_delay
 from bot.domain.repository import RepositoryName
@@ -89,6 +90,34 @@ class Subject:
     kind: SubjectKind
     repository: RepositoryName
     subject_id: int
+
+
+_DELIVERIES = UUID("6f9e0c1c-2f0b-4a55-9d4e-6f0d6b1f7a3e")
+
+
+def delivery_id(channel_id: str, subject: Subject, identity: str) -> str:
+    """The id of the delivery of one subject to one channel or person.
+
+    `identity` tells the subject from all others of its kind in the repository, and is the same in
+    a database that was restored: an event's id, the time and person of an act. Row numbers are
+    not: after a restore the database gives the same number to something else.
+    """
+    name = f"{channel_id}\n{subject.repository}\n{subject.kind}\n{identity}"
+    return uuid5(_DELIVERIES, name).hex
+
+
+def following_id(taken: str) -> str:
+    """The id of a delivery whose own id belongs to another subject."""
+    return uuid5(_DELIVERIES, taken).hex
+
+
+def summary_id(first: str, last: str) -> str:
+    """The id of what tells all from the first of these deliveries to the last.
+
+    Not that of the first: where a restored database summarizes others, the message in the channel
+    does not count as the new summary, nor one about the first alone.
+    """
+    return uuid5(_DELIVERIES, f"{first}\n{last}").hex
 
 
 @value(frozen=True, slots=True)
@@ -178,6 +207,13 @@ def delivered(delivery: Delivery, message_ts: str, now: datetime) -> Delivery:
         error=None,
         settled_at=now,
     )
+
+
+def given_back(delivery: Delivery, due_at: datetime) -> Delivery:
+    """Claimed but not tried: as it was before the claim."""
+    in_doubt = delivery.attempted_at is not None
+    state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
+    return replace(delivery, state=state, due_at=due_at)
 
 
 def failed(delivery: Delivery, code: str, now: datetime) -> Delivery:

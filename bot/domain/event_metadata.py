@@ -1,16 +1,16 @@
 """What each type of event tells beyond the common fields.
 
-The API document does not show the contents of `metadata`; the fields are those the service is
-known to send, every one optional, so that whatever is left out or new does no harm. Names and
-codes are strings as sent. Numbers of pull requests are the hosting platform's.
+The API document does not show the contents of `metadata`. Of what the service is known to send,
+those fields are here that are read, every one optional, so that whatever is left out or new does
+no harm. Names and codes are strings as sent. Numbers of pull requests are the hosting platform's.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import ClassVar
 
-from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
+from pydantic import Field, JsonValue
 
-from bot.domain.resource import Later, Moment, Number, Resource, Several
+from bot.domain.resource import Moment, Number, Resource, Several
 
 
 class Metadata(Resource):
@@ -59,7 +59,6 @@ class ReportedCheck(Resource):
     description: str | None = None
     url: str | None = None
     state: str | None = None
-    avatar_url: str | None = None
     details_url: str | None = None
 
 
@@ -71,37 +70,16 @@ class CheckedPullRequest(Resource):
 
     number: Number | None = None
     in_place: bool | None = None
-    checks_timed_out: bool | None = None
     checks_conclusion: str | None = None
-    checks_started_at: Moment | None = None
-    checks_ended_at: Moment | None = None
     unsuccessful_checks: Several[ReportedCheck] = ()
     pull_request_numbers: Several[Number] = ()
-
-
-class ConditionEvaluation(Resource):
-    """Whether a queue condition held: a tree."""
-
-    match: bool | None = None
-    label: str | None = None
-    is_label_user_input: bool | None = None
-    description: str | None = None
-    attribute_name: str | None = None
-    operator: str | None = None
-    schedule: JsonValue = None
-    subconditions: "Several[ConditionEvaluation]" = ()
-    evaluations: Several[JsonValue] = ()
-
-
-def _listed(names: Any) -> Any:  # noqa: ANN401 - anything the service may send
-    return (names,) if isinstance(names, str) else names
 
 
 class QueueMetadata(Metadata):
     """The fields most queue events share.
 
     `branch` is the base branch. `session_id` is a uuid that names one stay in the queue, from
-    enter to leave. `partition_names` holds the document era's `partition_name`, if any.
+    enter to leave.
     """
 
     queue_name: str | None = None
@@ -109,7 +87,6 @@ class QueueMetadata(Metadata):
     queued_at: Moment | None = None
     priority_rule_name: str | None = None
     session_id: str | None = None
-    partition_name: str | None = None
 
 
 class BatchMetadata(QueueMetadata):
@@ -117,10 +94,7 @@ class BatchMetadata(QueueMetadata):
 
     train_car_id: str | None = None
     batch_id: str | None = None
-    batch_name: str | None = None
     scopes: Several[str] = ()
-    all_scopes: Later[bool | None] = None
-    parent_batch_ids: Several[str] = ()
 
 
 class QueueEnter(QueueMetadata):
@@ -128,12 +102,9 @@ class QueueEnter(QueueMetadata):
 
 
 class QueueChecksStart(BatchMetadata):
-    """`action.queue.checks_start`; `previous_batch_id` is the attempt this one restarts."""
+    """`action.queue.checks_start`."""
 
-    start_reason: str | None = None
     speculative_check_pull_request: CheckedPullRequest | None = None
-    previous_batch_id: str | None = None
-    previous_batch_name: str | None = None
 
 
 class QueueChecksEnd(BatchMetadata):
@@ -148,7 +119,6 @@ class QueueChecksEnd(BatchMetadata):
     abort_reason: str | None = None
     abort_status: str | None = None
     retry_attempt: int | None = None
-    max_retries: int | None = None
     speculative_check_pull_request: CheckedPullRequest | None = None
 
 
@@ -168,19 +138,12 @@ class QueueLeave(BatchMetadata):
     reason: str | None = None
     merged: bool | None = None
     dequeue_code: str | None = None
-    seconds_waiting_for_schedule: FiniteFloat | None = None
-    seconds_waiting_for_freeze: FiniteFloat | None = None
-    conditions_evaluation: ConditionEvaluation | None = None
     checks: Several[ReportedCheck] = ()
     unsuccessful_checks: Several[ReportedCheck] = ()
-    pull_request_head_sha: str | None = None
 
 
 class QueueMerged(QueueMetadata):
-    """`action.queue.merged`; `merge_commit_sha` is the new tip of the base branch."""
-
-    partition_names: Annotated[Several[str], BeforeValidator(_listed)] = ()
-    merge_commit_sha: str | None = None
+    """`action.queue.merged`."""
 
 
 class QueueChange(QueueMetadata):
@@ -199,10 +162,6 @@ class BatchBisectionStart(BatchMetadata):
     """`action.queue.batch_bisection_start`: a failed batch is split to find the culprit."""
 
     original_batch_pr_numbers: Several[Number] = ()
-    batch_size_before_split: int | None = None
-    number_of_sub_batches: int | None = None
-    bisection_depth: int | None = None
-    is_top_level: bool | None = None
 
 
 class BatchBisectionEnd(BatchMetadata):
@@ -214,10 +173,8 @@ class BatchBisectionEnd(BatchMetadata):
     original_batch_pr_numbers: Several[Number] = ()
     culprit_found: bool | None = None
     culprit_pr_numbers: Several[Number] = ()
-    confirmed_culprit_pr_numbers: Several[Number] = ()
     dropped_unverified_pr_numbers: Several[Number] = ()
     remaining_pr_numbers: Several[Number] = ()
-    max_failure_resolution_reached: bool | None = None
 
 
 class ConflictDeferred(QueueMetadata):
@@ -232,7 +189,6 @@ class PauseCreate(Metadata):
 
     reason: str | None = None
     created_by: ApiActor | None = None
-    created_by_staff: bool | None = None
 
 
 class PauseUpdate(Metadata):
@@ -240,14 +196,12 @@ class PauseUpdate(Metadata):
 
     reason: str | None = None
     updated_by: ApiActor | None = None
-    updated_by_staff: bool | None = None
 
 
 class PauseDelete(Metadata):
     """`queue.pause.delete`."""
 
     deleted_by: ApiActor | None = None
-    deleted_by_staff: bool | None = None
 
 
 class FreezeAttributes(Resource):
@@ -262,7 +216,6 @@ class FreezeAttributes(Resource):
     end: str | None = None
     timezone: str | None = None
     matching_conditions: Several[JsonValue] = ()
-    exclude_conditions: Several[JsonValue] = ()
 
 
 class FreezeCreate(Metadata):
@@ -271,7 +224,6 @@ class FreezeCreate(Metadata):
     scheduled_freeze_attributes: FreezeAttributes | None = None
     created_by: ApiActor | None = None
     created_at: Moment | None = None
-    created_by_staff: bool | None = None
 
 
 class FreezeUpdate(Metadata):
@@ -280,8 +232,6 @@ class FreezeUpdate(Metadata):
     scheduled_freeze_attributes_before: FreezeAttributes | None = None
     scheduled_freeze_attributes_after: FreezeAttributes | None = None
     updated_by: ApiActor | None = None
-    updated_at: Moment | None = None
-    updated_by_staff: bool | None = None
 
 
 class FreezeDelete(Metadata):
@@ -290,21 +240,13 @@ class FreezeDelete(Metadata):
     scheduled_freeze_attributes: FreezeAttributes | None = None
     reason: str | None = None
     deleted_by: ApiActor | None = None
-    deleted_at: Moment | None = None
-    deleted_by_staff: bool | None = None
 
 
 class CommandMetadata(Metadata):
-    """`command.queue`, `command.dequeue`, `command.requeue`.
-
-    `command_trigger` is `comment` or `checkbox`.
-    """
+    """`command.queue`, `command.dequeue`, `command.requeue`."""
 
     author: CommandAuthor | None = None
-    comment_id: int | None = None
     session_id: str | None = None
-    command_trigger: str | None = None
-    trigger_comment_url: str | None = None
 
 
 EventMetadata = (

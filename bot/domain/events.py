@@ -79,15 +79,13 @@ class QueueEvent(Resource):
 class UnreadableEvent:
     """An event that lacks what every event has, kept as sent in `raw`.
 
-    `problem` names the fields at fault; it quotes nothing of what was sent. The other fields
-    are there when they could be read.
+    `problem` names the fields at fault; it quotes nothing of what was sent. `event_id` is None
+    when it could not be read.
     """
 
     problem: str
     raw: JsonValue
     event_id: int | None = None
-    type: str | None = None
-    received_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

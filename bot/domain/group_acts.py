@@ -110,6 +110,11 @@ class GroupAct:
     lifts_at: datetime | None = None
 
     @property
+    def identity(self) -> str:
+        """What a restored database does not give to another act, as it does `group_act_id`."""
+        return f"{self.at.isoformat()} {self.actor.user_id} {self.action} {self.group}"
+
+    @property
     def wanted(self) -> Asked:
         """`asked`, read."""
         return read_kept(self.asked)

@@ -19,6 +19,7 @@ class Message:
     `told` is how many deliveries it tells. `text` says everything essential: screen readers,
     notifications and clients that cannot show blocks get only that. `since`: when the event it
     tells was recorded, by the service's clock; None for what is told of no single event.
+    `happened_at`: when what it tells happened, if that is known, event or not.
 
     https://docs.slack.dev/reference/methods/chat.postMessage
     """
@@ -27,6 +28,7 @@ class Message:
     blocks: tuple[Block, ...] = ()
     told: int = 1
     since: datetime | None = field(default=None, compare=False)
+    happened_at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

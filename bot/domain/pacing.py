@@ -54,7 +54,16 @@ class Pace:
     held: tuple[datetime, datetime] | None = None
 
     def wait(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
-        """How long until the channel may be posted to; zero takes one token.
+        """How long until the channel may be posted to; zero takes one token."""
+        wait = self.until(channel_id, now, urgent=urgent)
+        if not wait:
+            self._channel(channel_id).take(now)
+            if self.budget is not None:
+                self.budget.take(now)
+        return wait
+
+    def until(self, channel_id: str, now: datetime, *, urgent: bool = False) -> timedelta:
+        """How long until the channel may be posted to.
 
         Urgent posts are few in a channel and go at once, at the cost of those that follow there.
         """
@@ -63,12 +72,7 @@ class Pace:
         if urgent and channel.tokens(now) > -BURST:
             own = timedelta()
         shared = self.budget.wait(now) if self.budget is not None else timedelta()
-        wait = max(self._held(now), own, shared)
-        if not wait:
-            channel.take(now)
-            if self.budget is not None:
-                self.budget.take(now)
-        return wait
+        return max(self._held(now), own, shared)
 
     def room(self, now: datetime) -> int:
         """How many posts the budget grants now."""

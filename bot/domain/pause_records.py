@@ -63,6 +63,11 @@ class PauseRecord:
     group_act_id: int = 0
 
     @property
+    def identity(self) -> str:
+        """What a restored database does not give to another pause, as it does `pause_id`."""
+        return self.paused_at.isoformat()
+
+    @property
     def is_open(self) -> bool:
         return self.ended_at is None
 
@@ -169,8 +174,16 @@ def lifted_by_act(
     return next(iter([*exact, *near]), None)
 
 
-def lifted_by_event(known: Sequence[PauseRecord], at: datetime) -> PauseRecord | None:
-    """The one of `known`, latest first, that ended with an event received at `at`."""
+def lifted_by_event(
+    known: Sequence[PauseRecord], at: datetime, in_force_since: datetime | None = None
+) -> PauseRecord | None:
+    """The one of `known`, latest first, that ended with an event received at `at`.
+
+    `in_force_since`: when the pause began that was in force after the event was read.
+    """
+    if in_force_since is not None:
+        # The log may be late: that pause began after the event, whatever the event's own time.
+        at = min(at, in_force_since - timedelta.resolution)
     for one in known:
         if one.is_open and (one.event_id is not None or one.paused_at <= at):
             return one

@@ -17,6 +17,7 @@ from bot.domain.resource import (
     Later,
     Moment,
     Number,
+    Readable,
     Resource,
     Several,
     lift_platform_field,
@@ -38,8 +39,8 @@ class Application(Resource):
     `<host>_account`, or the later `account_scope`. `scope` (later) is `admin` or `ci`.
     """
 
-    name: str
-    account: Account
+    name: Later[str] = ""
+    account: Later[Account] = Field(default_factory=lambda: Account(login=""))
     id: Later[int | str | None] = None
     scope: Later[str | None] = None
 
@@ -62,16 +63,6 @@ class Pause(Resource):
     reason: str
     paused_at: Moment
     is_dated: bool = True
-
-
-class QueuePause(Resource):
-    """A pause as the deprecated endpoints 9 and 11 give it."""
-
-    reason: str
-    pause_date: Moment
-
-    def as_pause(self) -> Pause:
-        return Pause(reason=self.reason, paused_at=self.pause_date)
 
 
 class BatchStatusCode(StrEnum):
@@ -153,7 +144,7 @@ class SubBatch(Resource):
     checks_summary: Later[ChecksSummary] = Field(
         default_factory=lambda: ChecksSummary(passed=0, total=0)
     )
-    pull_requests: Several[QueuedPullRequest]
+    pull_requests: Several[Readable[QueuedPullRequest]] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -172,7 +163,7 @@ class SubBatch(Resource):
 class Batch(SubBatch):
     """Pull requests checked together, and its pieces while it is bisected."""
 
-    sub_batches: Several[SubBatch] = ()
+    sub_batches: Several[Readable[SubBatch]] = ()
 
 
 class QueueStatus(Resource):
@@ -182,8 +173,8 @@ class QueueStatus(Resource):
     `unreadable` elements of the answer are left out.
     """
 
-    batches: Several[Batch]
-    waiting_pull_requests: Several[QueuedPullRequest]
+    batches: Several[Readable[Batch]]
+    waiting_pull_requests: Several[Readable[QueuedPullRequest]]
     paused: bool | None = None
     unreadable: int = 0
 
@@ -202,84 +193,24 @@ class QueueRule(Resource):
     """A named configuration of the queue; the meaning of `config` belongs to the service."""
 
     name: str
-    config: Mapping[str, JsonValue]
-
-
-class CheckState(StrEnum):
-    """The check states of the document; a service may send others."""
-
-    FAILURE = "failure"
-    ERROR = "error"
-    CANCELLED = "cancelled"
-    ACTION_REQUIRED = "action_required"
-    TIMED_OUT = "timed_out"
-    PENDING = "pending"
-    NEUTRAL = "neutral"
-    SKIPPED = "skipped"
-    STALE = "stale"
-    SUCCESS = "success"
-
-
-class QueueCheck(Resource):
-    """One CI result; `details_url` (later) is the page of the job."""
-
-    name: str
-    description: str | None
-    url: str | None
-    state: str
-    avatar_url: str | None
-    details_url: Later[str | None] = None
-
-
-class SpeculativeCheckPullRequest(Resource):
-    """Deprecated: the pull request that a queued one is checked in, and its checks."""
-
-    in_place: bool
-    number: Number
-    started_at: Moment | None
-    ended_at: Moment | None
-    checks: Several[QueueCheck]
-    evaluated_conditions: str
-    state: str
-
-
-class BriefMergeabilityCheck(Resource):
-    """Deprecated listing: the check under way. `check_type` is `in_place` or `draft_pr`."""
-
-    check_type: str
-    pull_request_number: Number
-    started_at: Moment | None
-    ended_at: Moment | None
-    state: str
-
-
-class PullRequestQueued(Resource):
-    """Deprecated listing: a queued pull request. The first one is at `position` 0.
-
-    `partition_name` is the partition it is queued in, if any.
-    """
-
-    number: Number
-    position: int
-    priority: int
-    effective_priority: int
-    priority_alias: str
-    queue_rule: QueueRule
-    queued_at: Moment
-    speculative_check_pull_request: SpeculativeCheckPullRequest | None
-    mergeability_check: BriefMergeabilityCheck | None
-    estimated_time_of_merge: Moment | None
-    partition_name: str | None
+    config: Later[Mapping[str, JsonValue]] = Field(default_factory=dict)
 
 
 class QueueBranch(Resource):
     """Deprecated listing: the base branch of a queue."""
 
-    name: str
+    name: Later[str] = ""
+
+
+class PullRequestQueued(Resource):
+    """Deprecated listing: a queued pull request. The first one is at `position` 0."""
+
+    number: Number
+    position: Later[int | None] = None
 
 
 class Queue(Resource):
     """Deprecated listing (endpoint 13): the queue of one base branch."""
 
-    branch: QueueBranch
-    pull_requests: Several[PullRequestQueued]
+    branch: Later[QueueBranch] = Field(default_factory=QueueBranch)
+    pull_requests: Several[Readable[PullRequestQueued]] = ()

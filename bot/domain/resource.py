@@ -10,9 +10,10 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     WrapValidator,
 )
-from pydantic_core import PydanticUseDefault
+from pydantic_core import PydanticOmit, PydanticUseDefault
 
 LARGEST_NUMBER = 2**63 - 1
 """The document's 9223372036854776000 is this number, rounded by a float; it fits a database."""
@@ -96,8 +97,27 @@ def _none_when_unreadable(
         return None
 
 
+def _left_out_when_unreadable(
+    value: Any,  # noqa: ANN401 - anything the service may send
+    read: Callable[[Any], Item],
+    info: ValidationInfo,
+) -> Item:
+    try:
+        return read(value)
+    except ValidationError as error:
+        if isinstance(info.context, list):
+            info.context.append(error)
+        raise PydanticOmit from None
+
+
 Several = Annotated[tuple[Item, ...], BeforeValidator(_absent_as_empty)]
 """An array; null reads as empty."""
+
+Readable = Annotated[Item, WrapValidator(_left_out_when_unreadable)]
+"""An element of an array that is left out when it cannot be read.
+
+Its error is added to the context of the validation when that is a list.
+"""
 
 Later = Annotated[Item, WrapValidator(_default_when_unreadable)]
 """What the document does not show may be anything: what cannot be read counts as not sent."""

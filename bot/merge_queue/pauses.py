@@ -1,12 +1,13 @@
-"""The pause family: a pause is read, set and lifted, and a lost answer looked up."""
+"""A pause is read, set and removed over either family of endpoints; lost answers are looked up."""
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
-from typing import TypeVar
+
+import httpx
 
 from bot.domain.errors import (
     MergeQueueError,
@@ -19,15 +20,12 @@ from bot.domain.errors import (
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
-from bot.merge_queue import protocol, requests
-from bot.merge_queue.answer import Answer
-from bot.merge_queue.caller import Caller
-from bot.merge_queue.requests import Request
+from bot.merge_queue import models, requests
+from bot.merge_queue.http import Http
+from bot.merge_queue.requests import Call
 from bot.ports import Hear
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 SEEN_DONE = "seen done when looked up"
 """What is heard of a change whose answer was lost, after the answer."""
@@ -35,40 +33,6 @@ SEEN_DONE = "seen done when looked up"
 LOOKS = 2
 LOOK_AGAIN_SECONDS = 1.0
 """A service that was too slow to answer may still be at it: a second look, after a while."""
-
-
-@dataclass(frozen=True, slots=True)
-class PauseEndpoints:
-    """One of the two families of endpoints, and how its answers are read."""
-
-    path: str
-    set_request: Callable[[RepositoryName, str], Request]
-    get_request: Callable[[RepositoryName], Request]
-    delete_requests: tuple[Callable[[RepositoryName], Request], ...]
-    read: Callable[[Answer], Pause | None]
-
-
-def _latest_queue_pause(answer: Answer) -> Pause | None:
-    """The deprecated answers hold an array; the document does not say of how many."""
-    pauses = [sent.as_pause() for sent in protocol.read_queue_pauses(answer)]
-    return max(pauses, key=lambda pause: pause.paused_at, default=None)
-
-
-CURRENT = PauseEndpoints(
-    "merge-queue/pause",
-    requests.set_pause_request,
-    requests.get_pause_request,
-    (requests.delete_pause_request,),
-    protocol.read_pause,
-)
-DEPRECATED = PauseEndpoints(
-    "queue/pause",
-    requests.set_queue_pause_request,
-    requests.get_queue_pause_request,
-    (requests.delete_queue_pause_request, requests.post_queue_pause_delete_request),
-    _latest_queue_pause,
-)
-"""The second way to delete is for a service, or a gateway before it, that refuses DELETE."""
 
 MISSING = frozenset(
     {
@@ -81,23 +45,47 @@ MISSING = frozenset(
 """How a service answers at an endpoint that it does not have."""
 
 BELIEVED = timedelta(minutes=5)
-"""How long what could not be found out for certain is believed before it is asked again."""
+"""How long an uncertain finding is believed before the service is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a look at the state showed."""
+class Family:
+    """One of the two families of pause endpoints.
 
-    pause: Pause | None
+    `removals` are an endpoint's name, its method and its path each; the next is tried where a
+    service, or a gateway before it, refuses the one before.
+    """
+
+    name: str
+    path: str
+    read: Callable[[httpx.Response, datetime], Pause | None]
+    removals: tuple[tuple[str, str, str], ...]
+
+
+CURRENT = Family(
+    "pause",
+    "merge-queue/pause",
+    models.read_pause,
+    (("delete_pause", "DELETE", "merge-queue/pause"),),
+)
+DEPRECATED = Family(
+    "queue_pause",
+    "queue/pause",
+    models.read_queue_pause,
+    (
+        ("delete_queue_pause", "DELETE", "queue/pause"),
+        ("post_queue_pause_delete", "POST", "queue/pause/delete"),
+    ),
+)
 
 
 class Pauses:
     """The pause of a repository's queue, over the family of endpoints that the service has."""
 
-    def __init__(self, caller: Caller, *, deprecated: bool) -> None:
+    def __init__(self, http: Http, *, deprecated: bool) -> None:
         """With `deprecated` nothing is found out: the service has endpoints 9 to 12 only."""
-        self._caller = caller
-        self._endpoints = DEPRECATED if deprecated else CURRENT
+        self._http = http
+        self._family = DEPRECATED if deprecated else CURRENT
         self._is_known = deprecated
         self._is_missing = False
         self._believed_until: datetime | None = None
@@ -109,12 +97,14 @@ class Pauses:
 
         Raises PauseNotOffered when the service has no such endpoint at all.
         """
-        endpoints = self._endpoints
-        request = endpoints.get_request(repository)
+        family = self._family
+        call = Call(f"get_{family.name}", "GET", requests.path(repository, family.path))
         try:
-            pause = await self._caller.call(request, endpoints.read, total=total)
+            pause = await self._http.call(
+                call, lambda response: family.read(response, self._http.clock.now()), total=total
+            )
         except MergeQueueRefused as error:
-            if await self._has_other(error, endpoints, repository):
+            if await self._has_other(error, family, repository):
                 return await self.current(repository, total=total)
             if isinstance(error, ResourceNotFound):
                 return None
@@ -122,8 +112,105 @@ class Pauses:
         self._is_known = True
         return pause
 
+    async def set(self, repository: RepositoryName, reason: str, hear: Hear) -> Pause:
+        """When the answer is lost, a pause in force with this reason is taken for ours."""
+        family = self._family
+        path = requests.path(repository, family.path)
+        body = requests.checked(requests.PauseBody, reason=reason)
+        call = Call(f"set_{family.name}", "PUT", path, json=body)
+
+        def read(response: httpx.Response) -> Pause:
+            pause = family.read(response, self._http.clock.now())
+            if pause is None:
+                raise MergeQueueProtocolError("the answer to a pause holds no pause")
+            hear(str(response.status_code))
+            return pause
+
+        try:
+            return await self._http.call(call, read)
+        except MergeQueueRefused as error:
+            if not await self._has_other(error, family, repository):
+                raise
+        except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
+            is_done, pause = await self._look_up(error, repository, call, partial(_is_for, reason))
+            if is_done and pause is not None:
+                _hear_of_look(error, hear)
+                return pause
+            if self._family is family:
+                raise
+        # There is no such endpoint, as the error or the look has shown: nothing was done.
+        return await self.set(repository, reason, hear)
+
+    async def remove(
+        self, repository: RepositoryName, hear: Hear, may_send: Callable[[], bool] | None = None
+    ) -> None:
+        """When the answer is lost, a queue that is not paused is taken for our doing.
+
+        Raises ResourceNotFound on 404: not paused, or no such repository.
+        """
+        family = self._family
+        *others, last = (
+            Call(
+                endpoint,
+                method,
+                requests.path(repository, path),
+                expected=requests.REMOVED,
+                may_send=may_send,
+            )
+            for endpoint, method, path in family.removals
+        )
+        for call in others:
+            try:
+                return await self._remove(repository, call, hear)
+            except MergeQueueRefused as error:
+                if error.status not in MISSING:
+                    raise
+        try:
+            return await self._remove(repository, last, hear)
+        except MergeQueueRefused as error:
+            if await self._has_other(error, family, repository):
+                return await self.remove(repository, hear, may_send)
+            raise
+
+    async def _remove(self, repository: RepositoryName, call: Call, hear: Hear) -> None:
+        try:
+            await self._http.call(call, lambda response: hear(str(response.status_code)))
+        except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
+            is_done, _ = await self._look_up(error, repository, call, lambda pause: pause is None)
+            if not is_done:
+                raise
+            _hear_of_look(error, hear)
+
+    async def _look_up(
+        self,
+        error: MergeQueueError,
+        repository: RepositoryName,
+        call: Call,
+        is_as_wanted: Callable[[Pause | None], bool],
+    ) -> tuple[bool, Pause | None]:
+        """Whether a write whose answer was lost is seen to be done, and the pause then."""
+        for look in range(LOOKS if _is_in_doubt(error) else 0):
+            if look:
+                await self._http.clock.sleep(LOOK_AGAIN_SECONDS)
+            try:
+                pause = await self.current(repository, total=self._http.patience.read_back)
+            except MergeQueueError:
+                # The write's own error is the one to tell; this one only left it in doubt.
+                break
+            if is_as_wanted(pause):
+                logger.warning(
+                    "The answer to a request was lost, and the state shows that it was done",
+                    extra={
+                        "action": "write_read_back",
+                        "endpoint": call.endpoint,
+                        "repository": repository,
+                    },
+                )
+                return True, pause
+        return False, None
+
     async def _has_other(
-        self, error: MergeQueueRefused, asked: PauseEndpoints, repository: RepositoryName
+        self, error: MergeQueueRefused, asked: Family, repository: RepositoryName
     ) -> bool:
         """Whether the service lacks the endpoints that were `asked` and has the others.
 
@@ -136,140 +223,43 @@ class Pauses:
             await self._find_out(repository)
         if self._is_missing:
             raise PauseNotOffered(error.status, error.detail) from None
-        return self._endpoints is not asked
+        return self._family is not asked
 
     def _is_believed(self) -> bool:
-        return self._believed_until is not None and self._caller.now() < self._believed_until
+        return self._believed_until is not None and self._http.clock.now() < self._believed_until
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:
-            request = requests.is_offered_request(repository, path)
-            return await self._caller.call(request, protocol.read_is_offered)
+            target = requests.path(repository, path)
+            call = Call("is_offered", "OPTIONS", target, expected=requests.NOT_BROKEN)
+            return await self._http.call(call, models.read_is_offered)
 
         offered = CURRENT if await has(CURRENT.path) else None
         if offered is None and await has(DEPRECATED.path):
             offered = DEPRECATED
         # Where the status has no methods either, they tell nothing: the document is believed.
         is_missing = offered is None and await has("merge-queue/status")
-        self._endpoints = offered or CURRENT
+        self._family = offered or CURRENT
         self._is_known, self._is_missing = offered is not None, is_missing
-        self._believed_until = self._caller.now() + BELIEVED
+        self._believed_until = self._http.clock.now() + BELIEVED
         logger.log(
             logging.INFO if offered is CURRENT else logging.WARNING,
             "pause endpoints found out",
             extra={
                 "action": "pause_endpoints",
                 "offered": offered.path if offered is not None else None,
-                "believed": None if is_missing else self._endpoints.path,
+                "believed": None if is_missing else self._family.path,
             },
         )
 
-    async def set(self, repository: RepositoryName, reason: str, hear: Hear) -> Pause:
-        """When the answer is lost, a pause in force with this reason is taken for ours."""
 
-        def is_ours(pause: Pause | None) -> bool:
-            return pause is not None and pause.reason.strip() == reason.strip()
-
-        endpoints = self._endpoints
-        request = endpoints.set_request(repository, reason)
-        try:
-            return await self._caller.call(request, _heard(partial(_read_set, endpoints), hear))
-        except MergeQueueRefused as error:
-            if await self._has_other(error, endpoints, repository):
-                return await self.set(repository, reason, hear)
-            raise
-        except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
-            seen = await self._look_after(error, repository, request, is_ours)
-            if self._endpoints is not endpoints:
-                # The look has shown that there is no such endpoint: nothing was done.
-                return await self.set(repository, reason, hear)
-            if seen is None or seen.pause is None:
-                raise
-            hear(answer_of(error))
-            hear(SEEN_DONE)
-            return seen.pause
-
-    async def lift(
-        self, repository: RepositoryName, hear: Hear, may_send: Callable[[], bool] | None = None
-    ) -> None:
-        """When the answer is lost, a queue that is not paused is taken for our doing.
-
-        Raises ResourceNotFound on 404: not paused, or no such repository.
-        """
-        endpoints = self._endpoints
-        *others, last = (
-            replace(build(repository), may_send=may_send) for build in endpoints.delete_requests
-        )
-        for request in others:
-            try:
-                return await self._lift(repository, request, hear)
-            except MergeQueueRefused as error:
-                if error.status not in MISSING:
-                    raise
-        try:
-            return await self._lift(repository, last, hear)
-        except MergeQueueRefused as error:
-            if await self._has_other(error, endpoints, repository):
-                return await self.lift(repository, hear, may_send)
-            raise
-
-    async def _lift(self, repository: RepositoryName, request: Request, hear: Hear) -> None:
-        try:
-            await self._caller.call(request, _heard(protocol.read_removal, hear))
-        except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
-            seen = await self._look_after(error, repository, request, lambda pause: pause is None)
-            if seen is None:
-                raise
-            hear(answer_of(error))
-            hear(SEEN_DONE)
-
-    async def _look_after(
-        self,
-        error: MergeQueueError,
-        repository: RepositoryName,
-        request: Request,
-        is_as_wanted: Callable[[Pause | None], bool],
-    ) -> _Seen | None:
-        """What became of a write: the state when it is as wanted, None when that is not known."""
-        if not _is_in_doubt(error):
-            return None
-        for look in range(LOOKS):
-            if look:
-                await self._caller.wait(LOOK_AGAIN_SECONDS)
-            try:
-                pause = await self.current(repository, total=self._caller.patience.read_back)
-            except MergeQueueError:
-                # The write's own error is the one to tell; this one only left it in doubt.
-                return None
-            if is_as_wanted(pause):
-                logger.warning(
-                    "The answer to a request was lost, and the state shows that it was done",
-                    extra={
-                        "action": "write_read_back",
-                        "endpoint": request.endpoint,
-                        "repository": repository,
-                    },
-                )
-                return _Seen(pause)
-        return None
+def _is_for(reason: str, pause: Pause | None) -> bool:
+    return pause is not None and pause.reason.strip() == reason.strip()
 
 
-def _read_set(endpoints: PauseEndpoints, answer: Answer) -> Pause:
-    pause = endpoints.read(answer)
-    if pause is None:
-        raise MergeQueueProtocolError("the answer to a pause holds no pause")
-    return pause
-
-
-def _heard(read: Callable[[Answer], T], hear: Hear) -> Callable[[Answer], T]:
-    """Tell the status of an answer once it could be read."""
-
-    def read_and_tell(answer: Answer) -> T:
-        found = read(answer)
-        hear(str(answer.status))
-        return found
-
-    return read_and_tell
+def _hear_of_look(lost: MergeQueueError, hear: Hear) -> None:
+    hear(answer_of(lost))
+    hear(SEEN_DONE)
 
 
 def _is_in_doubt(error: MergeQueueError) -> bool:

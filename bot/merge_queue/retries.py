@@ -1,9 +1,4 @@
-"""Whether a request is sent again, and after how long: a pure decision.
-
-Written here rather than taken from a library: the ones at hand (stamina, tenacity) measure time
-with clocks of their own, and what decides here, whether the request arrived and how much of a
-person's patience is left, would be callbacks in both.
-"""
+"""Whether a request is sent again, and after how long: a pure decision."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +6,6 @@ from secrets import SystemRandom
 
 from bot.domain.backoff import retry_delay
 from bot.domain.errors import MergeQueueUnavailable
-from bot.merge_queue.requests import Request
 
 SHORTEST_ATTEMPT = 0.5
 """Seconds that must be left for another attempt to make sense."""
@@ -34,24 +28,21 @@ class Patience:
     attempts: int = 3
     jitter: Callable[[], float] = SystemRandom().random
 
+    def wait_before_retry(
+        self, error: MergeQueueUnavailable, *, is_read: bool, attempt: int, remaining: float
+    ) -> float | None:
+        """Seconds to wait after the `attempt`-th attempt (1 for the first), None to give up.
 
-def wait_before_retry(
-    request: Request,
-    error: MergeQueueUnavailable,
-    *,
-    attempt: int,
-    remaining: float,
-    patience: Patience,
-) -> float | None:
-    """Seconds to wait after the `attempt`-th attempt (1 for the first), None to give up.
+        A write is sent again only when it certainly did not arrive. The service's own wait is
+        honoured, but not beyond the `remaining` seconds: the caller is told of it instead.
+        """
+        if attempt >= self.attempts or not (is_read or not error.arrived):
+            return None
+        jitter = self.jitter()
+        wait = retry_delay(attempt, hint=None, jitter=jitter)
+        if error.retry_after is not None:
+            wait = max(wait, retry_delay(attempt, hint=error.retry_after, jitter=jitter))
+        return wait if wait + SHORTEST_ATTEMPT < remaining else None
 
-    A write is sent again only when it certainly did not arrive. The service's own wait is
-    honoured, but not beyond the `remaining` seconds: the caller is told of it instead.
-    """
-    if attempt >= patience.attempts or not (request.is_read or not error.arrived):
-        return None
-    jitter = patience.jitter()
-    wait = retry_delay(attempt, hint=None, jitter=jitter)
-    if error.retry_after is not None:
-        wait = max(wait, retry_delay(attempt, hint=error.retry_after, jitter=jitter))
-    return wait if wait + SHORTEST_ATTEMPT < remaining else None
+
+PATIENCE = Patience()

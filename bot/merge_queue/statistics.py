@@ -1,8 +1,20 @@
-"""What went over the wire, counted for metrics, and when an answer came last."""
+"""Counters for metrics, and events of the log that could not be read."""
 
+import json
+import logging
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+
+from bot.domain.events import EventPage, UnreadableEvent
+from bot.domain.repository import RepositoryName
+
+logger = logging.getLogger(__name__)
+
+REMEMBERED = 10_000
+"""Polls overlap and bring the same event again and again; so many are known again."""
+
+_LOGGED = 20
 
 
 @dataclass(slots=True)
@@ -25,3 +37,40 @@ class Statistics:
     rate_limit_waits: int = 0
     rate_limit_seconds: float = 0.0
     last_answer_at: datetime | None = None
+    _known: dict[tuple[str, str], None] = field(default_factory=dict, repr=False)
+
+    def note_unreadable(self, repository: RepositoryName, page: EventPage) -> None:
+        """Count and log the events of the page that could not be read in full, each once."""
+        lost = [one for one in page.unreadable if self._is_new(repository, _identity(one))]
+        partly = [
+            event
+            for event in page.events
+            if event.raw_metadata is not None and self._is_new(repository, str(event.id))
+        ]
+        self.unreadable_events += len(lost)
+        self.unreadable_metadata += len(partly)
+        if lost or partly:
+            told = {
+                "action": "events_unreadable",
+                "repository": repository,
+                "unreadable_events": len(lost),
+                "unreadable_metadata": len(partly),
+                "event_ids": [event.event_id for event in lost][:_LOGGED],
+                "problems": sorted({event.problem for event in lost})[:_LOGGED],
+                "metadata_event_ids": [event.id for event in partly][:_LOGGED],
+                "metadata_types": sorted({event.type for event in partly})[:_LOGGED],
+            }
+            logger.warning("Events of the log could not be read in full", extra=told)
+
+    def _is_new(self, repository: RepositoryName, identity: str) -> bool:
+        key = (str(repository), identity)
+        if key in self._known:
+            return False
+        self._known[key] = None
+        if len(self._known) > REMEMBERED:
+            del self._known[next(iter(self._known))]
+        return True
+
+
+def _identity(event: UnreadableEvent) -> str:
+    return json.dumps(event.raw if event.event_id is None else event.event_id, sort_keys=True)

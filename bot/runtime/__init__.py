@@ -17,10 +17,10 @@ from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
 from bot.runtime.listening import build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring
 from bot.scheduler import JobScheduler
-from bot.slack.receiving.http import HttpServer
-from bot.slack.receiving.inbox import Inbox
-from bot.slack.receiving.once import Once
-from bot.slack.receiving.socket import SocketConnection
+from bot.slack.http import HttpServer
+from bot.slack.inbox import Inbox
+from bot.slack.once import Once
+from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import TokenRefused
 from bot.slack.web_api.limits import HEAR_SECONDS
 from bot.usecases.preferences.end_stray_boards import end_stray_boards
@@ -55,9 +55,7 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
         jobs.time_pauses(listening.use_cases)
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        connection = SocketConnection(
-            listening.reception, ports.slack.client, app_token, ports.clock
-        )
+        connection = SocketMode(listening.app, ports.slack.client, app_token, ports.clock)
         monitoring.watch_inbox(inbox)
         monitoring.watch_polls(jobs.polls)
         monitoring.watch_sockets(connection)
@@ -73,12 +71,12 @@ async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIter
 
     Raises ConfigurationError when a credential is missing or refused, or the address is taken.
     """
-    signing_secret = _given("SLACK_SIGNING_SECRET", settings.slack_signing_secret)
+    _given("SLACK_SIGNING_SECRET", settings.slack_signing_secret)
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         monitoring = Monitoring(settings, clock)
         await monitoring.open(stack)
-        server = HttpServer(signing_secret, SystemClock())
+        server = HttpServer()
         await _listen(server, settings, monitoring)
         # Closed here when the start fails, else below, before what it needs.
         stack.push_async_callback(server.close)
@@ -94,7 +92,7 @@ async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIter
         stack.push_async_callback(scheduler.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
         stack.push_async_callback(server.close)
-        server.serve(listening.reception)
+        server.serve(listening.app)
         scheduler.start()
         stack.callback(scheduler.stop_firing)
         _ready(settings, monitoring, stack)
@@ -123,7 +121,7 @@ async def build_worker(settings: Settings, clock: Clock | None = None) -> AsyncI
         yield
 
 
-async def _listen_and_poll(connection: SocketConnection, jobs: Jobs, stack: AsyncExitStack) -> None:
+async def _listen_and_poll(connection: SocketMode, jobs: Jobs, stack: AsyncExitStack) -> None:
     opening = asyncio.create_task(connection.open())
     stack.callback(opening.cancel)
     await asyncio.wait([opening], timeout=LISTEN_FIRST_SECONDS)
@@ -136,9 +134,10 @@ async def _listen_and_poll(connection: SocketConnection, jobs: Jobs, stack: Asyn
 
 
 async def _prepare_jobs(settings: Settings, ports: Ports) -> Jobs:
-    await take_configuration(ports.store, ports.clock.now(), settings.channels)
-    await take_logins(ports.store, ports.clock.now(), settings.logins)
-    await end_stray_boards(ports.store, ports.clock.now(), settings.repositories)
+    now = ports.clock.now()
+    await ports.store.run(take_configuration, now, settings.channels)
+    await ports.store.run(take_logins, now, settings.logins)
+    await ports.store.run(end_stray_boards, now, settings.repositories)
     jobs = Jobs(settings, ports)
     # Before the first poll, so that nothing is taken that others have and keep.
     await jobs.share.run()

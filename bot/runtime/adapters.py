@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from bot.config import Settings
 from bot.domain.errors import ConfigurationError
 from bot.merge_queue.client import MergeQueueClient
-from bot.ports import Clock
-from bot.ports.measures import Measures
+from bot.merge_queue.http import Http
+from bot.ports import Clock, Measures
 from bot.slack.proxies import proxy_towards
 from bot.slack.replying.replies import Replies
 from bot.slack.web_api.channels import SlackChannels
@@ -20,9 +20,9 @@ from bot.slack.web_api.clients import (
     web_client,
 )
 from bot.slack.web_api.limits import SharedLimits
-from bot.storage.engines import create_engine, with_database_clock
-from bot.storage.presence import take_over
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine, with_database_clock
+from bot.store.presence import take_over
+from bot.store.transactions import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,10 @@ class Ports:
     """The adapters, open."""
 
     clock: Clock
-    store: SqlStore
+    store: Store
     merge_queue: MergeQueueClient
     slack: SlackSide
     measures: Measures
-
-    async def ask_database(self) -> None:
-        """Raises StoreUnavailable when it does not answer."""
-        async with self.store.begin():
-            return
 
 
 async def open_ports(
@@ -57,16 +52,18 @@ async def open_ports(
 ) -> Ports:
     """Open everything and close it with `stack`; raises ConfigurationError for a refused token."""
     url = settings.database_url.get_secret_value()
-    store = SqlStore(with_database_clock(create_engine(url)))
+    store = Store(with_database_clock(create_engine(url)))
     stack.push_async_callback(store.close)
     await take_over(store, url, stack)
     merge_queue = await stack.enter_async_context(
         MergeQueueClient(
-            base_url=settings.api_url,
-            token=settings.api_token,
-            clock=clock,
-            requests_at_once=settings.requests_at_once,
-            deprecated_pause_endpoints=settings.deprecated_pause,
+            Http(
+                base_url=settings.api_url,
+                token=settings.api_token,
+                clock=clock,
+                requests_at_once=settings.requests_at_once,
+            ),
+            deprecated_pause=settings.deprecated_pause,
         )
     )
     session = await stack.enter_async_context(open_session(proxy_towards(settings.slack_api_url)))

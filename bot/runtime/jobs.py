@@ -13,7 +13,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.freshness import stale_after
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
-from bot.slack.listeners.home import HomeTab
+from bot.slack.handlers.home import HomeTab
 from bot.slack.web_api.limits import HEAR_SECONDS, SharedLimits
 from bot.slack.web_api.people import SlackPeople
 from bot.slack.web_api.poster import SlackPoster

@@ -9,20 +9,17 @@ from bot.domain.permissions import Policy
 from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
-from bot.runtime.answering import Answering
 from bot.scheduler import next_digest
-from bot.slack.listeners.actions import ActionListeners
-from bot.slack.listeners.channel_ids import ChannelIds
-from bot.slack.listeners.channels import ChannelListeners
-from bot.slack.listeners.commands import CommandListeners
-from bot.slack.listeners.group_form import GroupFormListener
-from bot.slack.listeners.home import HomeTab
-from bot.slack.listeners.views import ViewListeners
-from bot.slack.receiving.ahead import AcknowledgedAhead
-from bot.slack.receiving.app import build_app
-from bot.slack.receiving.inbox import Inbox
-from bot.slack.receiving.once import Once
-from bot.slack.receiving.reception import Reception
+from bot.slack.app import App, build_app
+from bot.slack.background import Background
+from bot.slack.handlers import SUBJECTS
+from bot.slack.handlers.channels import Channels
+from bot.slack.handlers.clicks import Clicks
+from bot.slack.handlers.commands import Commands
+from bot.slack.handlers.home import HomeTab
+from bot.slack.handlers.subject import Shared
+from bot.slack.inbox import Inbox
+from bot.slack.once import Once
 from bot.slack.replying.errors import ErrorBoundary
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
@@ -60,7 +57,7 @@ from bot.usecases.preferences.rename_channel import RenameChannel
 class Listening:
     """What takes requests, and what is drawn again while people may look at it."""
 
-    reception: Reception
+    app: App
     home: HomeTab
     use_cases: UseCases
 
@@ -68,44 +65,35 @@ class Listening:
 def build_listeners(
     settings: Settings, ports: Ports, nudge: Nudge, inbox: Inbox, once: Once
 ) -> Listening:
-    """All listeners behind one reception; what they hand over waits in `inbox`."""
+    """All handlers, in one Bolt app; what they hand over waits in `inbox`."""
     slack = ports.slack
     repositories = Repositories(settings.repositories)
-    groups = Groups(settings.groups, repositories)
     use_cases = build_use_cases(settings, ports, nudge)
     boundary = ErrorBoundary(settings.command)
-    answering = Answering.of(
-        use_cases, settings.command, slack.identity.name, ports.clock, repositories
-    )
-    answers = answering.answers(groups)
-    home = HomeTab(
-        check_permission=use_cases.check_permission,
-        show_home=use_cases.show_home,
+    background = Background(inbox, once, boundary, slack.client, slack.replies)
+    shared = Shared(
+        use_cases=use_cases,
+        background=background,
         repositories=repositories,
-        inbox=inbox,
-        once=once,
-        boundary=boundary,
-        client=slack.client,
-        replies=slack.replies,
-        command=settings.command,
+        groups=Groups(settings.groups, repositories),
         clock=ports.clock,
+        command=settings.command,
+        bot_name=slack.identity.name,
     )
-    behind = (inbox, once, boundary, slack.client, slack.replies)
-    clicks = {**answering.clicks(answers, groups), **home.clicks()}
-    actions = ActionListeners(clicks, home, *behind)
-    views = ViewListeners(answering.pausing, repositories, *behind)
-    group_form = GroupFormListener(answering.grouping, groups, *behind)
-    commands = CommandListeners(settings.command, answers, *behind)
-    channels = ChannelListeners(slack.channels)
-    channel_ids = ChannelIds(RenameChannel(ports.store, ports.clock, nudge), inbox, once)
+    home = HomeTab(shared)
+    subjects = (home, *(subject(shared) for subject in SUBJECTS))
+    commands = Commands(shared, subjects)
+    clicks = Clicks(shared, (*subjects, commands), home)
+    rename_channel = RenameChannel(ports.store, ports.clock, nudge)
+    channels = Channels(shared, slack.channels, rename_channel)
     app = build_app(
-        slack.client,
         slack.identity,
-        (commands, actions, views, group_form, home, channels, channel_ids),
-        once,
+        (*subjects, commands, clicks, channels),
+        background,
+        signing_secret=settings.slack_signing_secret,
+        measures=ports.measures,
     )
-    ahead = AcknowledgedAhead(settings.command, inbox, boundary, slack.client, slack.replies)
-    return Listening(Reception(app, ports.measures, ahead), home, use_cases)
+    return Listening(app, home, use_cases)
 
 
 def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
@@ -152,7 +140,7 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         manage_boards=ManageBoards(acts, show_status),
         show_hearing=ShowHearing(ports.store),
         link_account=LinkAccount(ports.store, ports.clock),
-        choose_notices=ChooseNotices(ports.store, ports.clock),
+        choose_notices=ChooseNotices(ports.store),
         watch_resume=WatchResume(ports.store, ports.clock, check),
         explain_pull_request=ExplainPullRequest(
             show_status, ports.merge_queue, ports.store, ports.clock

@@ -10,8 +10,8 @@ from bot.health import Health, HealthServer, metrics_route
 from bot.metrics import CONTENT_TYPE, Metrics, OutboxReading
 from bot.ports import Clock
 from bot.runtime.adapters import Ports
-from bot.slack.receiving.inbox import Inbox
-from bot.slack.receiving.socket import SocketConnection
+from bot.slack.inbox import Inbox
+from bot.slack.socket_mode import SocketMode
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 
 READ_AGAIN_SECONDS = 5.0
@@ -87,7 +87,7 @@ class Monitoring:
         ):
             self.metrics.watch(name, help_text, read)
 
-    def watch_sockets(self, connection: SocketConnection) -> None:
+    def watch_sockets(self, connection: SocketMode) -> None:
         async def check() -> str | None:
             return None if connection.is_connected else "no connection to Slack"
 
@@ -124,8 +124,7 @@ class Monitoring:
 
     async def _read(self, ports: Ports) -> OutboxReading | None:
         try:
-            async with ports.store.begin() as transaction:
-                summary = await transaction.outbox.summary()
+            summary = await ports.store.run(lambda transaction: transaction.outbox.summary())
         except StoreUnavailable:
             # Told by mqbot_database_up; a scrape that fails would hide everything else as well.
             return None
@@ -134,5 +133,5 @@ class Monitoring:
     async def _database(self) -> str | None:
         if self._ports is None:
             return "not open yet"
-        await self._ports.ask_database()
+        await self._ports.store.ask()
         return None

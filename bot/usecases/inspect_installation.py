@@ -18,8 +18,8 @@ from bot.domain.inspection import Area, Finding, InspectionFailed
 from bot.domain.queue import QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.messages.inspection import findings, of_machine, of_service, of_slack
-from bot.ports import Clock, Store
-from bot.ports.inspection import InspectedMergeQueue, SlackInspection
+from bot.ports import Clock, InspectedMergeQueue, SlackInspection
+from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
@@ -93,18 +93,22 @@ class InspectStore:
 
     async def deliveries(self) -> Sequence[Finding]:
         """Raises StoreUnavailable."""
-        async with self.store.begin() as transaction:
-            summary = await transaction.outbox.summary()
-            doubtful = await transaction.outbox.in_doubt(limit=1)
-            jumps = await transaction.workers.clock_jumps(self.clock.now() - JUMPS_SHOWN)
-        since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
         now = self.clock.now()
+        summary, doubtful, jumps = await self.store.read(
+            lambda transaction: (
+                transaction.outbox.summary(),
+                transaction.outbox.in_doubt(limit=1),
+                transaction.clock_jumps.since(now - JUMPS_SHOWN),
+            )
+        )
+        since = (doubtful[0].attempted_at or doubtful[0].created_at) if doubtful else None
         return [*of_machine.deliveries(summary, since, now), of_machine.clock_jumps(jumps)]
 
     async def channels(self, repositories: Sequence[RepositoryName]) -> set[str]:
         """Those subscribed by command or by configuration; raises StoreUnavailable."""
-        async with self.store.begin() as transaction:
-            found = await transaction.subscriptions.of_repositories(repositories)
+        found = await self.store.read(
+            lambda transaction: transaction.subscriptions.of_repositories(repositories)
+        )
         return {one.channel_id for some in found.values() for one in some}
 
 

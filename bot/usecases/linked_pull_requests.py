@@ -4,19 +4,19 @@ from collections.abc import Collection, Mapping
 
 from bot.domain.event_records import PullRequestRecord, alike
 from bot.domain.repository import RepositoryName
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 
 
-async def linked_pull_requests(
+def linked_pull_requests(
     transaction: Transaction, repository: RepositoryName, numbers: Collection[int]
 ) -> Mapping[int, PullRequestRecord]:
     """Those never seen in the queue, as after an outage, at least have their address.
 
     The service tells titles of queued pull requests only.
     """
-    seen = await transaction.pull_requests.get(repository, numbers)
+    seen = transaction.pull_requests.get(repository, numbers)
     unseen = set(numbers).difference(seen)
-    known = await transaction.pull_requests.last_seen(repository) if unseen else None
+    known = transaction.pull_requests.last_seen(repository) if unseen else None
     if known is None:
         return seen
     found = {number: alike(known, repository, number) for number in unseen}

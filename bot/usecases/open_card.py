@@ -1,32 +1,34 @@
 """Open cards: their first posts are deliveries like all others."""
 
-import uuid
 from collections.abc import Iterable
 from datetime import datetime
 
 from bot.domain.cards import CardName
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
-from bot.ports import Transaction
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
+from bot.store.transactions import Transaction
 
 
-async def open_cards(
+def open_cards(  # noqa: PLR0913  # three are told by name
     transaction: Transaction,
     name: CardName,
     channels: Iterable[str],
     now: datetime,
     *,
+    identity: str,
     generation: int = 1,
     closed: bool = False,
 ) -> None:
-    """One card of that name for each channel that has none."""
+    """One card of that name for each channel that has none.
+
+    `identity` as in `delivery_id`: most names have a row number as their key.
+    """
     opened: list[NewDelivery] = []
     for channel_id in sorted(set(channels)):
-        card_id = await transaction.cards.add(
+        card_id = transaction.cards.add(
             name, channel_id, now=now, generation=generation, closed=closed
         )
         if card_id is not None:
             subject = Subject(SubjectKind.CARD, name.repository, card_id)
-            opened.append(
-                NewDelivery(uuid.uuid4().hex, channel_id, subject, now, urgent=name.kind.is_urgent)
-            )
-    await transaction.outbox.add(opened)
+            its_id = delivery_id(channel_id, subject, f"{name.kind} {identity}")
+            opened.append(NewDelivery(its_id, channel_id, subject, now, urgent=name.kind.is_urgent))
+    transaction.outbox.add(opened)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from bot.domain.channels import ChannelAccess
 from bot.domain.repository import RepositoryName
-from bot.ports import ChannelDirectory, Store
+from bot.ports import ChannelDirectory
+from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +39,9 @@ class PrepareChannels:
 
     async def run(self) -> None:
         """Raises StoreError."""
-        async with self.store.begin() as transaction:
-            found = await transaction.subscriptions.of_repositories(self.repositories)
+        found = await self.store.run(
+            lambda transaction: transaction.subscriptions.of_repositories(self.repositories)
+        )
         subscribed = [one.channel_id for some in found.values() for one in some]
         await self.channels.learn()
         for channel_id in dict.fromkeys(subscribed):

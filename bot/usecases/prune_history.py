@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from bot.ports import Clock, Store
+from bot.ports import Clock
+from bot.store.transactions import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,5 @@ class PruneHistory:
         before = self.clock.now() - self.retention
         more = True
         while more and not self.ending.is_set():
-            async with self.store.begin() as transaction:
-                deleted = await transaction.prune(before)
+            deleted = await self.store.run(lambda transaction: transaction.prune(before))
             more = any(deleted.values())

@@ -7,13 +7,13 @@ from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import LONGEST_STAY, says_too_little
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 
 READ = 10_000
 """Events held at a time; of a larger backlog the older leaves are told in fewer words."""
 
 
-async def surroundings_of_merges(
+def surroundings_of_merges(
     transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord]:
     """The events of the pull requests that merged, and of the others in their batches."""
@@ -22,25 +22,25 @@ async def surroundings_of_merges(
         return []
     numbers = {one.pull_request for one in merges if one.pull_request is not None}
     since = min(one.received_at for one in merges) - LONGEST_STAY
-    found = await transaction.events.of_pull_requests(repository, numbers, since=since, limit=READ)
+    found = transaction.events.of_pull_requests(repository, numbers, since=since, limit=READ)
     members = {n for batch in batches_of(merges, found).values() for n in batch.members}
     others = members - numbers
     if not others:
         return found
     return [
         *found,
-        *await transaction.events.of_pull_requests(repository, others, since=since, limit=READ),
+        *transaction.events.of_pull_requests(repository, others, since=since, limit=READ),
     ]
 
 
-async def surroundings(
+def surroundings(
     transaction: Transaction, repository: RepositoryName, records: Sequence[EventRecord]
 ) -> Sequence[EventRecord]:
     """The events, oldest first, of the pull requests whose leaves say too little; one query."""
     leaves = [one for one in records if says_too_little(one) and one.pull_request is not None]
     if not leaves:
         return []
-    return await transaction.events.of_pull_requests(
+    return transaction.events.of_pull_requests(
         repository,
         {one.pull_request for one in leaves if one.pull_request is not None},
         since=min(one.received_at for one in leaves) - LONGEST_STAY,

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.domain.clock_jumps import ClockJumps
-from bot.ports import Clock, Store
+from bot.ports import Clock
+from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +34,7 @@ class WatchClock:
                 "the clock jumped",
                 extra={"action": "clock_jumped", "seconds": jump.total_seconds()},
             )
-            async with self.store.begin() as transaction:
-                await transaction.workers.clock_jumped(now, jump)
+            await self.store.run(lambda transaction: transaction.clock_jumps.add(now, jump))
         self._compare()
 
     def _compare(self) -> None:

@@ -12,7 +12,7 @@ from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
-from bot.storage import migrate
+from bot.store import migrate
 from tests.browser.conftest import OpenPage
 from tests.browser.page_parts import message, type_command
 

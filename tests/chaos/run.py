@@ -14,7 +14,7 @@ from random import Random
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
-from bot.storage import migrate
+from bot.store import migrate
 from tests.chaos.bot_process import ROOT, BotProcess
 from tests.chaos.databases import UNREADABLE, Database, PostgresDatabase, SqliteFile
 from tests.chaos.faults import Faults
@@ -180,7 +180,7 @@ class _Run:
     async def _begun(self) -> None:
         """Until the bot has found its place in every log: what comes before is history to it."""
         deadline = time.monotonic() + BEGIN_SECONDS
-        while await self._number("SELECT count(*) FROM positions") != len(REPOSITORIES):
+        while await self._number("SELECT count(origin) FROM repositories") != len(REPOSITORIES):
             assert time.monotonic() < deadline, self._supervisor.last_words()
             await asyncio.sleep(LOOK_SECONDS)
 

@@ -15,6 +15,7 @@ from bot.domain.events import EventPage, QueueEvent, is_known_event_type
 from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.http import Http
 from bot.merge_queue.retries import Patience
 from bot.ports import Clock, MergeQueue
 from bot.sandbox.merge_queue import payloads
@@ -158,13 +159,14 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     )
     await sandbox.start()
     try:
-        async with MergeQueueClient(
+        http = Http(
             base_url=sandbox.base_url,
             token=SecretStr("key"),
             clock=StillClock(),
             patience=Patience(read=5, total=8),
-            deprecated_pause_endpoints=request.param == "deprecated pauses",
-        ) as client:
+        )
+        deprecated = request.param == "deprecated pauses"
+        async with MergeQueueClient(http, deprecated_pause=deprecated) as client:
             yield SandboxWorld(sandbox, client)
     finally:
         await sandbox.stop()
@@ -396,9 +398,8 @@ async def test_everything_the_sandbox_tells_is_read_in_full(
     sandbox.advance(600)
     await sandbox.start()
     try:
-        async with MergeQueueClient(
-            base_url=sandbox.base_url, token=SecretStr("key"), clock=StillClock()
-        ) as client:
+        http = Http(base_url=sandbox.base_url, token=SecretStr("key"), clock=StillClock())
+        async with MergeQueueClient(http) as client:
             window = Window(NOW - timedelta(days=90), NOW + timedelta(days=1))
             page = await client.event_page(SITE, window)
             events = list(page.events)

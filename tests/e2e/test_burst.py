@@ -9,10 +9,10 @@ from slack_bolt.async_app import AsyncAck
 from bot import runtime
 from bot.messages.errors import BUSY, TOO_FAST
 from bot.sandbox.merge_queue.faults import Fault
-from bot.slack.listeners.actions import ActionListeners
-from bot.slack.listeners.commands import CommandListeners
-from bot.slack.receiving import ahead
-from bot.slack.receiving.inbox import Inbox
+from bot.slack import paces
+from bot.slack.handlers.clicks import Clicks
+from bot.slack.handlers.commands import Commands
+from bot.slack.inbox import Inbox
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
@@ -134,8 +134,8 @@ async def test_whoever_was_acknowledged_is_told_when_the_listener_fails(
         await ack()
         raise LookupError(body["user"] if "user" in body else body["user_id"])
 
-    monkeypatch.setattr(CommandListeners, "on_command", fail)
-    monkeypatch.setattr(ActionListeners, "on_action", fail)
+    monkeypatch.setattr(Commands, "on_command", fail)
+    monkeypatch.setattr(Clicks, "on_action", fail)
     await bot.stop_bot()
     await bot.start_bot()
     failed = await bot.ask("/mq status")
@@ -161,12 +161,12 @@ async def test_who_presses_buttons_too_fast_is_told_once(
 ) -> None:
     bot = await start_bot()
     status = await bot.ask("/mq status")
-    monkeypatch.setattr(ahead, "BURST", 0)
-    monkeypatch.setattr(ahead, "TOLD_AGAIN_SECONDS", 3600.0)
+    monkeypatch.setattr(paces, "BURST", 0)
+    monkeypatch.setattr(paces, "TOLD_AGAIN_SECONDS", 3600.0)
     reads = len(bot.requests("/merge-queue/pause"))
     for _ in range(3):
         await bot.click(status, "Refresh")
     await bot.wait_for_reply(TOO_FAST[:30])
-    monkeypatch.setattr(ahead, "BURST", 40)
+    monkeypatch.setattr(paces, "BURST", 40)
     await bot.ask("/mq help")
     assert len(bot.requests("/merge-queue/pause")) == reads

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -41,10 +42,10 @@ async def _crash(bot: ProcessTester, seconds: int = 60) -> None:
         _age_audit(database, earlier)
         database.execute("UPDATE group_acts SET at = at - ?", earlier)
         database.execute(
-            "UPDATE slack_limits SET closed_until = closed_until - ?1, met_at = met_at - ?1",
+            "UPDATE expiring_keys SET until = until - ?1, value = value - ?1 WHERE kind = 'limit'",
             earlier,
         )
-        database.execute("UPDATE destinations SET claimable_at = claimable_at - ?", earlier)
+        database.execute("UPDATE channels SET claimable_at = claimable_at - ?", earlier)
         database.execute(
             "UPDATE deliveries SET due_at = due_at - ? WHERE settled_at IS NULL", earlier
         )
@@ -249,6 +250,30 @@ async def test_killed_before_the_first_queue_of_a_group_was_paused_the_act_goes_
     post = await bot.wait_for_post("@release: 2 of 2 queues paused")
     assert "*2 paused:* acme/site, acme/api" in post
     assert bot.pause_reason("acme/api") == "freeze (by alice via Slack)"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_killed_anywhere_in_an_act_on_many_queues_each_is_paused_once(
+    start_process: StartProcess, seed: int
+) -> None:
+    names = ["acme/site", *(f"acme/r{number:02}" for number in range(39))]
+    bot = await start_process(
+        repositories=dict.fromkeys(names, "quiet"), environment={"MQBOT_POLL_SECONDS": "60"}
+    )
+    question = await bot.ask("/mq pause all freeze")
+    last_before = Random(seed).choice(names[8:32])
+    killed = bot.kill_when_service_has_answered("PUT", f"/{last_before}/merge-queue/pause")
+    await bot.click(question, "Pause 40 queues")
+    await until(killed.is_set, "the process killed in the middle")
+    await _crash(bot, seconds=60)
+    assert not all(bot.pause_reason(name) for name in names)
+
+    await bot.start_bot()
+
+    await bot.wait_for_post("all: 40 of 40 queues paused")
+    assert len(bot.posts()) == 1
+    for name in names:
+        assert [event.type for event in bot.events(name)] == ["queue.pause.create"]
 
 
 async def test_a_group_whose_act_was_cut_off_long_ago_is_asked_about(

@@ -10,11 +10,12 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
+from tests.support.transactions import begin
 
 pytestmark = pytest.mark.e2e
 
@@ -47,10 +48,10 @@ class Crowd:
         return list(self.names)
 
     async def records(self) -> Sequence[AuditRecord]:
-        store = SqlStore(create_engine(self.bot.database_url))
+        store = Store(create_engine(self.bot.database_url))
         try:
-            async with store.begin() as transaction:
-                return await transaction.audit.oldest(AuditSelection(), 10_000)
+            with begin(store) as transaction:
+                return transaction.audit.oldest(AuditSelection(), 10_000)
         finally:
             await store.close()
 
@@ -65,10 +66,10 @@ class Crowd:
         raise AssertionError(f"{len(ends_of(found))} of {ends} acts have ended")
 
     async def is_posted(self) -> bool:
-        store = SqlStore(create_engine(self.bot.database_url))
+        store = Store(create_engine(self.bot.database_url))
         try:
-            async with store.begin() as transaction:
-                left = await transaction.outbox.summary()
+            with begin(store) as transaction:
+                left = transaction.outbox.summary()
         finally:
             await store.close()
         return not (left.pending or left.sending or left.in_doubt)
@@ -255,10 +256,10 @@ async def the_timer_is_of_the_pause_in_force(
     crowd: Crowd, records: Sequence[AuditRecord], state: InForce | None
 ) -> None:
     """Its end is the one that the last act which gave it one is on record with."""
-    store = SqlStore(create_engine(crowd.bot.database_url))
+    store = Store(create_engine(crowd.bot.database_url))
     try:
-        async with store.begin() as transaction:
-            running = await transaction.timers.running([RepositoryName("acme/site")])
+        with begin(store) as transaction:
+            running = transaction.timers.running([RepositoryName("acme/site")])
     finally:
         await store.close()
     of_it = [one for one in running if state is not None and one.paused_at == state.paused_at]

@@ -3,10 +3,11 @@
 import pytest
 
 from bot.domain.audit import AuditSelection
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import BOB, MERGE_QUEUE, RELEASES, BotTester
+from tests.support.transactions import begin
 
 pytestmark = pytest.mark.e2e
 
@@ -118,8 +119,8 @@ async def test_a_refused_shortcut_is_on_record_once(bot: BotTester) -> None:
     guest = str(bot.slack.arrangement.add_user("guy", "guest")["user"])
     await bot.shortcut(by=guest)
     await bot.wait_for_direct_message("you are a guest here", by=guest)
-    store = SqlStore(create_engine(bot.database_url))
-    async with store.begin() as transaction:
-        (refused,) = await transaction.audit.oldest(AuditSelection(), 1000)
+    store = Store(create_engine(bot.database_url))
+    with begin(store) as transaction:
+        (refused,) = transaction.audit.oldest(AuditSelection(), 1000)
     await store.close()
     assert refused.detail == f"pause: guest (and {COUNT - 1} more repositories)"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -272,3 +272,29 @@ async def test_after_an_outage_the_last_line_is_the_pause_in_force(start_bot: St
     await bot.has_posted()
     assert "Database migration" in bot.posts()[-1].line
     assert bot.posts()[-1].line.startswith("Queue paused")
+
+
+async def test_after_the_service_was_away_each_channel_ends_with_the_pause_in_force(
+    start_bot: StartBot,
+) -> None:
+    channels = (MERGE_QUEUE, GENERAL, RELEASES)
+    bot = await start_bot(channels=";".join(f"acme/site={one}:pause" for one in channels))
+    await bot.type("/mq pause CI runners are down")
+    for channel in channels:
+        await bot.wait_for_post("Queue paused", channel)
+    bot.break_service("drop_before")
+    lift_elsewhere(bot, "dave")
+    bot.pause_elsewhere("Database migration")
+    missed = bot.merge_queue.request_count
+    await until(lambda: bot.merge_queue.request_count >= missed + 3, "looks that fail")
+    bot.mend_service()
+
+    for channel in channels:
+        await bot.wait_for_post("*Queue paused* acme/site: Database migration", channel)
+    await bot.wait_for_direct_message("acme/site")
+    await bot.another_look()
+    await bot.has_posted()
+    for channel in channels:
+        last = bot.posts(channel)[-1].line
+        assert last.startswith("Queue paused: acme/site")
+        assert "Database migration" in last

@@ -51,6 +51,9 @@ async def test_a_snooze_of_a_pause_that_was_replaced_tells_of_the_one_in_force(
     await bot.click(mine, "Snooze", by=ALICE)
     told = await bot.wait_for_reply("That pause is over", by=ALICE, channel=mine.channel)
     assert "is now paused by bob" in told
+    # Only the bot's clock was moved: by it, bob's pause is half an hour old too, and he may have
+    # been reminded by now.
+    bot.direct_messages(by=BOB)
 
 
 async def test_nobody_is_reminded_of_a_pause_that_was_lifted_on_the_dashboard(

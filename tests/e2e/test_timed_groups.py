@@ -7,10 +7,11 @@ import pytest
 
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, BotTester
+from tests.support.transactions import begin
 from tests.support.waiting import until_true
 
 pytestmark = pytest.mark.e2e
@@ -132,9 +133,9 @@ async def test_a_group_that_cannot_be_lifted_says_so(three: BotTester) -> None:
 
 
 async def running_timers(bot: BotTester) -> Sequence[Timer]:
-    store = SqlStore(create_engine(bot.database_url))
-    async with store.begin() as transaction:
-        timers = await transaction.timers.running([RepositoryName(one) for one in bot.repositories])
+    store = Store(create_engine(bot.database_url))
+    with begin(store) as transaction:
+        timers = transaction.timers.running([RepositoryName(one) for one in bot.repositories])
     await store.close()
     return timers
 

@@ -6,8 +6,8 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, Origin
 from bot.domain.repository import RepositoryName
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import (
     ALICE,
@@ -19,6 +19,7 @@ from tests.support.bot_tester import (
     BotTester,
 )
 from tests.support.shown import Shown
+from tests.support.transactions import begin
 
 pytestmark = pytest.mark.e2e
 
@@ -45,10 +46,10 @@ async def paused_post(bot: BotTester, by: str = BOB) -> Shown:
 
 async def acts(bot: BotTester, repository: str = REPOSITORY) -> list[AuditRecord]:
     """The whole audit, oldest first."""
-    store = SqlStore(create_engine(bot.database_url))
+    store = Store(create_engine(bot.database_url))
     try:
-        async with store.begin() as transaction:
-            return list(await transaction.audit.since(RepositoryName.parse(repository), LONG_AGO))
+        with begin(store) as transaction:
+            return list(transaction.audit.since(RepositoryName.parse(repository), LONG_AGO))
     finally:
         await store.close()
 

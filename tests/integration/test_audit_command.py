@@ -16,11 +16,12 @@ from bot.cli import main
 from bot.cli.audit import HEADING
 from bot.clock import SystemClock
 from bot.domain.audit import Action, AuditRecord, AuditSelection
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from bot.usecases.asking.show_audit import STREAMED, every_record
 from tests.support.databases import TestDatabase
 from tests.support.stored import SHOP, make_record
+from tests.support.transactions import begin
 
 HOUR = timedelta(hours=1)
 
@@ -31,10 +32,10 @@ def run(url: str, *arguments: str) -> Result:
 
 
 async def add(url: str, records: Iterable[AuditRecord]) -> None:
-    store = SqlStore(create_engine(url))
-    async with store.begin() as transaction:
+    store = Store(create_engine(url))
+    with begin(store) as transaction:
         for record in records:
-            await transaction.audit.add(record)
+            transaction.audit.add(record)
     await store.close()
 
 
@@ -138,8 +139,8 @@ async def test_it_reads_while_a_bot_writes(database: TestDatabase) -> None:
     async for _record in every_record(reader, AuditSelection()):
         seen += 1
         if seen == STREAMED:
-            async with writer.begin() as transaction:
-                await transaction.audit.add(make_record())
+            with begin(writer) as transaction:
+                transaction.audit.add(make_record())
 
     assert seen == STREAMED + 1
 
@@ -154,7 +155,7 @@ async def test_memory_does_not_grow_with_the_number_of_records(sqlite_url: str) 
 
 async def peak_of(url: str) -> int:
     """Bytes at most held while everything is read."""
-    store = SqlStore(create_engine(url))
+    store = Store(create_engine(url))
     tracemalloc.start()
     try:
         async for _record in every_record(store, AuditSelection()):

@@ -9,15 +9,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
-from bot.storage import backup, migrate
-from bot.storage.backup import back_up
-from bot.storage.engines import create_engine, sqlite_path
-from bot.storage.presence import Presence
-from bot.storage.transactions import SqlStore
+from bot.store import backup, migrate
+from bot.store.backup import back_up
+from bot.store.engines import create_engine, sqlite_path
+from bot.store.presence import Presence
+from bot.store.transactions import Store
 from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer
 from tests.support.stored import make_new
+from tests.support.transactions import begin
 from tests.support.waiting import until
 
 
@@ -35,14 +36,14 @@ def unfinished(folder: Path) -> list[Path]:
 
 
 async def test_copies_made_while_the_bot_writes_are_whole(sqlite_url: str, tmp_path: Path) -> None:
-    store = SqlStore(create_engine(sqlite_url))
+    store = Store(create_engine(sqlite_url))
     written, stop = 0, asyncio.Event()
 
     async def write() -> None:
         nonlocal written
         while not stop.is_set():
-            async with store.begin() as transaction:
-                await transaction.outbox.add([make_new(written), make_new(written + 1)])
+            new = [make_new(written), make_new(written + 1)]
+            await store.run(lambda transaction, new=new: transaction.outbox.add(new))  # type: ignore[misc]  # the value of this turn
             written += 2
 
     writing = asyncio.create_task(write())
@@ -54,7 +55,7 @@ async def test_copies_made_while_the_bot_writes_are_whole(sqlite_url: str, tmp_p
         ((held,),) = rows(copy, "SELECT count(*) FROM deliveries")  # type: ignore[assignment]  # a number
         # Both of a transaction or none, and the line's own row agrees.
         assert held % 2 == 0
-        assert rows(copy, "SELECT max(next_sequence) FROM destinations") == [(held + 1,)]
+        assert rows(copy, "SELECT max(next_sequence) FROM channels") == [(held + 1,)]
         assert copy.stat().st_mode & 0o777 == 0o600
     stop.set()
     await writing
@@ -104,13 +105,13 @@ def test_the_database_that_was_there_is_kept(sqlite_url: str, tmp_path: Path) ->
     path, copy = sqlite_path(sqlite_url), tmp_path / "copy"
     assert run("backup", str(copy), url=sqlite_url).exit_code == 0
     with closing(sqlite3.connect(path)) as database:
-        database.execute("INSERT INTO seen_requests VALUES ('later', 1)")
+        database.execute("INSERT INTO expiring_keys VALUES ('request', 'later', 1, NULL)")
         database.commit()
     result = run("restore", str(copy), url=sqlite_url)
     kept = path.with_name(f"{path.name}.before-restore")
     assert f"is kept as {kept}" in result.output
-    assert rows(path, "SELECT count(*) FROM seen_requests") == [(0,)]
-    assert rows(kept, "SELECT count(*) FROM seen_requests") == [(1,)]
+    assert rows(path, "SELECT count(*) FROM expiring_keys") == [(0,)]
+    assert rows(kept, "SELECT count(*) FROM expiring_keys") == [(1,)]
 
 
 def test_a_copy_can_go_where_no_database_was(sqlite_url: str, tmp_path: Path) -> None:
@@ -192,18 +193,18 @@ def test_the_wrong_kind_of_database_is_named() -> None:
 async def test_postgresql_is_dumped_and_restored_in_two_commands(
     postgres_server: PostgresServer, postgres_url: str
 ) -> None:
-    store = SqlStore(create_engine(postgres_url, **PATIENT))
-    async with store.begin() as transaction:
-        await transaction.outbox.add([make_new(1)])
+    store = Store(create_engine(postgres_url, **PATIENT))
+    with begin(store) as transaction:
+        transaction.outbox.add([make_new(1)])
     await store.close()
     empty = postgres_server.url(postgres_server.create_database())
     postgres_server.tool("pg_dump", "-Fc", "-f", "data/mqbot.dump", postgres_url)
     postgres_server.tool("pg_restore", "--no-owner", "-d", empty, "data/mqbot.dump")
     result = await asyncio.to_thread(run, "restore", url=empty)
     assert result.exit_code == 0, result.output
-    restored = SqlStore(create_engine(empty, **PATIENT))
-    async with restored.begin() as transaction:
-        (doubted,) = await transaction.outbox.in_doubt(10)
+    restored = Store(create_engine(empty, **PATIENT))
+    with begin(restored) as transaction:
+        (doubted,) = transaction.outbox.in_doubt(10)
         assert doubted.attempted_at == doubted.created_at
     await restored.close()
 
@@ -217,16 +218,16 @@ async def test_a_copy_is_put_back_over_the_postgresql_database_it_was_made_from(
     url = postgres_server.url(name)
     migrate.upgrade(url)
     postgres_server.execute("CREATE TABLE somebody_elses (one int)", name)
-    postgres_server.execute("INSERT INTO seen_requests VALUES ('before', 1)", name)
+    postgres_server.execute("INSERT INTO expiring_keys VALUES ('request', 'before', 1, NULL)", name)
     postgres_server.tool("pg_dump", "-Fc", "-f", "data/same.dump", url)
-    postgres_server.execute("INSERT INTO seen_requests VALUES ('since', 1)", name)
+    postgres_server.execute("INSERT INTO expiring_keys VALUES ('request', 'since', 1, NULL)", name)
     postgres_server.tool(
         "pg_restore", "--clean", "--if-exists", "--no-owner", "-d", url, "data/same.dump"
     )
     result = await asyncio.to_thread(run, "restore", url=url)
     assert result.exit_code == 0, result.output
     assert migrate.is_current(url)
-    assert postgres_server.execute("SELECT request_key FROM seen_requests", name) == "before"
+    assert postgres_server.execute("SELECT key FROM expiring_keys", name) == "before"
     assert postgres_server.execute("SELECT * FROM somebody_elses", name) == ""
 
 
@@ -235,15 +236,15 @@ async def test_a_postgresql_database_in_use_is_not_made_ready(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup, "ENDING_SECONDS", 0.0)
-    store = SqlStore(create_engine(postgres_url, **PATIENT))
-    async with store.begin() as transaction:
-        await transaction.outbox.add([make_new(1)])
+    store = Store(create_engine(postgres_url, **PATIENT))
+    with begin(store) as transaction:
+        transaction.outbox.add([make_new(1)])
     result = await asyncio.to_thread(run, "restore", url=postgres_url)
     assert result.exit_code == 1
     assert result.stderr.startswith("mqbot: restore: the bot has the database in use, from ")
     assert "stop every process first" in result.stderr
-    async with store.begin() as transaction:
-        assert await transaction.outbox.in_doubt(10) == []
+    with begin(store) as transaction:
+        assert transaction.outbox.in_doubt(10) == []
 
     # It waits for the connections of a process that ends just now.
     monkeypatch.setattr(backup, "ENDING_SECONDS", 30.0)
@@ -292,7 +293,7 @@ def test_a_new_database_is_its_owners_alone_and_one_that_exists_keeps_its_mode(
     assert run("migrate", url=url).exit_code == 0
     assert path.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(path)) as database:
-        database.execute("INSERT INTO seen_requests VALUES ('one', 1)")
+        database.execute("INSERT INTO expiring_keys VALUES ('request', 'one', 1, NULL)")
         database.commit()
         assert path.with_name(f"{path.name}-wal").stat().st_mode & 0o777 == 0o600
     path.chmod(0o640)

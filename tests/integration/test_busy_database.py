@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, Select, func, select, text
 
-from bot.ports.workers import POLL_LEASES
+from bot.domain.leases import POLL_LEASES
 from bot.runtime import adapters
-from bot.storage.engines import CONNECTIONS, create_engine
-from bot.storage.tables import deliveries, destinations, leases, workers
+from bot.store.engines import CONNECTIONS, create_engine
+from bot.store.tables import PRESENT, channels, deliveries, leases
 from bot.usecases.gate import STORED_AT_ONCE
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.databases import PATIENT
@@ -25,7 +25,7 @@ CHANNELS = (RELEASES, GENERAL, MERGE_QUEUE)
 REPOSITORIES = tuple(f"acme/r{number:02}" for number in range(CONNECTIONS + 6))
 """More than a process has connections."""
 
-PRESENCE = select(func.min(workers.c.alive_until))
+PRESENCE = select(func.min(leases.c.expires_at)).where(PRESENT)
 LEASES = select(func.max(leases.c.expires_at)).where(leases.c.name.startswith(POLL_LEASES))
 UNSETTLED = select(func.count()).where(deliveries.c.settled_at.is_(None))
 WAITING = text(
@@ -97,7 +97,7 @@ async def lines_locked(database: Engine) -> AsyncIterator[None]:
     """As by a posting process that gets no CPU."""
     with database.begin() as connection:
         # In a thread: the bot, in this loop, may hold a line for a moment.
-        await asyncio.to_thread(connection.execute, select(destinations.c.line).with_for_update())
+        await asyncio.to_thread(connection.execute, select(channels.c.line).with_for_update())
         yield
 
 

@@ -20,21 +20,22 @@ from bot.cli.check_report import show
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, in_doubt
 from bot.domain.errors import StoreUnusable
 from bot.domain.inspection import Area, Finding, Standing
+from bot.domain.outbox import ParkedChannel
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription
-from bot.ports import ParkedChannel
 from bot.sandbox.merge_queue.controls import SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
 from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.slack.server import SlackSandbox
-from bot.storage import migrate
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store import migrate
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from bot.usecases.inspect_installation import inspect_database
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import MANIFEST, REPOSITORY
 from tests.support.postgres import PostgresServer
+from tests.support.transactions import begin
 
 SITE = RepositoryName.parse(REPOSITORY)
 TOKEN = "queue-key-3141592653"
@@ -119,8 +120,8 @@ class Installation:
             assert all(one["mend"] for one in wrong)
         return report
 
-    def store(self) -> SqlStore:
-        return SqlStore(create_engine(self.database_url))
+    def store(self) -> Store:
+        return Store(create_engine(self.database_url))
 
 
 @pytest.fixture
@@ -447,9 +448,9 @@ async def test_a_refused_app_level_token_is_said(installation: Installation) -> 
 async def test_channels_that_are_closed_to_the_bot_are_said(installation: Installation) -> None:
     installation.slack.arrangement.change_channel("C0RELEASE", {"is_archived": True})
     store = installation.store()
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for channel in ("C0RELEASE", "C0INCIDENT", "C0NOWHERE"):
-            await transaction.subscriptions.save(Subscription(channel, SITE, DEFAULT_TOPICS))
+            transaction.subscriptions.save(Subscription(channel, SITE, DEFAULT_TOPICS))
     await store.close()
     report = await installation.check("--json")
     assert report.code == 1
@@ -465,17 +466,17 @@ async def test_parked_channels_and_deliveries_in_doubt_are_said(
     hour_ago = datetime.now(UTC) - timedelta(hours=1)
     subject = Subject(SubjectKind.EVENT, SITE, 1)
     store = installation.store()
-    async with store.begin() as transaction:
-        await transaction.outbox.add([NewDelivery("d-1", "C0MERGEQ", subject, hour_ago)])
-        (claimed,) = await transaction.outbox.claim(
+    with begin(store) as transaction:
+        transaction.outbox.add([NewDelivery("d-1", "C0MERGEQ", subject, hour_ago)])
+        (claimed,) = transaction.outbox.claim(
             now=hour_ago,
             claimed_until=hour_ago + timedelta(minutes=1),
             channels=1,
             per_channel=1,
         )
-        await transaction.outbox.record([in_doubt(claimed, "timeout", hour_ago)])
-        await transaction.outbox.add([NewDelivery("d-2", "C0RELEASE", subject, hour_ago)])
-        await transaction.outbox.park(ParkedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
+        transaction.outbox.record([in_doubt(claimed, "timeout", hour_ago)])
+        transaction.outbox.add([NewDelivery("d-2", "C0RELEASE", subject, hour_ago)])
+        transaction.outbox.park(ParkedChannel("C0RELEASE", "is_archived", hour_ago, hour_ago))
     await store.close()
     report = await installation.check("--json")
     assert report.code == 1
@@ -492,12 +493,12 @@ async def test_parked_channels_and_deliveries_in_doubt_are_said(
 async def test_a_jump_of_the_bots_clock_is_said_for_a_day(installation: Installation) -> None:
     store = installation.store()
     now = datetime.now(UTC)
-    async with store.begin() as transaction:
-        await transaction.workers.clock_jumped(now - timedelta(hours=25), timedelta(hours=2))
+    with begin(store) as transaction:
+        transaction.clock_jumps.add(now - timedelta(hours=25), timedelta(hours=2))
     assert (await installation.check("--json")).not_well == set()
-    async with store.begin() as transaction:
-        await transaction.workers.clock_jumped(now - timedelta(hours=2), timedelta(hours=1))
-        await transaction.workers.clock_jumped(now - timedelta(hours=1), -timedelta(hours=1))
+    with begin(store) as transaction:
+        transaction.clock_jumps.add(now - timedelta(hours=2), timedelta(hours=1))
+        transaction.clock_jumps.add(now - timedelta(hours=1), -timedelta(hours=1))
     await store.close()
 
     report = await installation.check("--json")

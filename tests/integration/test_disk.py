@@ -121,7 +121,7 @@ async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
         bot.start()
         try:
             disk = Disk(bot, service, slack, path)
-            positions = "SELECT count(*) FROM positions"
+            positions = "SELECT count(origin) FROM repositories"
             await until(lambda: _number(path, positions), "a look at the log", WAIT_SECONDS)
             await until(lambda: slack.socket_mode.connections, "a connection", WAIT_SECONDS)
             await disk.wait_for_post(disk.enter())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT
-from bot.storage import migrate
+from bot.store import migrate
 from tests.integration.test_run_command import ENOUGH
 from tests.support.bot_process import MqbotProcess
 from tests.support.postgres import PostgresServer

@@ -14,18 +14,17 @@ from urllib.parse import urlencode
 
 import aiohttp
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import StoreUnavailable
-from bot.messages.actions import PREFIX
-from bot.slack.receiving.ahead import AcknowledgedAhead
-from bot.slack.receiving.app import build_app
-from bot.slack.receiving.http import EVENTS_PATH, LARGEST_BODY, HttpServer
-from bot.slack.receiving.inbox import MOST_KEPT, Inbox
-from bot.slack.receiving.once import Once
-from bot.slack.receiving.reception import Reception
+from bot.slack.app import build_app
+from bot.slack.background import Background
+from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
+from bot.slack.inbox import MOST_KEPT, Inbox
+from bot.slack.once import Once
 from bot.slack.replying.errors import ErrorBoundary
 from bot.slack.replying.replies import Replies
 from bot.slack.web_api.channels import SlackChannels
@@ -37,6 +36,11 @@ from tests.support.store import InMemoryStore
 
 IDENTITY = Identity("T0ACME", None, "U0MQBOT", "B0MQBOT", "merge-queue")
 JSON = {"Content-Type": "application/json"}
+KEYS = (
+    *("actions", "authorizations", "channel", "command", "enterprise", "event", "message"),
+    *("is_enterprise_install", "payload", "ssl_check", "team", "team_id", "type", "user", "view"),
+)
+"""Of payloads, which Bolt looks into before it looks at the signature."""
 
 
 class Recorder:
@@ -77,21 +81,17 @@ class Machine:
         self.clock = clock
         self.once = Once(clock, store)
         self.recorder = Recorder(self.once)
-        self.server = HttpServer(SecretStr(SECRET), clock)
+        self.server = HttpServer()
         self.session = aiohttp.ClientSession()
 
     async def start(self) -> None:
         await self.server.open("127.0.0.1", 0)
         client = AsyncWebClient(base_url="http://127.0.0.1:9/api/", session=self.session)
-        app = build_app(client, IDENTITY, [self.recorder], self.once)
-        ahead = AcknowledgedAhead(
-            "/mq",
-            self.recorder.inbox,
-            ErrorBoundary("/mq"),
-            client,
-            Replies(self.session, SlackChannels(client, self.clock), client.base_url),
-        )
-        self.server.serve(Reception(app, ahead=ahead))
+        replies = Replies(self.session, SlackChannels(client, self.clock), client.base_url)
+        inbox, boundary = self.recorder.inbox, ErrorBoundary("/mq")
+        background = Background(inbox, self.once, boundary, client, replies)
+        secret = SecretStr(SECRET)
+        self.server.serve(build_app(IDENTITY, [self.recorder], background, signing_secret=secret))
 
     async def stop(self) -> None:
         await self.server.close()
@@ -100,7 +100,8 @@ class Machine:
 
     @property
     def now(self) -> int:
-        return int(self.clock.now().timestamp())
+        """By the machine's own clock: signatures are Slack's business and the SDK's."""
+        return int(time.time())
 
     def url(self, path: str = EVENTS_PATH) -> str:
         return f"http://127.0.0.1:{self.server.port}{path}"
@@ -149,7 +150,7 @@ async def test_what_another_secret_signed_is_refused_and_its_body_is_not_logged(
     assert answer.status == 401
     assert await machine.acted() == []
     refused = [one for one in caplog.records if getattr(one, "action", "") == "signature_refused"]
-    assert [getattr(one, "reason", None) for one in refused] == ["signature_wrong"]
+    assert len(refused) == 1
     logged = " ".join(str(vars(one)) for one in caplog.records)
     assert "layoffs" not in logged
     assert "hooks.example" not in logged
@@ -161,13 +162,15 @@ async def test_a_changed_body_is_refused(machine: Machine) -> None:
     assert await machine.acted() == []
 
 
-@pytest.mark.parametrize("age", [-300, 300])
-async def test_five_minutes_of_age_or_of_clock_skew_are_taken(machine: Machine, age: int) -> None:
+@pytest.mark.parametrize("age", [-290, 290])
+async def test_nearly_five_minutes_of_age_or_of_clock_skew_are_taken(
+    machine: Machine, age: int
+) -> None:
     body = command("status")
     assert (await machine.send(body, signed(body, machine.now - age))).status == 200
 
 
-@pytest.mark.parametrize("age", [-302, 302])
+@pytest.mark.parametrize("age", [-310, 310])
 async def test_more_than_five_minutes_are_not(machine: Machine, age: int) -> None:
     body = command("status")
     assert (await machine.send(body, signed(body, machine.now - age))).status == 401
@@ -203,7 +206,7 @@ async def test_what_is_not_signed_is_refused(machine: Machine, missing: str) -> 
 
 async def test_bytes_that_are_no_text_are_refused(machine: Machine) -> None:
     body = b"command=\xff\xfe"
-    assert (await machine.send(body, signed(body, machine.now))).status == 401
+    assert (await machine.send(body, signed(body, machine.now))).status == 400
 
 
 async def test_the_challenge_is_given_back_to_slack_alone(machine: Machine) -> None:
@@ -214,9 +217,12 @@ async def test_the_challenge_is_given_back_to_slack_alone(machine: Machine) -> N
     assert answer.json == {"challenge": "c1"}
 
 
-async def test_a_check_of_the_certificate_is_answered_to_slack_alone(machine: Machine) -> None:
-    assert (await machine.send(b"ssl_check=1", {})).status == 401
-    assert (await machine.send(b"ssl_check=1")).status == 200
+async def test_a_check_of_the_certificate_is_answered_and_does_nothing(machine: Machine) -> None:
+    body = command("unpause") + b"&ssl_check=1"
+    for headers in (dict[str, str](), signed(body, machine.now)):
+        answer = await machine.send(body, headers)
+        assert (answer.status, answer.text) == (200, "")
+    assert await machine.acted() == []
 
 
 # What is let in
@@ -247,7 +253,6 @@ async def test_an_interaction_comes_as_json_in_a_form(machine: Machine) -> None:
         (b"[1]", JSON),
         (b"null", JSON),
         (b"[" * 100_000, JSON),
-        (b"", {}),
         (b"payload=%5B", {}),
         (b"payload=1", {}),
         (b"&".join(b"a%d=1" % number for number in range(200)), {}),
@@ -257,6 +262,40 @@ async def test_what_slack_would_not_send_is_refused_though_signed(
     machine: Machine, body: bytes, headers: dict[str, str]
 ) -> None:
     assert (await machine.send(body, {**signed(body, machine.now), **headers})).status == 400
+
+
+SHAPES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(SHAPES, st.sampled_from(["form", "json"]))
+async def test_a_body_of_any_shape_that_is_not_signed_is_refused_and_breaks_nothing(
+    machine: Machine, shape: object, kind: str
+) -> None:
+    text, is_form = json.dumps(shape), kind == "form"
+    body = urlencode({"payload": text}).encode() if is_form else text.encode()
+    answer = await machine.send(body, {} if is_form else JSON)
+    is_check = isinstance(shape, dict) and shape.get("ssl_check") == "1"
+    assert answer.status in ((200,) if is_check else (400, 401))
+    assert await machine.acted() == []
+
+
+async def test_an_encoding_that_there_is_not_is_refused(machine: Machine) -> None:
+    body = command("status")
+    headers = {"Content-Type": "application/x-www-form-urlencoded; charset=nowhere"}
+    assert (await machine.send(body, {**signed(body, machine.now), **headers})).status == 400
+
+
+async def test_what_is_for_no_listener_is_not_acknowledged(machine: Machine) -> None:
+    for body in (b"", b"{}", b"a=1"):
+        assert (await machine.send(body)).status == 404
 
 
 async def test_a_body_of_a_mebibyte_is_the_largest(machine: Machine) -> None:
@@ -276,7 +315,7 @@ async def test_what_finds_no_room_is_not_kept_and_what_comes_later_is_taken(
 
     for _ in range(MOST_KEPT):
         machine.recorder.inbox.hand_over(work())
-    pressed = [{"action_id": f"{PREFIX}refresh"}]
+    pressed = [{"action_id": "go", "block_id": "b", "type": "button"}]
     click = {"type": "block_actions", "user": {"id": "U1"}, "trigger_id": "9", "actions": pressed}
     form = urlencode({"payload": json.dumps(click)}).encode()
     refused = [(await machine.send(one)).status for one in (command("status"), form)]
@@ -292,7 +331,7 @@ async def test_what_is_packed_is_refused_as_it_is(
 ) -> None:
     bomb = gzip.compress(bytes(64 * LARGEST_BODY))
     headers = {**signed(bomb, machine.now), "Content-Encoding": "gzip"}
-    assert (await machine.send(bomb, headers)).status == 401
+    assert (await machine.send(bomb, headers)).status == 400
     lengths = [one.__dict__["length"] for one in caplog.records if "length" in one.__dict__]
     assert lengths == [len(bomb)]
 
@@ -301,6 +340,14 @@ async def test_what_is_packed_is_refused_as_it_is(
 async def test_only_post_is_taken(machine: Machine, method: str) -> None:
     async with machine.session.request(method, machine.url()) as answer:
         assert answer.status == 405
+
+
+async def test_who_checks_the_certificate_keeps_no_connection(machine: Machine) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
+    writer.write(written(b"ssl_check=1", {"Content-Type": "application/x-www-form-urlencoded"}))
+    async with asyncio.timeout(10):
+        assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+    writer.close()
 
 
 @pytest.mark.parametrize("path", ["/", "/slack", "/slack/events/", "/slack/install", "/metrics"])
@@ -457,7 +504,7 @@ async def test_who_waits_in_the_queue_of_a_port_that_closes_is_answered(machine:
 async def test_who_connected_before_the_end_and_asks_in_it_is_answered(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.slack.receiving.door.FIRST_REQUEST_SECONDS", 60.0)
+    monkeypatch.setattr("bot.slack.http.FIRST_REQUEST_SECONDS", 60.0)
     reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
     stopping = asyncio.create_task(machine.server.close())
     each_its_own = aiohttp.TCPConnector(force_close=True)
@@ -503,27 +550,34 @@ async def test_no_request_is_taken_after_the_end(machine: Machine) -> None:
 # Strangers
 
 
-async def half_sent(machine: Machine) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+HALF_HEADERS = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: "
+HALF_A_BODY = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf"
+
+
+async def half_sent(
+    machine: Machine, half: str = HALF_HEADERS
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     reader, writer = await asyncio.open_connection("127.0.0.1", machine.server.port)
-    writer.write(f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: x\r\nX-Slow: ".encode())
+    writer.write(half.encode())
     return reader, writer
 
 
 async def test_headers_that_never_end_are_given_up(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.slack.receiving.door.HEADER_SECONDS", 0.2)
+    monkeypatch.setattr("bot.slack.http.HEADER_SECONDS", 0.2)
     reader, writer = await half_sent(machine)
     async with asyncio.timeout(10):
         assert await reader.read() == b""
     writer.close()
 
 
+@pytest.mark.parametrize("half", [HALF_HEADERS, HALF_A_BODY], ids=["headers", "body"])
 async def test_who_sends_half_a_request_shuts_nobody_out(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, half: str
 ) -> None:
-    monkeypatch.setattr("bot.slack.receiving.door.MOST_CONNECTIONS", 20)
-    slow = [await half_sent(machine) for _ in range(50)]
+    monkeypatch.setattr("bot.slack.http.MOST_CONNECTIONS", 20)
+    slow = [await half_sent(machine, half) for _ in range(50)]
     assert (await machine.send(command("status"))).status == 200
     assert await machine.acted() == ["status"]
     full = [one for one in caplog.records if getattr(one, "action", "") == "connections_full"]
@@ -532,6 +586,18 @@ async def test_who_sends_half_a_request_shuts_nobody_out(
         assert await slow[0][0].read() == b""
     for _, writer in slow:
         writer.close()
+    assert not [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
+
+
+async def test_who_sends_half_a_body_is_answered_and_put_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.slack.http.READ_SECONDS", 0.2)
+    reader, writer = await half_sent(machine, HALF_A_BODY)
+    # Far less than aiohttp waits for the rest of a body that it has answered.
+    async with asyncio.timeout(8):
+        assert (await reader.read()).startswith(b"HTTP/1.1 408 ")
+    writer.close()
 
 
 async def test_who_is_refused_keeps_no_connection(machine: Machine) -> None:

@@ -27,11 +27,11 @@ from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.event_log import Walk, Window
 from bot.domain.notices import Notice
 from bot.domain.subscriptions import Style
-from bot.storage import migrate
-from bot.storage.column_types import EPOCH, MICROSECOND
-from bot.storage.engines import create_engine
-from bot.storage.tables import metadata
-from bot.storage.transactions import SqlStore, Transaction
+from bot.store import migrate
+from bot.store.column_types import EPOCH, MICROSECOND
+from bot.store.engines import create_engine
+from bot.store.tables import metadata
+from bot.store.transactions import Store, Transaction
 from tests.support.databases import PATIENT
 from tests.support.postgres import PostgresServer, postgres_or_skip
 from tests.support.stored import SHOP, SITE, event_subject
@@ -88,7 +88,7 @@ def migrate_with_data(url: str) -> None:
 async def read(url: str, body: Callable[[Transaction], T]) -> T:
     """What `body` reads after all revisions on all data."""
     migrate_with_data(url)
-    store = SqlStore(create_engine(url, **PATIENT))
+    store = Store(create_engine(url, **PATIENT))
     try:
         return await store.run(body)
     finally:
@@ -193,7 +193,7 @@ async def test_what_processes_share_is_there(empty_url: str) -> None:
         assert leases["poll:acme/site"].token == 5
         workers = transaction.workers.announce("other:1", now=now, until=now + timedelta(seconds=1))
         assert workers == {"host:7:0a1b2c3d", "other:1"}
-        ((_, jump),) = transaction.workers.clock_jumps(at(0))
+        ((_, jump),) = transaction.clock_jumps.since(at(0))
         assert jump == timedelta(hours=-1)
         assert transaction.slack_limits.closed().keys() == {"chat.postMessage C1"}
 
@@ -230,7 +230,7 @@ def test_the_data_fills_every_table(empty_url: str) -> None:
 
 def test_revisions_are_named_like_their_files_and_each_brings_data() -> None:
     configuration = Config()
-    configuration.set_main_option("script_location", str(PACKAGE / "storage" / "migrations"))
+    configuration.set_main_option("script_location", str(PACKAGE / "store" / "migrations"))
     scripts = ScriptDirectory.from_config(configuration)
     revisions = [each.revision for each in scripts.walk_revisions()][::-1]
     assert list(migrate.known_revisions()) == revisions
@@ -300,7 +300,7 @@ async def test_upgrading_again_changes_nothing(empty_url: str) -> None:
 
 
 async def test_two_processes_that_start_at_once_migrate_once(empty_url: str) -> None:
-    script = "import sys; from bot.storage import migrate\n"
+    script = "import sys; from bot.store import migrate\n"
     script += "migrate.upgrade(sys.argv[1])"
     started = [
         await asyncio.create_subprocess_exec(
@@ -369,7 +369,7 @@ def test_a_file_of_the_first_edition_stays_as_it_is(tmp_path: Path) -> None:
 def test_migrations_work_from_any_folder_the_program_is_installed_in(tmp_path: Path) -> None:
     installed = tmp_path / "100% installed"
     shutil.copytree(PACKAGE, installed / "bot", ignore=shutil.ignore_patterns("__pycache__"))
-    script = "import sys; from bot.storage import migrate\n"
+    script = "import sys; from bot.store import migrate\n"
     script += "migrate.upgrade(sys.argv[1]); print(migrate.__file__)\n"
     script += "print(migrate.is_current(sys.argv[1]))"
     ran = subprocess.run(

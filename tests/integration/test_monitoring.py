@@ -9,7 +9,7 @@ import pytest
 
 from bot import health
 from bot.runtime import monitoring
-from bot.storage.engines import sqlite_path
+from bot.store.engines import sqlite_path
 from tests.support.bot_tester import RELEASES, BotTester
 from tests.support.clock import MovedClock
 from tests.support.waiting import until_true

@@ -9,16 +9,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from bot.ports import Lease
-from bot.storage.engines import create_engine
-from bot.storage.presence import Presence, take_over
-from bot.storage.transactions import SqlStore
+from bot.domain.leases import Lease
+from bot.store.engines import create_engine
+from bot.store.presence import Presence, take_over
+from bot.store.transactions import Store
 from tests.support.stored import NOW
+from tests.support.transactions import begin
 
 HOLDER = """
 import sys
 from pathlib import Path
-from bot.storage.presence import Presence
+from bot.store.presence import Presence
 print(Presence(Path(sys.argv[1])).begin(), flush=True)
 sys.stdin.read()
 """
@@ -80,16 +81,16 @@ def test_where_no_lock_file_can_be_made_nobody_is_taken_for_dead(tmp_path: Path)
     assert not Presence(tmp_path / "nowhere" / "bot.sqlite3").begin()
 
 
-async def held(store: SqlStore, holder: str) -> Lease | None:
-    async with store.begin() as transaction:
-        leases = await transaction.leases.claim(
+async def held(store: Store, holder: str) -> Lease | None:
+    with begin(store) as transaction:
+        leases = transaction.leases.claim(
             ["post"], holder=holder, now=NOW, lifetime=timedelta(seconds=30)
         )
     return leases.get("post")
 
 
 async def test_the_leases_of_the_dead_end_and_those_of_the_living_do_not(sqlite_url: str) -> None:
-    store = SqlStore(create_engine(sqlite_url))
+    store = Store(create_engine(sqlite_url))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
         before = await held(store, "one that died")

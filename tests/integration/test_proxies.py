@@ -12,11 +12,11 @@ from pydantic import SecretStr
 from bot.clock import SystemClock
 from bot.domain.errors import ConfigurationError
 from bot.domain.message import Message
-from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.http import Http
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.proxies import proxy_towards
-from bot.slack.receiving.open_socket import dial
 from bot.slack.replying.replies import Replies
+from bot.slack.slack_socket import Attempts, SlackSocket
 from bot.slack.web_api.clients import open_session, web_client
 from tests.support.directories import FakeChannels
 
@@ -67,7 +67,10 @@ async def test_a_slack_on_this_machine_is_behind_no_proxy(monkeypatch: pytest.Mo
             token = SecretStr(sandbox.bot_token)
             client = web_client(session, token=token, base_url=sandbox.api_url)
             assert (await client.auth_test())["ok"]
-            connection = await dial(client, SecretStr(sandbox.app_token))
+            attempts = Attempts(lambda: 0.0, lambda: None)
+            app_token = SecretStr(sandbox.app_token)
+            connection = SlackSocket(app_token, client, SystemClock(), attempts)
+            await connection.connect()
             await connection.close()
     finally:
         await sandbox.stop()
@@ -102,6 +105,4 @@ async def test_a_proxy_that_cannot_be_used_is_a_wrong_setting_on_either_way(
     with pytest.raises(ConfigurationError, match="HTTPS_PROXY: names no proxy"):
         proxy_towards("https://slack.com/api/")
     with pytest.raises(ConfigurationError, match="HTTPS_PROXY: names no proxy"):
-        MergeQueueClient(
-            base_url="https://queue.example/v1", token=SecretStr("t"), clock=SystemClock()
-        )
+        Http(base_url="https://queue.example/v1", token=SecretStr("t"), clock=SystemClock())

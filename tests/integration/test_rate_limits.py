@@ -1,8 +1,8 @@
 """A rate limit of Slack's is honoured by everybody, not only by the call that met it."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from typing import Concatenate, ParamSpec, TypeVar
 
 import pytest
 from aiohttp import ClientSession
@@ -13,12 +13,15 @@ from typing_extensions import override
 
 from bot.cli.manifest import manifest_path
 from bot.domain.errors import StoreUnavailable
-from bot.ports import Store, Transaction
 from bot.sandbox.slack.server import SlackSandbox
 from bot.slack.web_api.clients import open_session, web_client
 from bot.slack.web_api.failures import read_failure
 from bot.slack.web_api.limits import Limits, SharedLimits
+from bot.store.transactions import Store, Transaction
 from tests.support.databases import TestDatabase
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -53,11 +56,13 @@ class SometimesAway(Store):
         self.transactions = 0
 
     @override
-    def begin(self) -> AbstractAsyncContextManager[Transaction]:
+    async def run(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         if self.is_away:
             raise StoreUnavailable("away")
         self.transactions += 1
-        return self._store.begin()
+        return await self._store.run(body, *args, **kwargs)
 
 
 class Caller:

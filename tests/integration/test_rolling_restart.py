@@ -12,7 +12,8 @@ from tests.support.several_processes import SeveralProcesses
 from tests.support.waiting import until
 
 PEOPLE = (ALICE, BOB, CAROL)
-ASK_SECONDS = 0.3
+ASK_SECONDS = 1.0
+"""A person who asks faster for long is asked to slow down."""
 ENTER_SECONDS = 1.5
 """A channel takes one post a second: what is faster becomes a summary."""
 

@@ -12,18 +12,18 @@ from bot.cli import COMMANDS
 from bot.cli.process import CONFIGURATION_EXIT
 from bot.config import Settings
 from bot.runtime import DRAIN_SECONDS
-from bot.slack.receiving import door, http, open_socket
+from bot.slack import http, slack_socket
 from bot.slack.replying.errors import LAST_WORD_SECONDS
 from bot.slack.web_api import clients
 from tests.documentation import ROOT
 
 LONGEST_STOP = {
-    "run": open_socket.LAST_ACKNOWLEDGEMENTS_SECONDS
-    + open_socket.CLOSE_SECONDS
+    "run": slack_socket.LAST_ACKNOWLEDGEMENTS_SECONDS
+    + slack_socket.CLOSE_SECONDS
     + DRAIN_SECONDS
     + LAST_WORD_SECONDS
     + clients.TOTAL_SECONDS,
-    "web": door.FIRST_REQUEST_SECONDS + http.DRAIN_SECONDS + DRAIN_SECONDS + LAST_WORD_SECONDS,
+    "web": http.FIRST_REQUEST_SECONDS + http.DRAIN_SECONDS + DRAIN_SECONDS + LAST_WORD_SECONDS,
     "worker": clients.TOTAL_SECONDS,
 }
 """What a stop waits for at most, one after the other, when Slack does not answer any more."""

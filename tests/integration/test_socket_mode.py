@@ -3,21 +3,17 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from aiohttp import WSMsgType, web
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.receiving.open_socket import PING_SECONDS, QUIET_BEATS
-from bot.slack.receiving.reception import Reception
-from bot.slack.receiving.socket import CONNECTIONS, SocketConnection
-from bot.slack.receiving.socket_line import SLOW_SECONDS
+from bot.slack.slack_socket import PING_SECONDS, SLOW_SECONDS
+from bot.slack.socket_mode import CONNECTIONS, SocketMode
 from bot.slack.web_api.clients import Client, TokenRefused, open_session, web_client
 from tests.support.bot_tester import ALICE, MANIFEST, MERGE_QUEUE, LogKeeper
 from tests.support.held_clock import HeldClock
@@ -59,17 +55,24 @@ class Echo:
 class Deafness:
     """A bot's connection to the sandbox workspace, a clock that stands, and its log."""
 
-    def __init__(self, slack: SlackSandbox, client: Client, app_token: str | None = None) -> None:
+    def __init__(
+        self,
+        slack: SlackSandbox,
+        client: Client,
+        app_token: str | None = None,
+        ping_seconds: float = PING_SECONDS,
+    ) -> None:
         self.slack = slack
         self.clock = HeldClock()
         self.echo = Echo()
         self.log = LogKeeper()
-        self.connection = SocketConnection(
-            Reception(self.echo.app(client)),
+        self.connection = SocketMode(
+            self.echo.app(client),
             client,
             SecretStr(app_token or slack.app_token),
             self.clock,
             jitter=lambda: 1.0,
+            ping_seconds=ping_seconds,
         )
 
     async def is_heard(self, text: str = "status") -> None:
@@ -88,11 +91,9 @@ class Deafness:
         calls = self.slack.calls.since(0)
         return len([one for one in calls if one["method"] == "apps.connections.open"])
 
-    async def beat(self) -> None:
-        """Let every connection live through one wait between pings."""
-        await until(lambda: self.clock.sleepers == CONNECTIONS, "the connections being watched")
+    def last(self) -> None:
+        """Let the connections be so old that they do not count as ended at once."""
         self.clock.advance(PING_SECONDS)
-        await until(lambda: self.clock.sleepers == CONNECTIONS, "the next pings sent")
 
     def reasons(self, action: str) -> list[str]:
         return [
@@ -145,7 +146,7 @@ async def test_two_connections_are_opened_and_slacks_count_is_kept(side: Deafnes
 async def test_renewed_connections_are_replaced_at_once_and_nothing_is_missed(
     side: Deafness, reason: str
 ) -> None:
-    await side.beat()
+    side.last()
     side.slack.faults.arm({"name": "disconnect", "reason": reason})
     for number in range(20):
         if side.slack.socket_mode.connections:
@@ -159,7 +160,7 @@ async def test_renewed_connections_are_replaced_at_once_and_nothing_is_missed(
 
 
 async def test_a_warned_connection_serves_until_its_successor_is_open(side: Deafness) -> None:
-    await side.beat()
+    side.last()
     side.slack.faults.arm({"name": "refuse_handshake", "times": 2})
     side.slack.faults.arm({"name": "disconnect", "reason": "warning"})
     await until(lambda: side.reasons("socket_failed") == ["InvalidStatus"] * 2, "two refusals")
@@ -175,7 +176,7 @@ async def test_hours_of_refreshes_leave_two_connections_and_every_command_heard(
     side: Deafness,
 ) -> None:
     for hour in range(12):
-        await side.beat()
+        side.last()
         side.slack.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
         await wait_for_tickets(side, 2 * hour + 4)
         await side.has_connections(2)
@@ -186,7 +187,7 @@ async def test_hours_of_refreshes_leave_two_connections_and_every_command_heard(
 
 
 async def test_dropped_connections_come_back_with_new_tickets(side: Deafness) -> None:
-    await side.beat()
+    side.last()
     side.slack.faults.arm({"name": "drop_connections"})
     await wait_for_tickets(side, 4)
     await side.has_connections(2)
@@ -197,7 +198,7 @@ async def test_dropped_connections_come_back_with_new_tickets(side: Deafness) ->
 async def test_a_refused_handshake_is_followed_by_a_new_ticket_after_a_growing_wait(
     side: Deafness,
 ) -> None:
-    await side.beat()
+    side.last()
     side.slack.faults.arm({"name": "refuse_handshake", "times": 6})
     side.slack.faults.arm({"name": "drop_connections"})
     for tickets in (4, 6, 8):
@@ -207,7 +208,7 @@ async def test_a_refused_handshake_is_followed_by_a_new_ticket_after_a_growing_w
         side.clock.advance(10)
     await side.has_connections(2)
     await side.is_heard()
-    waits = [wait for wait in side.clock.slept if wait not in (0.0, PING_SECONDS)]
+    waits = [wait for wait in side.clock.slept if wait]
     assert waits == sorted(waits)
     assert set(waits) == {1.0, 2.0, 4.0}
 
@@ -227,7 +228,7 @@ async def test_connections_that_end_at_once_are_not_reopened_in_a_tight_loop(
 async def test_what_an_operator_must_mend_is_said_and_tried_again_slowly(
     side: Deafness, reason: str
 ) -> None:
-    await side.beat()
+    side.last()
     side.slack.faults.arm({"name": "disconnect", "reason": reason})
     await until(lambda: side.clock.slept.count(SLOW_SECONDS) == 2, "two slow waits")
     assert side.connection.connections == 0
@@ -285,13 +286,15 @@ async def test_a_refused_app_level_token_ends_the_start(
 async def test_a_token_revoked_later_is_reported_and_tried_again_slowly(
     side: Deafness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await side.beat()
-    monkeypatch.setattr(side.connection, "_app_token", SecretStr("xapp-1-A1-revoked"))
+    side.last()
+    for one in side.connection._sockets:
+        monkeypatch.setattr(one, "app_token", "xapp-1-A1-revoked")
     side.slack.faults.arm({"name": "drop_connections"})
     await until(lambda: side.clock.slept.count(SLOW_SECONDS) == 2, "two slow waits")
     assert not side.connection.is_connected
     assert side.reasons("socket_needs_operator") == ["invalid_auth"] * 2
-    monkeypatch.setattr(side.connection, "_app_token", SecretStr(side.slack.app_token))
+    for one in side.connection._sockets:
+        monkeypatch.setattr(one, "app_token", side.slack.app_token)
     side.clock.advance(SLOW_SECONDS)
     await side.has_connections(2)
     await side.is_heard()
@@ -300,7 +303,7 @@ async def test_a_token_revoked_later_is_reported_and_tried_again_slowly(
 async def test_slack_being_down_is_called_deafness_once_and_its_end_is_told(
     side: Deafness,
 ) -> None:
-    await side.beat()
+    side.last()
     side.slack.faults.arm({"name": "http_500", "method": "apps.connections.open", "times": 10})
     side.slack.faults.arm({"name": "drop_connections"})
     for tickets in (4, 6, 8, 10, 12):
@@ -338,7 +341,7 @@ async def test_an_acknowledgement_whose_connection_broke_goes_over_the_other(
 ) -> None:
     one = Deafness(slack, client)
     await one.connection.open()
-    await one.beat()
+    one.last()
     one.echo.gate.clear()
     asking = asyncio.create_task(slack.people.command(ALICE, MERGE_QUEUE, "/mq slow"))
     await until(lambda: one.echo.commands, "the command under way")
@@ -366,95 +369,19 @@ async def test_closing_sends_the_acknowledgement_under_way(
     await until(lambda: slack.socket_mode.connections == 0, "no connection")
 
 
-class HalfOpen:
-    """A Slack that hands out tickets and greets, and whose connections can fall silent."""
-
-    def __init__(self) -> None:
-        self.tickets = 0
-        self.is_mute = False
-        self.never_greets = False
-        self.pings = 0
-        self.api_url = ""
-
-    def has_pings(self, count: int) -> bool:
-        return self.pings == count
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator["HalfOpen"]:
-        application = web.Application()
-        application.add_routes(
-            [
-                web.post("/api/apps.connections.open", self._open),
-                web.get("/socket", self._socket),
-            ]
-        )
-        runner = web.AppRunner(application, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self.api_url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
-        try:
-            yield self
-        finally:
-            await runner.cleanup()
-
-    async def _open(self, request: web.Request) -> web.Response:
-        self.tickets += 1
-        return web.json_response({"ok": True, "url": f"ws://{request.host}/socket"})
-
-    async def _socket(self, request: web.Request) -> web.WebSocketResponse:
-        socket = web.WebSocketResponse(autoping=False)
-        await socket.prepare(request)
-        if not self.never_greets:
-            await socket.send_json({"type": "hello", "num_connections": 2})
-        async for frame in socket:
-            if frame.type is WSMsgType.PING:
-                self.pings += 1
-                if not self.is_mute:
-                    await socket.pong(frame.data)
-        return socket
-
-
-async def test_a_silent_connection_is_replaced_within_thirty_seconds(
-    stack: AsyncExitStack, slack: SlackSandbox
-) -> None:
-    half_open = await stack.enter_async_context(HalfOpen().running())
-    session = await stack.enter_async_context(open_session())
-    own = web_client(session, token=SecretStr("xoxb-sandbox"), base_url=half_open.api_url)
-    one = Deafness(slack, own)
-    with one.log.listening():
-        await one.connection.open()
-        for beat in range(1, 6):
-            await one.beat()
-            await until(partial(half_open.has_pings, 2 * beat), "every ping answered")
-        assert half_open.tickets == 2
-        half_open.is_mute = True
-        for _ in range(QUIET_BEATS - 1):
-            await one.beat()
-        assert half_open.tickets == 2
-        half_open.is_mute = False
-        one.clock.advance(PING_SECONDS)
-        await until(lambda: half_open.tickets == 4, "two new tickets")
-        await until(lambda: one.connection.connections == 2, "two connections")
-        assert one.reasons("socket_failed") == ["silent", "silent"]
-        await one.connection.close()
-
-
 async def test_a_connection_gone_half_open_is_replaced_and_its_ghost_is_told_of(
-    side: Deafness,
+    slack: SlackSandbox, client: Client
 ) -> None:
-    alive = [one for line in side.connection._lines for one in line.sockets]
-    await side.beat()
-    # An answer that is still on its way would count as a sign of life after the next beat.
-    await until(lambda: all(one._quiet == 0 for one in alive), "both answers")
-    side.slack.faults.arm({"name": "half_open"})
-    for _ in range(QUIET_BEATS):
-        await side.beat()
-        await until(lambda: any(one._quiet == 0 for one in alive), "the other one's answer")
-    await until(lambda: side.opened() == 3, "a new ticket")
-    await until(lambda: side.connection.connections == 2, "two connections")
-    assert side.reasons("socket_failed") == ["silent"]
-    # Slack goes on counting the dead one, and sending it what people do.
-    assert side.connection.num_connections == 3
-    assert "socket_ghosts" in side.log.actions()
-    assert side.slack.socket_mode.connections == 3
+    side = Deafness(slack, client, ping_seconds=0.2)
+    with side.log.listening():
+        await side.connection.open()
+        side.last()
+        side.slack.faults.arm({"name": "half_open"})
+        await until(lambda: side.opened() == 3, "a new ticket")
+        await until(lambda: side.connection.connections == 2, "two connections")
+        assert side.reasons("socket_failed") == ["closed"]
+        # Slack goes on counting the dead one, and sending it what people do.
+        assert side.connection.num_connections == 3
+        assert "socket_ghosts" in side.log.actions()
+        assert side.slack.socket_mode.connections == 3
+        await side.connection.close()

@@ -22,6 +22,7 @@ from tests.support.clock import FakeClock
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 SITE = RepositoryName(NAME)
 POLL = timedelta(seconds=10)
@@ -90,11 +91,11 @@ class ListeningBot:
         await PruneHistory(self.store, self.clock, timedelta(days=1)).run()
 
     async def subscribe(self, ways: Sequence[Way]) -> None:
-        async with self.store.begin() as transaction:
+        with begin(self.store) as transaction:
             for way in ways:
-                await transaction.subscriptions.save(way.subscription())
+                transaction.subscriptions.save(way.subscription())
             for login in LINKED:
-                await transaction.accounts.link(f"U0{login.upper()}", login, self.clock.now())
+                transaction.accounts.link(f"U0{login.upper()}", login, self.clock.now())
 
     def serve(self, events: Sequence[QueueEvent], status: QueueStatus, pause: Pause | None) -> None:
         """What the service answers from now on."""
@@ -134,9 +135,9 @@ class ListeningBot:
 
     async def _look_again(self) -> None:
         """Posts and edits are looked for each second; without any to come that is left out."""
-        async with self.store.begin() as transaction:
-            unsettled = await transaction.outbox.summary()
-            to_edit = await transaction.cards.due(self.clock.now() + POLL, 1)
+        with begin(self.store) as transaction:
+            unsettled = transaction.outbox.summary()
+            to_edit = transaction.cards.due(self.clock.now() + POLL, 1)
         if to_edit or unsettled.pending or unsettled.in_doubt or unsettled.sending:
             self._nudge(TICK)
 

@@ -6,25 +6,25 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import httpx
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bot.domain.errors import BotError, MergeQueueProtocolError
-from bot.merge_queue import protocol
-from bot.merge_queue.answer import Answer
-from bot.merge_queue.refusals import refusal
+from bot.merge_queue import models
+from bot.merge_queue.errors import error_of
 from tests.support.samples import sample
 
 NOW = datetime(2026, 7, 20, tzinfo=UTC)
 
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine is slow, which is nothing that these tests look for."""
-READERS: dict[str, Callable[[Answer], object]] = {
-    "status": protocol.read_status,
-    "status_live": protocol.read_status,
-    "application": protocol.read_application,
-    "application_live": protocol.read_application,
-    "configuration": protocol.read_rules,
-    "queues": protocol.read_queues,
+READERS: dict[str, Callable[[httpx.Response], object]] = {
+    "status": models.read_status,
+    "status_live": models.read_status,
+    "application": models.read_application,
+    "application_live": models.read_application,
+    "configuration": models.read_rules,
+    "queues": models.read_queues,
 }
 
 anything = st.recursive(
@@ -58,7 +58,7 @@ def tampered(draw: st.DrawFn, name: str) -> bytes:
 def test_tampered_answer_is_read_or_a_protocol_error(data: st.DataObject, name: str) -> None:
     body = data.draw(tampered(name))
     try:
-        read = READERS[name](Answer(200, NOW, body=body))
+        read = READERS[name](httpx.Response(200, content=body))
     except MergeQueueProtocolError as error:
         assert 0 < len(error.detail) <= 300  # noqa: PT017 - either outcome is right
         return
@@ -71,7 +71,7 @@ def test_tampered_event_log_loses_no_event(data: st.DataObject) -> None:
     body = data.draw(tampered("event_log"))
     sent = json.loads(body).get("events")
     try:
-        page = protocol.read_event_page(Answer(200, NOW, body=body), asked_cursor=None)
+        page = models.read_event_page(httpx.Response(200, content=body), asked_cursor=None)
     except MergeQueueProtocolError:
         assert not isinstance(sent, list)
         return
@@ -87,13 +87,19 @@ def test_tampered_event_log_loses_no_event(data: st.DataObject) -> None:
         st.sampled_from(
             ["retry-after", "date", "content-type", "x-ratelimit-remaining", "x-ratelimit-reset"]
         ),
-        st.lists(st.text(max_size=30), min_size=1, max_size=2).map(tuple),
+        st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=2),
     ),
 )
 def test_every_refusal_is_an_error_of_ours_with_one_safe_line(
-    status: int, body: bytes, headers: dict[str, tuple[str, ...]]
+    status: int, body: bytes, headers: dict[str, list[str]]
 ) -> None:
-    error = refusal(Answer(status, NOW, headers, body))
+    fields = [(name, text.encode()) for name, texts in headers.items() for text in texts]
+    error = error_of(
+        httpx.Response(
+            status, headers=[(name.encode(), text) for name, text in fields], content=body
+        ),
+        NOW,
+    )
 
     assert isinstance(error, BotError)
     line = str(error)

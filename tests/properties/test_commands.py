@@ -4,12 +4,9 @@ import re
 
 from hypothesis import given, strategies as st
 
-from bot.domain.commands import (
-    VERBS,
-    PauseCommand,
-    StatusCommand,
-    parse_command,
-)
+from bot.domain.commands import VERBS, parse_command
+from bot.domain.commands.asking import StatusCommand
+from bot.domain.commands.pausing import PauseCommand
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName

@@ -30,13 +30,14 @@ from bot.domain.errors import (
 )
 from bot.domain.events import QueueEvent
 from bot.domain.repository import RepositoryName
-from bot.storage.engines import create_engine
-from bot.storage.tables import metadata
+from bot.store.engines import create_engine
+from bot.store.tables import metadata
 from tests.support.databases import PATIENT
 from tests.support.disturbances import Crash, Disturbance, Kind
 from tests.support.make import API, SITE, make_subscription
 from tests.support.store import InlineStore, SharedDatabase
 from tests.support.told_world import CHANNELS, SUBSCRIPTIONS, WORDS, Process, World
+from tests.support.transactions import begin
 
 LATEST_SECONDS = 60
 LONG_SECONDS = 95.0
@@ -99,9 +100,9 @@ class ExactlyOnce(RuleBasedStateMachine):
         self.world.clock.advance(1)
 
     async def _subscribe(self) -> None:
-        async with InlineStore(self.world.database).begin() as transaction:
+        with begin(InlineStore(self.world.database)) as transaction:
             for (channel, repository), topics in SUBSCRIPTIONS.items():
-                await transaction.subscriptions.save(
+                transaction.subscriptions.save(
                     make_subscription(*topics, channel_id=channel, repository=repository)
                 )
 

@@ -17,6 +17,7 @@ from bot.usecases.polling.tell_staleness import TellStaleness
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.transactions import begin
 
 INTERVAL = 10
 LIMIT = stale_after(timedelta(seconds=INTERVAL))
@@ -73,8 +74,8 @@ class Worker:
             return
         log.failures, log.polled_at, log.due = 0, self.clock.now(), second + INTERVAL
         if second % TOLD_EVERY < INTERVAL:
-            async with InMemoryStore(self.database).begin() as transaction:
-                await transaction.polls.save({name: LastPoll(log.polled_at)})
+            with begin(InMemoryStore(self.database)) as transaction:
+                transaction.polls.save({name: LastPoll(log.polled_at)})
 
     async def _look(self) -> None:
         now = self.clock.now()
@@ -136,13 +137,13 @@ class World:
                 worker.clock.advance(1)
 
     async def subscribe(self) -> None:
-        async with InMemoryStore(self.database).begin() as transaction:
+        with begin(InMemoryStore(self.database)) as transaction:
             for name in REPOSITORIES:
-                await transaction.subscriptions.save(
+                transaction.subscriptions.save(
                     make_subscription("enter", repository=name, channel_id=HEARS_ALL)
                 )
             for name in REPOSITORIES[::3]:
-                await transaction.subscriptions.save(
+                transaction.subscriptions.save(
                     make_subscription("enter", repository=name, channel_id=HEARS_SOME)
                 )
 

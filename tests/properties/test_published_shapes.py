@@ -5,15 +5,16 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.merge_queue import protocol
-from bot.merge_queue.answer import Answer
+from bot.merge_queue import models
 from tests.properties.test_answers import steady
 from tests.support import event_samples, published
 from tests.support.samples import sample
 
+NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 ALL_EVENTS = [
     (vintage, event_type)
     for vintage in published.VINTAGES
@@ -21,10 +22,8 @@ ALL_EVENTS = [
 ]
 
 
-def answer(body: object) -> Answer:
-    return Answer(
-        HTTPStatus.OK, datetime(2026, 7, 20, 12, 0, tzinfo=UTC), body=json.dumps(body).encode()
-    )
+def answer(body: object) -> httpx.Response:
+    return httpx.Response(HTTPStatus.OK, content=json.dumps(body))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_every_event_is_read_in_full(vintage: str, event_type: str, data: st.Dat
     sent = data.draw(published.answers(vintage, published.event_shapes(vintage)[event_type]))
     body = {"size": 1, "per_page": 10, "events": [sent]}
 
-    page = protocol.read_event_page(answer(body), asked_cursor=None)
+    page = models.read_event_page(answer(body), asked_cursor=None)
 
     assert page.unreadable == ()
     assert [(event.type, event.raw_metadata) for event in page.events] == [(event_type, None)]
@@ -85,7 +84,7 @@ def test_every_event_is_read_in_full(vintage: str, event_type: str, data: st.Dat
 def test_every_status_is_read_in_full(vintage: str, data: st.DataObject) -> None:
     sent = data.draw(published.answers(vintage, "MergeQueueStatus"))
 
-    status = protocol.read_status(answer(sent))
+    status = models.read_status(answer(sent))
 
     assert [one.id for one in status.batches] == [one["id"] for one in sent["batches"]]
     assert [numbers(one.pull_requests) for one in status.batches] == [
@@ -111,14 +110,14 @@ def test_every_other_answer_is_read(vintage: str, data: st.DataObject) -> None:
         return data.draw(published.answers(vintage, name))
 
     pause = draw("MergeQueuePauseResponse")
-    read = protocol.read_pause(answer(pause))
+    read = models.read_pause(answer(pause), NOW)
     assert (read is not None) == pause.get("paused", True)
     rules = draw("QueuesConfig")
-    assert len(protocol.read_rules(answer(rules))) == len(rules["configuration"])
+    assert len(models.read_rules(answer(rules))) == len(rules["configuration"])
     queues = draw("Queues")
-    assert len(protocol.read_queues(answer(queues))) == len(queues["queues"])
+    assert len(models.read_queues(answer(queues))) == len(queues["queues"])
     application = draw("ApplicationResponse")
     assert (
-        protocol.read_application(answer(application)).account.login
+        models.read_application(answer(application)).account.login
         == (application["account_scope"]["login"])
     )

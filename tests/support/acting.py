@@ -18,6 +18,7 @@ from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, CHANNEL, SITE
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 
 @dataclass
@@ -68,13 +69,13 @@ class Acting:
         return await self.unpausing.run(request)
 
     async def subscribe(self, subscription: Subscription) -> None:
-        async with self.store.begin() as transaction:
-            await transaction.subscriptions.save(subscription)
+        with begin(self.store) as transaction:
+            transaction.subscriptions.save(subscription)
 
     async def audit(self) -> list[AuditRecord]:
         long_ago = self.clock.now() - timedelta(days=1)
-        async with self.store.begin() as transaction:
-            return list(await transaction.audit.since(SITE, long_ago))
+        with begin(self.store) as transaction:
+            return list(transaction.audit.since(SITE, long_ago))
 
     async def results(self) -> list[str]:
         return [record.result.value for record in await self.audit()]

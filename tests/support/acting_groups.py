@@ -18,6 +18,7 @@ from bot.usecases.pausing.unpause_group import UnpauseGroup
 from tests.support.acting import Acting
 from tests.support.make import ALICE, CHANNEL
 from tests.support.merge_queue import FakeMergeQueue
+from tests.support.transactions import begin
 
 
 @dataclass
@@ -120,9 +121,9 @@ class ActingOnGroups(Acting):
         return await self.unpausing_group.run(self.request("", actor, again=again), self.report)
 
     async def held(self) -> list[HeldPause]:
-        async with self.store.begin() as transaction:
-            return list(await transaction.group_acts.held("release"))
+        with begin(self.store) as transaction:
+            return list(transaction.group_acts.held("release"))
 
     async def whole_audit(self) -> list[AuditRecord]:
-        async with self.store.begin() as transaction:
-            return list(await transaction.audit.oldest(AuditSelection(), 10_000))
+        with begin(self.store) as transaction:
+            return list(transaction.audit.oldest(AuditSelection(), 10_000))

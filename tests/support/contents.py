@@ -12,13 +12,14 @@ from bot.domain.deliveries import Delivery, Subject, SubjectKind
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.group_acts import GroupAct
+from bot.domain.leases import Lease
+from bot.domain.outbox import ParkedChannel
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
-from bot.ports import Lease, ParkedChannel
-from bot.storage import tables
-from bot.storage.outbox.delivery_rows import COLUMNS, delivery_of
-from bot.storage.transactions import Transaction
+from bot.store import tables
+from bot.store.outbox.delivery_rows import COLUMNS, delivery_of
+from bot.store.transactions import Transaction
 
 
 class Contents:
@@ -89,7 +90,7 @@ class Contents:
 
     @cached_property
     def positions(self) -> dict[RepositoryName, Position]:
-        names = self._column(tables.positions.c.repository)
+        names = self._column(tables.repositories.c.repository)
         with self._engine.connect() as connection:
             return dict(Transaction(connection).positions.load(names))
 

@@ -6,9 +6,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from bot.storage import migrate
-from bot.storage.tables import metadata
-from bot.storage.transactions import SqlStore
+from bot.store import migrate
+from bot.store.tables import metadata
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase, sqlite_copy
 from tests.support.postgres import PostgresServer, postgres_or_skip
 
@@ -59,5 +59,5 @@ async def database(any_database: TestDatabase) -> AsyncIterator[TestDatabase]:
 
 
 @pytest.fixture
-def store(database: TestDatabase) -> SqlStore:
+def store(database: TestDatabase) -> Store:
     return database.open_store()

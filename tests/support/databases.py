@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 
 PATIENT = {"wait_seconds": 60.0, "idle_seconds": 120.0, "command_seconds": 120.0}
 """For what has to come about: no part of it must be given up because the machine is busy."""
@@ -22,9 +22,9 @@ class TestDatabase:
     url: str
     opened: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-    def open_store(self) -> SqlStore:
+    def open_store(self) -> Store:
         """Another store on the same database, as another process would have one."""
-        store = SqlStore(create_engine(self.url, **PATIENT))
+        store = Store(create_engine(self.url, **PATIENT))
         self.opened.push_async_callback(store.close)
         return store
 

@@ -50,6 +50,7 @@ from tests.support.make import (
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.transactions import begin
 
 INTERVAL = timedelta(seconds=10)
 FIRST_TURNS, LONG_TURN_SECONDS = 15, 5
@@ -210,9 +211,9 @@ class Desk:
     async def subscribe(
         self, *channels: str, topics: Sequence[str] = ("pause",), style: Style = Style.FEED
     ) -> None:
-        async with InMemoryStore(self.world.database).begin() as transaction:
+        with begin(InMemoryStore(self.world.database)) as transaction:
             for channel_id in channels:
-                await transaction.subscriptions.save(
+                transaction.subscriptions.save(
                     make_subscription(*topics, channel_id=channel_id, style=style)
                 )
 

@@ -1,8 +1,7 @@
 """Ports that can be disturbed before and after every call: a crash, a freeze, a failing store."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from inspect import ismethod
@@ -16,8 +15,8 @@ from bot.domain.events import EventPage
 from bot.domain.message import Message, Thread
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.ports import ChannelPoster, Hear, Store, Transaction
-from bot.storage.transactions import SqlStore, Transaction as SqlTransaction
+from bot.ports import ChannelPoster, Hear
+from bot.store.transactions import Store, Transaction
 from tests.support.merge_queue import FakeMergeQueue
 
 P = ParamSpec("P")
@@ -117,37 +116,9 @@ class _Part:
         self._place = place
 
     def __getattr__(self, name: str) -> Any:
-        method = getattr(self._part, name)
-
-        async def call(*given: Any, **named: Any) -> Any:
-            await self._steps.step(self._place)
-            return await method(*given, **named)
-
-        return call
-
-
-class _Transaction:
-    def __init__(self, transaction: Transaction, steps: Steps, place: str) -> None:
-        self._transaction = transaction
-        self._steps = steps
-        self._place = place
-
-    def __getattr__(self, name: str) -> _Part:
-        return _Part(getattr(self._transaction, name), self._steps, self._place)
-
-
-class _PlainPart:
-    """A part of a transaction of `Store.run`, whose every call is a step that nobody awaits."""
-
-    def __init__(self, part: object, steps: Steps, place: str) -> None:
-        self._part = part
-        self._steps = steps
-        self._place = place
-
-    def __getattr__(self, name: str) -> Any:
         found = getattr(self._part, name)
         if not ismethod(found):
-            return _PlainPart(found, self._steps, self._place)
+            return _Part(found, self._steps, self._place)
 
         def call(*given: Any, **named: Any) -> Any:
             self._steps.strike(self._place)
@@ -159,36 +130,20 @@ class _PlainPart:
 class DisturbedStore(Store):
     """A store whose commits may go unheard."""
 
-    def __init__(self, store: SqlStore, steps: Steps, name: str) -> None:
+    def __init__(self, store: Store, steps: Steps, name: str) -> None:
         self._store = store
         self._steps = steps
         self._name = name
 
     @override
-    def begin(self) -> AbstractAsyncContextManager[Transaction]:
-        return self._begin()
-
-    @asynccontextmanager
-    async def _begin(self) -> AsyncIterator[Transaction]:
-        await self._steps.step(f"{self._name} begin")
-        self._steps.open_transactions += 1
-        try:
-            async with self._store.begin() as transaction:
-                inside = f"{self._name} inside"
-                yield cast("Transaction", _Transaction(transaction, self._steps, inside))
-                await self._steps.step(inside)
-        finally:
-            self._steps.open_transactions -= 1
-        await self._steps.step(f"{self._name} committed")
-
     async def run(
-        self, body: Callable[Concatenate[SqlTransaction, P], T], *args: P.args, **kwargs: P.kwargs
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         await self._steps.step(f"{self._name} begin")
         inside = f"{self._name} inside"
 
-        def disturbed(transaction: SqlTransaction) -> T:
-            seen = cast("SqlTransaction", _PlainPart(transaction, self._steps, inside))
+        def disturbed(transaction: Transaction) -> T:
+            seen = cast("Transaction", _Part(transaction, self._steps, inside))
             result = body(seen, *args, **kwargs)
             self._steps.strike(inside)
             return result
@@ -220,10 +175,15 @@ class DisturbedPoster(ChannelPoster):
 
     @override
     async def find(
-        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+        self,
+        channel_id: str,
+        delivery_id: str,
+        since: datetime,
+        thread_ts: str | None = None,
+        until: datetime | None = None,
     ) -> str | None:
         await self._steps.step("find")
-        found = await self._poster.find(channel_id, delivery_id, since, thread_ts)
+        found = await self._poster.find(channel_id, delivery_id, since, thread_ts, until)
         await self._steps.step("found")
         return found
 

@@ -26,6 +26,8 @@ class Posted:
 class Call:
     """One call of the port: `method` is "post", "find" or "update".
 
+    A look for what was posted before this process is not kept: it changes nothing.
+
     For an update `delivery_id` is the message's `ts`.
     """
 
@@ -114,11 +116,17 @@ class RecordingPoster(ChannelPoster):
 
     @override
     async def find(
-        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+        self,
+        channel_id: str,
+        delivery_id: str,
+        since: datetime,
+        thread_ts: str | None = None,
+        until: datetime | None = None,
     ) -> str | None:
         del since  # Every post stays in the history.
-        self.calls.append(Call("find", channel_id, delivery_id))
-        planned = self._next_failure("find", channel_id)
+        if until is None:
+            self.calls.append(Call("find", channel_id, delivery_id))
+        planned = self._next_failure("find" if until is None else "find_before", channel_id)
         if planned is not None:
             raise planned.error
         return self._first_shown(

@@ -123,6 +123,24 @@ class PostgresServer:
         if not self._wait_until_ready():
             raise ServerDidNotStart(self._log())
 
+    def go_back(self, to: Path) -> None:
+        """Crash, and start again on what `copy_to` has kept, as a replica that lags behind."""
+        self.kill()
+        self._replace(to, self._folder / "data")
+        self.start()
+
+    def copy_to(self, folder: Path) -> None:
+        """Crash, keep a copy of the data folder, and start again."""
+        self.kill()
+        self._replace(self._folder / "data", folder)
+        self.start()
+
+    def _replace(self, source: Path, folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(source, folder)
+        for path in (folder, *folder.rglob("*")) if self._account is not None else ():
+            os.chown(path, pwd.getpwnam(self._account or "").pw_uid, -1)
+
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)

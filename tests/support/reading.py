@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from bot.domain.audit import AuditRecord
 from bot.domain.event_log import Position
 from bot.domain.events import QueueEvent
+from bot.domain.leases import Lease
 from bot.domain.pause_records import PauseRecord
 from bot.domain.subscriptions import Subscription
-from bot.ports import Lease
 from bot.scheduler import next_digest
 from bot.usecases.polling.log_reader import LogReader
 from bot.usecases.polling.poll_event_log import PollEventLog
@@ -16,6 +16,7 @@ from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 OVERLAP = timedelta(seconds=120)
 HOLDER = "this process"
@@ -55,8 +56,7 @@ class Reading:
 
     async def add(self, subscription: Subscription) -> None:
         self.subscriptions.append(subscription)
-        async with self.store.begin() as transaction:
-            await transaction.subscriptions.save(subscription)
+        await self.store.run(lambda transaction: transaction.subscriptions.save(subscription))
 
     def tell(
         self,
@@ -81,8 +81,8 @@ class Reading:
         return event
 
     async def lease(self) -> Lease:
-        async with self.store.begin() as transaction:
-            leases = await transaction.leases.claim(
+        with begin(self.store) as transaction:
+            leases = transaction.leases.claim(
                 ["poll"], holder=HOLDER, now=self.clock.now(), lifetime=timedelta(minutes=1)
             )
         return leases["poll"]
@@ -101,14 +101,14 @@ class Reading:
 
     async def restart(self) -> None:
         """As after a crash: nothing is remembered but what is stored."""
-        async with self.store.begin() as transaction:
-            positions = await transaction.positions.load([SITE])
+        with begin(self.store) as transaction:
+            positions = transaction.positions.load([SITE])
         self.reader = LogReader(positions.get(SITE), self.subscriptions, last=self.reader.last)
 
     async def record(self, *acts: AuditRecord) -> None:
-        async with self.store.begin() as transaction:
+        with begin(self.store) as transaction:
             for act in acts:
-                await transaction.audit.add(act)
+                transaction.audit.add(act)
 
     def told(self, channel_id: str = "C1") -> list[tuple[str, int]]:
         """What the channel is to hear, in order: kind of subject and its id."""

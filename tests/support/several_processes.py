@@ -9,7 +9,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from bot.slack.receiving.once import request_key
+from bot.slack.once import request_key
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import BotTester
 from tests.support.load_balancer import LoadBalancer, Taken

@@ -3,23 +3,21 @@
 import asyncio
 import sqlite3
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from contextlib import asynccontextmanager
 from functools import cache
-from inspect import ismethod
-from typing import Concatenate, ParamSpec, TypeVar, cast
+from itertools import count
+from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Engine, Executable, create_engine
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import StaticPool
 from typing_extensions import override
 
-from bot import ports
 from bot.domain.errors import StoreUnavailable
-from bot.storage.engines import configure_sqlite
-from bot.storage.failures import as_store_errors
-from bot.storage.tables import metadata
-from bot.storage.transactions import SqlStore, Transaction
+from bot.store.engines import configure_sqlite
+from bot.store.tables import metadata
+from bot.store.transactions import Store, Transaction
 from tests.support.contents import Contents
 
 P = ParamSpec("P")
@@ -94,66 +92,37 @@ def _template() -> sqlite3.Connection:
     return connection
 
 
-class Awaited:
-    """A transaction whose functions are awaited."""
-
-    def __init__(self, whole: object) -> None:
-        self._whole = whole
-
-    def __getattr__(self, name: str) -> object:
-        part = getattr(self._whole, name)
-        if not ismethod(part):
-            return Awaited(part)
-
-        async def call(*args: object, **kwargs: object) -> object:
-            with as_store_errors():
-                return part(*args, **kwargs)
-
-        return call
-
-
-class InlineStore(SqlStore):
+class InlineStore(Store):
     """A process's store on a shared database; `unavailable`, when set, is why it fails."""
 
     def __init__(self, database: SharedDatabase) -> None:
         self.database = database
         self.unavailable: str | None = None
         self.transactions = 0
-        self._inside: set[asyncio.Task[object] | None] = set()
         super().__init__(database.engine, CallingThread())
-
-    @override
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[ports.Transaction]:
-        """As the store's own, without its way through threads, which takes most of the time."""
-        task = asyncio.current_task()
-        if task in self._inside:
-            raise RuntimeError("a task has one transaction at a time")
-        self._require_available()
-        self._inside.add(task)
-        try:
-            async with self.database.turn:
-                with self.database.engine.begin() as connection:
-                    yield cast("ports.Transaction", Awaited(Transaction(connection)))
-                self._committed()
-        finally:
-            self._inside.discard(task)
 
     @override
     async def run(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        self._require_available()
+        self.require_available()
         async with self.database.turn:
             result = await super().run(body, *args, **kwargs)
-            self._committed()
+            self.committed()
         return result
 
-    def _committed(self) -> None:
+    @override
+    async def read(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """In the one connection of a database in memory."""
+        return await self.run(body, *args, **kwargs)
+
+    def committed(self) -> None:
         self.transactions += 1
         self.database.changed()
 
-    def _require_available(self) -> None:
+    def require_available(self) -> None:
         if self.unavailable is not None:
             raise StoreUnavailable(self.unavailable)
 
@@ -168,3 +137,27 @@ class InMemoryStore(InlineStore):
 
     def __init__(self, database: SharedDatabase | None = None) -> None:
         super().__init__(database or InMemoryDatabase())
+
+
+class Deadlock(Exception):
+    """In the words of PostgreSQL's driver."""
+
+    sqlstate = "40P01"
+
+
+class GivingUpStore(InMemoryStore):
+    """Its database gives every transaction up once, when all of its work is done."""
+
+    @override
+    async def run(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        tries = count()
+
+        def given_up(transaction: Transaction) -> T:
+            result = body(transaction, *args, **kwargs)
+            if not next(tries):
+                raise OperationalError("COMMIT", {}, Deadlock())
+            return result
+
+        return await super().run(given_up)

@@ -7,7 +7,8 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
-from bot.ports import Store
+from bot.store.transactions import Store
+from tests.support.transactions import begin
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 SITE = RepositoryName("acme/site")
@@ -98,8 +99,7 @@ def make_record(
 
 
 async def add(store: Store, *deliveries: NewDelivery) -> int:
-    async with store.begin() as transaction:
-        return await transaction.outbox.add(deliveries)
+    return await store.run(lambda transaction: transaction.outbox.add(deliveries))
 
 
 async def claim(
@@ -110,23 +110,23 @@ async def claim(
     channels: int = 100,
     per_channel: int = 10,
 ) -> Sequence[Delivery]:
-    async with store.begin() as transaction:
-        return await transaction.outbox.claim(
+    return await store.run(
+        lambda transaction: transaction.outbox.claim(
             now=now,
             claimed_until=now + timedelta(seconds=seconds),
             channels=channels,
             per_channel=per_channel,
         )
+    )
 
 
 async def record(store: Store, *deliveries: Delivery) -> None:
-    async with store.begin() as transaction:
-        await transaction.outbox.record(deliveries)
+    await store.run(lambda transaction: transaction.outbox.record(deliveries))
 
 
 async def stored(store: Store, event_id: int, channel_id: str = "C1") -> Delivery:
-    async with store.begin() as transaction:
-        found = await transaction.outbox.get(channel_id, event_subject(event_id))
+    with begin(store) as transaction:
+        found = transaction.outbox.get(channel_id, event_subject(event_id))
     assert found is not None
     return found
 

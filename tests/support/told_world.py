@@ -76,9 +76,14 @@ class LatePoster(RecordingPoster):
 
     @override
     async def find(
-        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+        self,
+        channel_id: str,
+        delivery_id: str,
+        since: datetime,
+        thread_ts: str | None = None,
+        until: datetime | None = None,
     ) -> str | None:
-        ts = await super().find(channel_id, delivery_id, since, thread_ts)
+        ts = await super().find(channel_id, delivery_id, since, thread_ts, until)
         if ts is not None and self._clock.now() - self._posted_at[ts] < self.shown_after:
             return None
         return ts

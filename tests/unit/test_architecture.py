@@ -12,10 +12,10 @@ ROOT = Path(__file__).parents[2]
 
 ANYWHERE = {"pydantic", "pydantic_core", "typing_extensions"}
 HOMES = {
-    "aiohttp": ("bot.health", "bot.merge_queue.transport", "bot.sandbox", "bot.slack"),
-    "alembic": ("bot.storage",),
+    "aiohttp": ("bot.health", "bot.sandbox", "bot.slack"),
+    "alembic": ("bot.store",),
     "apscheduler": ("bot.scheduler",),
-    "psycopg": ("bot.storage",),
+    "psycopg": ("bot.store",),
     "click": ("bot.cli",),
     "httpx": ("bot.merge_queue",),
     "platformdirs": ("bot.config",),
@@ -24,10 +24,10 @@ HOMES = {
     "rich": ("bot.cli",),
     "slack_bolt": ("bot.slack",),
     "slack_sdk": ("bot.slack", "bot.messages"),
-    "sqlalchemy": ("bot.storage",),
+    "sqlalchemy": ("bot.store",),
     "structlog": ("bot.logs",),
     "websockets": ("bot.slack",),
-    "yarl": ("bot.merge_queue.transport", "bot.slack.replying.replies"),
+    "yarl": ("bot.slack.replying.replies",),
     "yaml": ("bot.cli", "bot.sandbox"),
 }
 """Each external package has one home; a new one is given its place here."""
@@ -141,7 +141,7 @@ def test_settings_are_looked_at_before_anything_is_loaded_that_they_are_for(comm
     )
     loaded = loaded_by("\n".join(refused))
     assert f"bot.cli.{command}" in loaded
-    assert not loaded & {"bot.runtime", "bot.storage", "sqlalchemy", "slack_bolt", "aiohttp"}
+    assert not loaded & {"bot.runtime", "bot.store", "sqlalchemy", "slack_bolt", "aiohttp"}
 
 
 def test_what_was_imported_is_left_out_of_collections_from_the_start() -> None:

@@ -29,7 +29,8 @@ SET_UP = (
 )
 DEMO = SET_UP.format(pins=r"requirements\.txt", start=r"\.venv/bin/mqbot demo")
 TESTS = SET_UP.format(pins=r"tests/requirements\.txt", start=r"\.venv/bin/python -m pytest -n 6")
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+DOCUMENTS = [*(ROOT / one for one in PAGES), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("name", TABLES)

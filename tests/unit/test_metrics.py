@@ -8,10 +8,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import bot
+from bot.domain.outbox import OutboxSummary, ParkedChannel
 from bot.merge_queue.statistics import Statistics
 from bot.metrics import MOST_CODES, Metrics, OutboxReading
-from bot.ports import OutboxSummary, ParkedChannel
-from bot.ports.measures import PollOutcome
+from bot.ports import PollOutcome
 from tests.support.clock import NOON
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

@@ -5,8 +5,7 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from difflib import get_close_matches
 
-from bot.domain.commands.arguments import Arguments
-from bot.domain.commands.values import BRANCH_LIMIT
+from bot.domain.commands.command import Arguments
 from bot.domain.event_log import PULL_REQUEST_END
 from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
 from bot.domain.log_pages import LARGEST_SHOWN, LONGEST_LOOKBACK, TYPES_LIMIT
@@ -23,6 +22,9 @@ _NEEDED = {
 }
 USUAL = ("enter", "leave", "merged", "checks_start", "checks_end")
 """The event types that are asked for most, as they may be typed."""
+
+BRANCH_LIMIT = 255
+"""Longer than hosts allow, and short enough to be carried by a button."""
 
 _NUMBER = re.compile(r"#?([0-9]{1,19})")
 

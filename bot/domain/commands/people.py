@@ -1,10 +1,10 @@
-"""How the commands about oneself are read."""
+"""A person's login and notifications."""
 
 import re
+from dataclasses import dataclass
 from difflib import get_close_matches
 
-from bot.domain.commands.arguments import Arguments
-from bot.domain.commands.values import Command, LinkCommand, MeCommand
+from bot.domain.commands.command import Arguments, Command, GeneralCommand, Verb
 from bot.domain.notices import DIRECT, Notice
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:\[bot\])?", re.ASCII)
@@ -15,6 +15,21 @@ OFF = "off"
 
 _NOTICES = {one.value: frozenset({one}) for one in Notice}
 _GROUPS = {"dm": DIRECT, "all": frozenset(Notice)}
+
+
+@dataclass(frozen=True)
+class LinkCommand(GeneralCommand):
+    """Connect the person with their login of the code host; None ends the connection."""
+
+    login: str | None
+
+
+@dataclass(frozen=True)
+class MeCommand(GeneralCommand):
+    """What the bot knows of the person and tells them; `notices`, if any, are switched."""
+
+    notices: frozenset[Notice] = frozenset()
+    is_on: bool = False
 
 
 def read_link(arguments: Arguments) -> Command:
@@ -59,3 +74,22 @@ def _notices(arguments: Arguments, word: str) -> frozenset[Notice]:
 
 def _known() -> str:
     return ", ".join([*_NOTICES, *_GROUPS])
+
+
+VERBS = (
+    Verb(
+        "link",
+        "link LOGIN|off",
+        "Tell me your login of the code host, so that I know which pull requests are yours",
+        ("link alice-m", "link off"),
+        read=read_link,
+    ),
+    Verb(
+        "me",
+        "me [mentions|failures|merges|reminders|replacements|dm|all on|off]",
+        "See what I know of you and when I mention or message you, and switch that",
+        ("me", "me mentions off", "me failures merges on"),
+        read=read_me,
+    ),
+)
+"""Rows of the command table."""

@@ -1,25 +1,84 @@
-"""How the commands about subscriptions are read."""
+"""The subscriptions, the board and the default repository of a channel."""
 
-from bot.domain.commands.arguments import Arguments
+from dataclasses import dataclass, field
+
+from bot.domain.commands.command import Arguments, Command, GeneralCommand, RepositoryCommand, Verb
 from bot.domain.commands.options import Options
-from bot.domain.commands.values import (
-    BoardCommand,
-    Command,
-    DefaultCommand,
-    SampleCommand,
-    SubscribeCommand,
-    SubscribeGroupCommand,
-    SubscriptionsCommand,
-    UnsubscribeCommand,
-    UnsubscribeGroupCommand,
-)
 from bot.domain.groups import Group
+from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.domain.wishes import ALL_TOPICS, InvalidWish, Wish, read_wish
 
 TOPICS = frozenset({ALL_TOPICS, *Topic})
 TEST = "test"
 OFF = "off"
+
+
+@dataclass(frozen=True)
+class SubscribeCommand(RepositoryCommand):
+    """Subscribe the channel to the repository."""
+
+    is_act = True
+
+    repository: RepositoryName | None = None
+    wish: Wish = field(default_factory=Wish)
+
+
+@dataclass(frozen=True)
+class SubscribeGroupCommand(GeneralCommand):
+    """Subscribe the channel to each repository of the group."""
+
+    group: Group
+    wish: Wish = field(default_factory=Wish)
+
+
+@dataclass(frozen=True)
+class UnsubscribeCommand(RepositoryCommand):
+    """Without options the whole subscription ends."""
+
+    is_act = True
+
+    repository: RepositoryName | None = None
+    wish: Wish = field(default_factory=Wish)
+
+
+@dataclass(frozen=True)
+class UnsubscribeGroupCommand(GeneralCommand):
+    """Without options all subscriptions to the group's repositories end."""
+
+    group: Group
+    wish: Wish = field(default_factory=Wish)
+
+
+@dataclass(frozen=True)
+class SubscriptionsCommand(GeneralCommand):
+    """List the subscriptions of the channel."""
+
+
+@dataclass(frozen=True)
+class SampleCommand(RepositoryCommand):
+    """Who would hear about a sample event of each topic, on the base branch if one is given."""
+
+    repository: RepositoryName | None = None
+    branch: str | None = None
+
+
+@dataclass(frozen=True)
+class DefaultCommand(GeneralCommand):
+    """The repository that need not be typed here: set it, forget it (`is_off`), or ask for it."""
+
+    repository: RepositoryName | None
+    is_off: bool = False
+
+
+@dataclass(frozen=True)
+class BoardCommand(RepositoryCommand):
+    """One message in the channel that is kept true of the queue; `is_off` ends that."""
+
+    is_act = True
+
+    repository: RepositoryName | None = None
+    is_off: bool = False
 
 
 def read_subscribe(arguments: Arguments) -> Command:
@@ -97,3 +156,52 @@ def _wish(arguments: Arguments, words: list[str]) -> Wish:
         return read_wish(words)
     except InvalidWish as error:
         raise arguments.problem(str(error)) from error
+
+
+VERBS = (
+    Verb(
+        "subscribe",
+        "subscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN] "
+        "[style:thread|feed|digest] [digest:09:00 ZONE]",
+        "Have this channel hear about the queue",
+        (
+            "subscribe",
+            "subscribe acme/site merge failure branch:release/*",
+            "subscribe acme/site all except:renovate style:feed",
+            "subscribe acme/site digest:09:00 Europe/Paris",
+            "subscribe @all failure",
+        ),
+        read=read_subscribe,
+        read_group=read_subscribe_group,
+    ),
+    Verb(
+        "unsubscribe",
+        "unsubscribe [owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]",
+        "Stop hearing about it, or about some of it",
+        ("unsubscribe", "unsubscribe acme/site enter", "unsubscribe acme/site except:renovate"),
+        read=read_unsubscribe,
+        read_group=read_unsubscribe_group,
+    ),
+    Verb(
+        "subscriptions",
+        "subscriptions [test [owner/name] [branch:NAME]]",
+        "See what this channel hears about, or who would hear about a sample event",
+        ("subscriptions", "subscriptions test acme/site branch:main"),
+        read=read_subscriptions,
+    ),
+    Verb(
+        "default",
+        "default [owner/name|off]",
+        "Say which repository is meant in this channel when none is typed",
+        ("default acme/site", "default off", "default"),
+        read=read_default,
+    ),
+    Verb(
+        "board",
+        "board [owner/name] [off]",
+        "Keep one message in this channel true of the queue",
+        ("board", "board acme/site", "board off"),
+        read=read_board,
+    ),
+)
+"""Rows of the command table."""

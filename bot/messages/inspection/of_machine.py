@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from bot.domain.inspection import CLOCK_ALLOWANCE, Area, Finding
+from bot.domain.outbox import OutboxSummary, ParkedChannel
 from bot.messages.inspection.findings import (
     age_of,
     as_sentence,
@@ -13,7 +14,6 @@ from bot.messages.inspection.findings import (
     warning,
     wrong,
 )
-from bot.ports import OutboxSummary, ParkedChannel
 
 UNSETTLED_ALLOWANCE = timedelta(minutes=5)
 DOUBT_ALLOWANCE = timedelta(minutes=1)

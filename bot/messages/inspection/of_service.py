@@ -20,7 +20,9 @@ UNAUTHORIZED = 401
 
 def application(found: Application) -> Finding:
     scope = f", scope {found.scope}" if found.scope else ""
-    sentence = f"The service knows it: “{found.name}” of {found.account.login}{scope}."
+    name = f"“{found.name}”" if found.name else "an application"
+    owner = f" of {found.account.login}" if found.account.login else ""
+    sentence = f"The service knows it: {name}{owner}{scope}."
     if found.scope not in {None, "admin"}:
         return wrong(
             Area.MERGE_QUEUE,

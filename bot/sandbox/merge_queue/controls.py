@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 
@@ -21,6 +21,7 @@ from bot.sandbox.merge_queue.simulation import (
 )
 from bot.sandbox.merge_queue.simulation.event_log import Event, Selection
 from bot.sandbox.merge_queue.simulation.moments import SECOND, Moment, from_datetime
+from bot.sandbox.merge_queue.simulation.ready_events import ReadyEvents, concerns_pull_request
 from bot.sandbox.merge_queue.simulation.state import (
     Actor,
     Condition,
@@ -62,11 +63,12 @@ class NewPullRequest:
 class SentEvent:
     """An event to write into the log as if the service had sent it; without a time, now.
 
-    With an `id` it has that one, whatever other event has it too.
+    Without metadata it has what a service sends with the type, about a new pull request unless
+    one is given. With an `id` it has that one, whatever other event has it too.
     """
 
     type: str
-    metadata: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] | None = None
     pull_request: int | None = None
     base_ref: str | None = None
     trigger: str = INTERNAL_TRIGGER
@@ -272,14 +274,14 @@ class Controls:
     def pause(self, repository: str, reason: str, by: Actor | str = "carol") -> Pause:
         """Pause the queue as a dashboard user (a login) or as any actor."""
         turn = self.turn(repository)
-        made = pausing.pause(turn, reason, _actor(by))
+        made = pausing.pause(turn, reason, authorship.actor(by))
         self.settled(turn)
         return made
 
     def unpause(self, repository: str, by: Actor | str = "carol") -> bool:
         """Remove the pause; tell whether there was one."""
         turn = self.turn(repository)
-        removed = pausing.unpause(turn, _actor(by))
+        removed = pausing.unpause(turn, authorship.actor(by))
         self.settled(turn)
         return removed
 
@@ -296,7 +298,7 @@ class Controls:
     def freeze(self, repository: str, terms: FreezeTerms, by: Actor | str = "carol") -> str:
         """Create a scheduled freeze and return its id; raise ValueError for a wrong condition."""
         turn = self.turn(repository)
-        freezing.create(turn, self._freeze(turn.uuid(), terms), _actor(by))
+        freezing.create(turn, self._freeze(turn.uuid(), terms), authorship.actor(by))
         self.settled(turn)
         return turn.repository.freezes[-1].id
 
@@ -309,7 +311,7 @@ class Controls:
     ) -> None:
         """Give a freeze new terms; raise LookupError when there is none of this id."""
         turn = self.turn(repository)
-        freezing.update(turn, self._freeze(freeze_id, terms), _actor(by))
+        freezing.update(turn, self._freeze(freeze_id, terms), authorship.actor(by))
         self.settled(turn)
 
     def unfreeze(
@@ -321,7 +323,7 @@ class Controls:
     ) -> None:
         """Delete a freeze; raise LookupError when there is none of this id."""
         turn = self.turn(repository)
-        freezing.delete(turn, freeze_id, reason, _actor(by))
+        freezing.delete(turn, freeze_id, reason, authorship.actor(by))
         self.settled(turn)
 
     def _freeze(self, freeze_id: str, terms: FreezeTerms) -> Freeze:
@@ -344,21 +346,37 @@ class Controls:
         With `received_at` in the past it is a late arrival: a new id at an old place.
         """
         turn = self.turn(repository)
+        subject, metadata = self._completed(turn, sent)
         if sent.received_at is None and sent.id is None:
-            subject = Subject(sent.pull_request, sent.base_ref)
-            return turn.record(sent.type, sent.metadata, subject, sent.trigger).id
+            return turn.record(sent.type, metadata, subject, sent.trigger).id
         event = Event(
             id=self.service.next_event_id if sent.id is None else sent.id,
             received_at=self._stamp(sent.received_at),
             trigger=sent.trigger,
-            pull_request=sent.pull_request,
-            base_ref=sent.base_ref,
+            pull_request=subject.pull_request,
+            base_ref=subject.base_ref,
             type=sent.type,
-            metadata=sent.metadata,
+            metadata=metadata,
         )
         self.service.next_event_id += sent.id is None
         turn.repository.log.append(event)
         return event.id
+
+    def _completed(self, turn: Turn, sent: SentEvent) -> tuple[Subject, Mapping[str, object]]:
+        """What the event is about and says, made up where nothing was given."""
+        subject = Subject(sent.pull_request, sent.base_ref)
+        if sent.metadata is not None:
+            return subject, sent.metadata
+        if subject.pull_request is None and concerns_pull_request(sent.type):
+            subject = Subject(turn.new_number(), sent.base_ref or "main")
+        ready = ReadyEvents(
+            repository=turn.repository.name,
+            pull_request=subject.pull_request or 1,
+            base_ref=subject.base_ref or "main",
+            host=self.host,
+            now=turn.now,
+        )
+        return subject, ready.metadata(sent.type)
 
     def _stamp(self, at: datetime | None) -> Moment:
         return self.service.now if at is None else from_datetime(at)
@@ -375,10 +393,3 @@ class Controls:
     def count_request(self, seen: SeenRequest) -> None:
         self.request_count += 1
         self.requests.append(seen)
-
-
-def _actor(by: Actor | str) -> Actor:
-    if isinstance(by, Actor):
-        return by
-    known = authorship.person(by)
-    return Actor("user", known.id, known.login)

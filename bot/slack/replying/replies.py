@@ -16,8 +16,7 @@ from aiohttp import (
 from yarl import URL
 
 from bot.domain.message import Message
-from bot.ports import ChannelDirectory
-from bot.ports.measures import UNMEASURED, Measures
+from bot.ports import UNMEASURED, ChannelDirectory, Measures
 from bot.slack.replying.plainer import plainer_and_plainer
 from bot.slack.web_api.failures import BLOCKS_CODES, blocks_refused
 from bot.slack.web_api.shared_channels import fit_for_channel

@@ -10,8 +10,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.backoff import retry_delay
 from bot.domain.errors import BotError
-from bot.ports import Clock
-from bot.ports.measures import UNMEASURED, Measures
+from bot.ports import UNMEASURED, Clock, Measures
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
 from bot.slack.web_api.limits import LimitedWebClient, Limits
 

@@ -11,8 +11,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.domain.inspection import BotStanding, ChannelStanding, ChannelState, InspectionFailed
-from bot.ports import Clock
-from bot.ports.inspection import SlackInspection
+from bot.ports import Clock, SlackInspection
 from bot.slack.web_api.channels import own_channels
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
 from bot.slack.web_api.limits import DEFAULT_WAIT_SECONDS

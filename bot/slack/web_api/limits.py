@@ -13,9 +13,9 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
-from bot.ports import Store
-from bot.ports.measures import UNMEASURED, Measures
+from bot.ports import UNMEASURED, Measures
 from bot.slack.web_api.failures import FAILURES, LONGEST_SECONDS, read_failure
+from bot.store.transactions import Store, Transaction
 
 logger = logging.getLogger(__name__)
 
@@ -107,16 +107,19 @@ class SharedLimits(Limits):
 
     async def _exchange(self) -> Mapping[str, float]:
         told = dict(self._untold)
-        async with self._store.begin() as transaction:
-            for name, until in sorted(told.items()):
-                left = until - asyncio.get_running_loop().time()
-                if left > 0:
-                    await transaction.slack_limits.close(name, left)
-            closed = await transaction.slack_limits.closed()
+        now = asyncio.get_running_loop().time()
+        left = {name: until - now for name, until in sorted(told.items()) if until > now}
+        closed = await self._store.run(_exchange, left)
         self._untold = {
             name: until for name, until in self._untold.items() if told.get(name) != until
         }
         return closed
+
+
+def _exchange(transaction: Transaction, left: Mapping[str, float]) -> Mapping[str, float]:
+    for name, seconds in left.items():
+        transaction.slack_limits.close(name, seconds)
+    return transaction.slack_limits.closed()
 
 
 def _name(method: str, channel: str) -> str:

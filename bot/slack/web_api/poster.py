@@ -1,8 +1,7 @@
 """Posts to channels, at most one request a post, and finds a post again by its delivery id."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -24,6 +23,9 @@ from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_
 from bot.slack.web_api.recipients import Recipients
 
 METADATA_TYPE = "mqbot_delivery"
+MARK = "mq:"
+"""What the id of a message's first block begins with; the delivery's id follows."""
+
 CLOCK_ALLOWANCE = timedelta(hours=1)
 """How far around the time of an attempt its message is looked for, by Slack's clock.
 
@@ -53,13 +55,17 @@ SEARCHES = 1000
 class _Search:
     """How far the search for a post has come: the first of `places` is read next, from `cursor`.
 
-    None stands for the channel itself. `began` is by our clock.
+    None stands for the channel itself. `began` is by our clock. `seen`: the `ts` of each of our
+    messages read so far, by its delivery's id.
     """
 
     places: list[str | None]
     oldest: str
     latest: str
     began: datetime
+    since: datetime
+    until: datetime
+    seen: dict[str, str] = field(default_factory=dict)
     cursor: str | None = None
     is_continued: bool = False
 
@@ -106,6 +112,7 @@ class SlackPoster(ChannelPoster):
         self._without_buttons: set[tuple[str, str]] = set()
         self._app_id: str | None = None
         self._searches: dict[tuple[str, str, datetime, str | None], _Search] = {}
+        self._read_before: dict[tuple[str, str | None], _Search] = {}
         # How far Slack's clock was ahead of ours, and behind it, at most.
         self._ahead = self._behind = timedelta()
 
@@ -152,19 +159,26 @@ class SlackPoster(ChannelPoster):
 
     @override
     async def find(
-        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+        self,
+        channel_id: str,
+        delivery_id: str,
+        since: datetime,
+        thread_ts: str | None = None,
+        until: datetime | None = None,
     ) -> str | None:
         """Raises PostError when the history cannot be read; joins a public channel for that.
 
         History does not list replies, and a reply may have been posted to the channel instead.
         """
         channel_id = await self._directs.channel(channel_id)
+        if until is not None:
+            return await self._find_until(channel_id, delivery_id, since, thread_ts, until)
         key = (channel_id, delivery_id, since, thread_ts)
-        search = self._searches.pop(key, None) or self._search(since, thread_ts)
-        if (search.oldest, search.latest) != self._bounds(since):
-            search = self._search(since, thread_ts)
+        search = self._searches.pop(key, None)
+        if search is None or self._is_elsewhere(search):
+            search = self._search(since, since, *_places(thread_ts))
         try:
-            found = await self._read_on(channel_id, delivery_id, since, search)
+            found = await self._read_on(channel_id, delivery_id, search)
         except PostError as error:
             if str(error) != INVALID_CURSOR:
                 self._remember(key, search)
@@ -179,33 +193,69 @@ class SlackPoster(ChannelPoster):
             raise PostPostponed("history_read_early", retry_after=NEXT_PAGES_SECONDS)
         return None
 
-    async def _read_on(
-        self, channel_id: str, delivery_id: str, since: datetime, search: _Search
+    async def _find_until(
+        self,
+        channel_id: str,
+        delivery_id: str,
+        since: datetime,
+        thread_ts: str | None,
+        until: datetime,
     ) -> str | None:
-        for _ in range(PAGES):
+        """Each place is read once, whichever deliveries are looked for in it."""
+        for place in _places(thread_ts):
+            key = (channel_id, place)
+            search = self._read_before.get(key)
+            if (
+                search is None
+                or search.until != until
+                or search.since > since
+                or self._is_elsewhere(search)
+            ):
+                if len(self._read_before) >= SEARCHES:
+                    self._read_before.clear()
+                search = self._read_before[key] = self._search(since, until, place)
+            try:
+                await self._read_on(channel_id, None, search)
+            except PostError:
+                if search.cursor is not None:
+                    # The cursor may be what Slack refuses.
+                    self._read_before.pop(key, None)
+                raise
+            if search.places:
+                raise PostPostponed("history_goes_on", retry_after=NEXT_PAGES_SECONDS)
+            if delivery_id in search.seen:
+                return search.seen[delivery_id]
+        return None
+
+    async def _read_on(
+        self, channel_id: str, delivery_id: str | None, search: _Search
+    ) -> str | None:
+        """Read until the message is found; without `delivery_id`, all there is."""
+        for _ in range(PAGES if search.places else 0):
             page = await self._history(channel_id, search)
-            if (search.oldest, search.latest) != self._bounds(since):
+            if self._is_elsewhere(search):
                 # This answer shows that our clock is off: the message is elsewhere.
                 return None
-            found = await self._found(page, delivery_id)
-            if found is not None:
-                return found
+            await self._collect(page, search.seen)
+            if delivery_id in search.seen:
+                return search.seen[delivery_id]
             search.go_on(page)
             if not search.places:
                 break
         return None
 
-    def _bounds(self, since: datetime) -> tuple[str, str]:
+    def _is_elsewhere(self, search: _Search) -> bool:
+        """Whether Slack's clock is off by more than was known when the search began."""
+        return (search.oldest, search.latest) != self._bounds(search.since, search.until)
+
+    def _bounds(self, since: datetime, until: datetime) -> tuple[str, str]:
         oldest = since + self._behind - CLOCK_ALLOWANCE
-        latest = since + self._ahead + CLOCK_ALLOWANCE
+        latest = until + self._ahead + CLOCK_ALLOWANCE
         return f"{oldest.timestamp():.6f}", f"{latest.timestamp():.6f}"
 
-    def _search(self, since: datetime, thread_ts: str | None) -> _Search:
-        return _Search(
-            [None] if thread_ts is None else [None, thread_ts],
-            *self._bounds(since),
-            began=self._clock.now(),
-        )
+    def _search(self, since: datetime, until: datetime, *places: str | None) -> _Search:
+        bounds = self._bounds(since, until)
+        return _Search([*places], *bounds, began=self._clock.now(), since=since, until=until)
 
     def _remember(self, key: tuple[str, str, datetime, str | None], search: _Search) -> None:
         if len(self._searches) >= SEARCHES:
@@ -213,11 +263,11 @@ class SlackPoster(ChannelPoster):
         search.is_continued = True
         self._searches[key] = search
 
-    async def _found(self, page: Mapping[str, Any], delivery_id: str) -> str | None:
+    async def _collect(self, page: Mapping[str, Any], seen: dict[str, str]) -> None:
         for message in page.get("messages", []):
-            if _carries(message, delivery_id) and await self._is_ours(message):
-                return str(message["ts"])
-        return None
+            carried = _carried(message)
+            if carried and await self._is_ours(message):
+                seen |= dict.fromkeys(carried, str(message["ts"]))
 
     async def _is_ours(self, message: Mapping[str, Any]) -> bool:
         if message.get("bot_id") == self._bot_id or message.get("user") == self._user_id:
@@ -317,20 +367,22 @@ class SlackPoster(ChannelPoster):
         return answer.data if isinstance(answer.data, dict) else {}
 
 
-def _carries(message: Mapping[str, Any], delivery_id: str) -> bool:
+def _places(thread_ts: str | None) -> list[str | None]:
+    return [None] if thread_ts is None else [None, thread_ts]
+
+
+def _carried(message: Mapping[str, Any]) -> set[str]:
+    """The delivery's id, from wherever the message still has it."""
     payload = (message.get("metadata") or {}).get("event_payload") or {}
-    if payload.get("delivery_id") == delivery_id:
-        return True
     blocks = message.get("blocks") or [{}]
-    return bool(blocks[0].get("block_id") == _block_id(delivery_id))
+    block_id = str(blocks[0].get("block_id"))
+    marked = block_id.removeprefix(MARK) if block_id.startswith(MARK) else None
+    return {str(one) for one in (payload.get("delivery_id"), marked) if one}
 
 
 def _marked(message: Message, delivery_id: str) -> list[dict[str, Any]] | None:
     if not message.blocks:
         return None
     first, *rest = message.blocks
-    return [{**first, "block_id": _block_id(delivery_id)}, *(dict(block) for block in rest)]
-
-
-def _block_id(delivery_id: str) -> str:
-    return f"mq:{re.sub('[^0-9A-Za-z]', '', delivery_id)}"
+    marked = {**first, "block_id": f"{MARK}{delivery_id}"}
+    return [marked, *(dict(block) for block in rest)]

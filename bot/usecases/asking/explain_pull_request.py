@@ -14,7 +14,8 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.domain.surroundings import in_surroundings
 from bot.domain.whereabouts import Explanation, InBatch, InLine, NeverSeen, find
-from bot.ports import Clock, MergeQueue, Store
+from bot.ports import Clock, MergeQueue
+from bot.store.transactions import Store
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.newest_known import newest_known
 
@@ -72,10 +73,11 @@ class ExplainPullRequest:
     async def _stored(self, repository: RepositoryName, number: int) -> Sequence[EventRecord]:
         """What the bot itself has kept: not every type, but also when the log cannot be read."""
         since = self.clock.now() - LONGEST_LOOKBACK
-        async with self.store.begin() as transaction:
-            return await transaction.events.of_pull_requests(
+        return await self.store.read(
+            lambda transaction: transaction.events.of_pull_requests(
                 repository, [number], since=since, limit=EVENTS_READ
             )
+        )
 
     async def _seen(
         self, snapshot: Snapshot, number: int, queued: QueuedPullRequest | None
@@ -89,6 +91,7 @@ class ExplainPullRequest:
                 queued.author.login,
                 snapshot.read_at,
             )
-        async with self.store.begin() as transaction:
-            found = await transaction.pull_requests.get(snapshot.repository, [number])
+        found = await self.store.read(
+            lambda transaction: transaction.pull_requests.get(snapshot.repository, [number])
+        )
         return found.get(number)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.audit import AuditPage, AuditPlace, AuditRecord, AuditSelection
-from bot.ports import Store
+from bot.store.transactions import Store, Transaction
 
 PAGE = 10
 STREAMED = 500
@@ -27,8 +27,7 @@ class ShowAudit:
 
     async def newer(self, selection: AuditSelection, than: AuditPlace) -> AuditPage:
         ended = replace(selection, ends_only=True)
-        async with self.store.begin() as transaction:
-            found = await transaction.audit.oldest(ended, PAGE + 1, after=than)
+        found = await self.store.read(_after, ended, PAGE + 1, than)
         records = list(found[:PAGE])[::-1]
         return AuditPage(selection, records, has_newer=len(found) > PAGE, has_older=True)
 
@@ -36,8 +35,9 @@ class ShowAudit:
         self, selection: AuditSelection, than: AuditPlace | None
     ) -> tuple[Sequence[AuditRecord], bool]:
         ended = replace(selection, ends_only=True)
-        async with self.store.begin() as transaction:
-            found = await transaction.audit.newest(ended, PAGE + 1, before=than)
+        found = await self.store.read(
+            lambda transaction: transaction.audit.newest(ended, PAGE + 1, before=than)
+        )
         return found[:PAGE], len(found) > PAGE
 
 
@@ -48,10 +48,15 @@ async def every_record(store: Store, selection: AuditSelection) -> AsyncIterator
     """
     last: AuditPlace | None = None
     while True:
-        async with store.begin() as transaction:
-            found = await transaction.audit.oldest(selection, STREAMED, after=last)
+        found = await store.read(_after, selection, STREAMED, last)
         for record in found:
             yield record
         if len(found) < STREAMED:
             return
         last = found[-1].place
+
+
+def _after(
+    transaction: Transaction, selection: AuditSelection, limit: int, place: AuditPlace | None
+) -> Sequence[AuditRecord]:
+    return transaction.audit.oldest(selection, limit, after=place)

@@ -7,7 +7,8 @@ from bot.domain.branches import Branches
 from bot.domain.errors import about
 from bot.domain.log_pages import window_back
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue, Store
+from bot.ports import Clock, MergeQueue
+from bot.store.transactions import Store
 from bot.usecases.newest_known import newest_known
 
 

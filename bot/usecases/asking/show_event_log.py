@@ -10,7 +10,8 @@ from bot.domain.keeping import keep
 from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection, window_back
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
-from bot.ports import Clock, MergeQueue, Store
+from bot.ports import Clock, MergeQueue
+from bot.store.transactions import Store
 from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.newest_known import newest_known
 
@@ -71,8 +72,7 @@ class ShowEventLog:
             key=lambda record: (record.received_at, record.event_id),
         )
         numbers = {one.pull_request for one in records if one.pull_request is not None}
-        async with self.store.begin() as transaction:
-            seen = await linked_pull_requests(transaction, wanted.repository, numbers)
+        seen = await self.store.read(linked_pull_requests, wanted.repository, numbers)
         return LogPage(
             place,
             [in_surroundings(record, records) for record in reversed(records)],

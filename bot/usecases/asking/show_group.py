@@ -47,8 +47,9 @@ class ShowGroup:
 
         Raises StoreUnavailable.
         """
-        async with self.show_status.store.begin() as transaction:
-            in_force = await transaction.pauses.open(group.repositories)
+        in_force = await self.show_status.store.read(
+            lambda transaction: transaction.pauses.open(group.repositories)
+        )
         paused = {one.repository for one in in_force}
         ordered = sorted(group.repositories, key=lambda name: name not in paused)
         first = first if 0 <= first < len(ordered) else 0

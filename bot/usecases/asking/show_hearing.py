@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic
-from bot.ports import Store
+from bot.store.transactions import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,9 @@ class ShowHearing:
         self, repository: RepositoryName, branch: str | None
     ) -> Sequence[tuple[str, Sequence[Subscription]]]:
         """Each topic with the subscriptions that an event of it reaches; one for a channel."""
-        async with self.store.begin() as transaction:
-            found = await transaction.subscriptions.of_repository(repository)
+        found = await self.store.read(
+            lambda transaction: transaction.subscriptions.of_repository(repository)
+        )
         # The condition of a queue is that of all its branches.
         on = {topic: None if topic is Topic.HEALTH else branch for topic in Topic}
         return [(topic.value, _hearing(found, topic, on[topic])) for topic in Topic]

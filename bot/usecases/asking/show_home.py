@@ -1,14 +1,19 @@
 """Read all that the App Home tab tells."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.errors import MergeQueueError
+from bot.domain.event_log import LastPoll
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
+from bot.domain.outbox import OutboxSummary
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, OutboxSummary, Store
+from bot.domain.subscriptions import Subscription
+from bot.domain.timers import Timer
+from bot.ports import Clock
+from bot.store.transactions import Store, Transaction
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.choose_notices import about_people
 from bot.usecases.pausing.pause_timers import timers_of
@@ -44,11 +49,13 @@ class ShowHome:
         `logins`: whose pull requests are wanted. Raises StoreUnavailable.
         """
         first = max(min(first, len(repositories) - 1), 0) // SHOWN * SHOWN
-        async with self.store.begin() as transaction:
-            in_force = await transaction.pauses.open(repositories)
-            seen_in = await transaction.pull_requests.repositories_of(
-                logins, self.clock.now() - SEEN_LATELY
+        since = self.clock.now() - SEEN_LATELY
+        in_force, seen_in = await self.store.read(
+            lambda transaction: (
+                transaction.pauses.open(repositories),
+                transaction.pull_requests.repositories_of(logins, since),
             )
+        )
         paused = {one.repository for one in in_force}
         ordered = sorted(repositories, key=lambda name: name not in paused)
         part = first // READ * READ
@@ -59,20 +66,14 @@ class ShowHome:
         read = await asyncio.gather(*(self._read(name, gate) for name in names))
         by_place = by_need(read[: len(asked)])
         shown = by_place[first - part : first - part + SHOWN]
-        async with self.store.begin() as transaction:
-            polled = await transaction.polls.latest(asked)
-            subscriptions = await transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN + 1)
-            outbox = await transaction.outbox.summary()
-            running = await transaction.timers.running(repositories)
-            timed = {one.repository for one in running}
-            timers = await timers_of(transaction, await transaction.pauses.open(timed))
+        polled, subscriptions, health, timers = await self.store.read(_known, repositories, asked)
         return HomeState(
             queues=shown,
             first=first,
             total=len(repositories),
             polled={name: one.at for name, one in polled.items()},
             subscriptions=subscriptions,
-            health=_health(outbox),
+            health=health,
             read_at=self.clock.now(),
             timers=list(timers.values()),
             others=[one for one in read if one not in shown],
@@ -80,8 +81,7 @@ class ShowHome:
 
     async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:
         """What is particular to each person, by user id."""
-        async with self.store.begin() as transaction:
-            people = await about_people(transaction, may_pause)
+        people = await self.store.read(about_people, may_pause)
         return {one: Viewer(may, people[one]) for one, may in may_pause.items()}
 
     async def _read(self, repository: RepositoryName, gate: asyncio.Semaphore) -> ReadQueue:
@@ -90,6 +90,20 @@ class ShowHome:
                 return await self.show_status.run(repository)
             except MergeQueueError:
                 return repository
+
+
+def _known(
+    transaction: Transaction,
+    repositories: Sequence[RepositoryName],
+    shown: Sequence[RepositoryName],
+) -> tuple[Mapping[RepositoryName, LastPoll], Sequence[Subscription], Health, Mapping[int, Timer]]:
+    timed = {one.repository for one in transaction.timers.running(repositories)}
+    return (
+        transaction.polls.latest(shown),
+        transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN + 1),
+        _health(transaction.outbox.summary()),
+        timers_of(transaction, transaction.pauses.open(timed)),
+    )
 
 
 def _health(outbox: OutboxSummary) -> Health:

@@ -12,7 +12,8 @@ from bot.domain.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, ME
 from bot.domain.keeping import keep
 from bot.domain.queue_statistics import QueueStatistics, count, span_back, tells_too_little
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue, Store
+from bot.ports import Clock, MergeQueue
+from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.newest_known import newest_known
 

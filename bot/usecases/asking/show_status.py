@@ -13,7 +13,8 @@ from bot.domain.log_pages import LONGEST_LOOKBACK, window_back
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.ports import Clock, MergeQueue, Store
+from bot.ports import Clock, MergeQueue
+from bot.store.transactions import Store
 from bot.usecases.pausing.known_pause import know_pause
 
 logger = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ class ShowStatus:
         try:
             return await self.merge_queue.current_pause(repository), True
         except PauseNotOffered:
-            async with self.store.begin() as transaction:
-                for told in await transaction.pauses.open([repository]):
-                    return Pause(reason=told.stored_reason, paused_at=told.paused_at), True
+            known = await self.store.read(lambda transaction: transaction.pauses.open([repository]))
+            for told in known:
+                return Pause(reason=told.stored_reason, paused_at=told.paused_at), True
             return None, False

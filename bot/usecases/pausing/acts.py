@@ -1,12 +1,12 @@
 """What every act on a queue leaves behind: its audit records and the posts that tell of it."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.channels import ChannelAccess
 from bot.domain.errors import (
     MergeQueueError,
@@ -14,16 +14,22 @@ from bot.domain.errors import (
     PermissionDenied,
     QueueBusy,
 )
-from bot.domain.pauses import Told
+from bot.domain.pause_records import NEAR
+from bot.domain.pauses import Told, carried_out
 from bot.domain.permissions import right_of
+from bot.domain.queue import Pause
+from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
-from bot.ports import ChannelDirectory, Clock, Nudge, Store, Transaction
+from bot.ports import ChannelDirectory, Clock, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.group_marks import (
     mark_begun,
     mark_done,
     mark_refused,
+    tell_together,
 )
+from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.pause_timers import set_timer
 from bot.usecases.pausing.tell_acts import announce
 from bot.usecases.pausing.turns import Turns
@@ -61,8 +67,7 @@ class ActLog:
         except PermissionDenied as denied:
             detail = f"{denied} (and {len(others):,} more repositories)" if others else str(denied)
             refused = replace(act, result=ActResult.REFUSED, detail=detail)
-            async with self.store.begin() as transaction:
-                await transaction.audit.add(refused)
+            await self.store.run(lambda transaction: transaction.audit.add(refused))
             raise
 
     @asynccontextmanager
@@ -83,23 +88,16 @@ class ActLog:
         unchanged = replace(
             act, at=self.clock.now(), result=ActResult.UNCHANGED, detail=detail[:500]
         )
-        async with self.store.begin() as transaction:
-            return await transaction.audit.add(unchanged)
+        return await self.store.run(lambda transaction: transaction.audit.add(unchanged))
 
     async def start(self, act: AuditRecord) -> AuditRecord:
-        async with self.store.begin() as transaction:
-            record_id = await transaction.audit.add(act)
-            await mark_begun(transaction, act)
-        return replace(act, record_id=record_id)
+        return replace(act, record_id=await self.store.run(_begin_act, act))
 
     async def succeed(self, started: AuditRecord) -> Told:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
         done = _end(replace(started, at=self.clock.now()), ActResult.DONE)
         here = await self.here(started.channel_id)
-        async with self.store.begin() as transaction:
-            record = await end_act(transaction, done)
-            await mark_done(transaction, replace(record, paused_at=done.paused_at))
-            await announce(transaction, record, here, self.clock.now(), paused_at=started.paused_at)
+        record = await self.store.run(_succeed, done, here, self.clock.now())
         logger.info(
             "act done",
             extra={
@@ -122,11 +120,15 @@ class ActLog:
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
         """Store an end that nobody but the actor is told of; return the id of the record."""
         ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
-        async with self.store.begin() as transaction:
-            record_id = await transaction.audit.add(ended)
-            if result is ActResult.REFUSED:
-                await mark_refused(transaction, ended)
-        return record_id
+        return await self.store.run(_end_untold, ended)
+
+    async def settle(self, repository: RepositoryName, pause: Pause) -> None:
+        """Give the act that made the pause in force its end, timer and posts if it has none yet.
+
+        For whoever has the turn for the repository: nobody is about to store them.
+        """
+        if await self.store.run(_settle_cut_off, repository, pause, self.clock.now()):
+            self.nudge()
 
     async def here(self, channel_id: str | None) -> list[str]:
         """The actor's channel, when the bot can post there."""
@@ -140,22 +142,44 @@ def _end(started: AuditRecord, result: ActResult) -> AuditRecord:
     return replace(started, result=result, act_id=started.record_id, record_id=0)
 
 
-async def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
+def _begin_act(transaction: Transaction, act: AuditRecord) -> int:
+    record_id = transaction.audit.add(act)
+    mark_begun(transaction, act)
+    return record_id
+
+
+def _succeed(
+    transaction: Transaction, done: AuditRecord, here: list[str], now: datetime
+) -> AuditRecord:
+    record = end_act(transaction, done)
+    mark_done(transaction, replace(record, paused_at=done.paused_at))
+    announce(transaction, record, here, now, paused_at=done.paused_at)
+    return record
+
+
+def _end_untold(transaction: Transaction, ended: AuditRecord) -> int:
+    record_id = transaction.audit.add(ended)
+    if ended.result is ActResult.REFUSED:
+        mark_refused(transaction, ended)
+    return record_id
+
+
+def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
     """Store the end of an act, once.
 
     When the event log told of the act first, its end is there already and is returned: the
     posts about it are the same deliveries then, not new ones.
     """
-    records = await transaction.audit.since(done.repository, done.at - ACT_MEMORY)
+    records = transaction.audit.since(done.repository, done.at - ACT_MEMORY)
     for record in records:
         if record.act_id == done.act_id and record.result is ActResult.DONE:
             return record
-    record_id = await transaction.audit.add(done)
-    await set_timer(transaction, done)
+    record_id = transaction.audit.add(done)
+    set_timer(transaction, done)
     return replace(done, record_id=record_id)
 
 
-async def settle_act(
+def settle_act(
     transaction: Transaction, act: AuditRecord, paused_at: datetime | None, detail: str
 ) -> AuditRecord:
     """Store the end of an act that was cut off although the service had carried it out.
@@ -163,4 +187,34 @@ async def settle_act(
     `paused_at` is the time of the pause that it made, None when it ended one.
     """
     done = replace(_end(act, ActResult.DONE), paused_at=paused_at, detail=detail)
-    return await end_act(transaction, done)
+    return end_act(transaction, done)
+
+
+def settle_pause(transaction: Transaction, act: AuditRecord, pause: Pause, now: datetime) -> None:
+    """The service has carried out an act that was cut off: it gets its end, its timer and posts."""
+    done = settle_act(transaction, act, pause.paused_at, "known from the pause in force")
+    here = {done.channel_id} if done.channel_id is not None else set()
+    announce(transaction, done, here, now, paused_at=pause.paused_at)
+    group_act = group_act_of(transaction, done)
+    if group_act is not None and group_act.ended_at is not None:
+        tell_together(transaction, group_act, now)
+
+
+def made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
+    """The act of this bot whose reason the service holds, though its answer may have been lost."""
+    made = [
+        act
+        for act in carried_out(acts)
+        if act.action is Action.PAUSE and act.stored_reason == pause.reason
+    ]
+    return made[-1] if made else None
+
+
+def _settle_cut_off(
+    transaction: Transaction, repository: RepositoryName, pause: Pause, now: datetime
+) -> bool:
+    act = made_by(pause, transaction.audit.since(repository, min(now, pause.paused_at) - NEAR))
+    if act is None or act.result is not ActResult.STARTED:
+        return False
+    settle_pause(transaction, act, pause, now)
+    return True

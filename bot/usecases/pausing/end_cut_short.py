@@ -2,20 +2,19 @@
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Origin
-from bot.domain.deliveries import NewDelivery
 from bot.domain.errors import BotError
 from bot.domain.group_acts import EVERY_ACT, GO_ON_WITHIN, GroupAct
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.group_marks import as_known, subject_of
 from bot.usecases.pausing.group_work import GroupWork, Report, turn_of, unheard
 from bot.usecases.pausing.turns import LEASE
 from bot.usecases.tasks import Tasks
+from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
 
@@ -41,9 +40,9 @@ class EndCutShort:
     async def run(self) -> None:
         """Start on what was cut off; it ends on its own. Raises StoreError."""
         acts = self.work.acts
-        async with acts.store.begin() as transaction:
-            # One that was begun just now may not have its turn yet.
-            found = await transaction.group_acts.unended(acts.clock.now() - LEASE)
+        # One that was begun just now may not have its turn yet.
+        before = acts.clock.now() - LEASE
+        found = await acts.store.run(lambda transaction: transaction.group_acts.unended(before))
         for act in found:
             if turn_of(act) not in acts.turns.going:
                 self.tasks.start(self._guarded(act), turn_of(act))
@@ -66,9 +65,7 @@ class EndCutShort:
 
     async def _go_on(self, act: GroupAct) -> None:
         clock, store = self.work.acts.clock, self.work.acts.store
-        async with store.begin() as transaction:
-            known = await as_known(transaction, act)
-            latest = await transaction.group_acts.latest(act.group, EVERY_ACT)
+        known, latest = await store.run(_look_up, act)
         is_latest = latest is not None and latest.group_act_id == act.group_act_id
         is_recent = clock.now() - act.at < GO_ON_WITHIN
         # What is left of timers they lift by themselves.
@@ -81,16 +78,20 @@ class EndCutShort:
         is_told = act.origin is Origin.TIMER or now - act.at >= STILL_NEWS
         if ended.ended_at is None or is_told:
             return
-        async with store.begin() as transaction:
-            await _tell_actor(transaction, ended, now)
+        await store.run(_tell_actor, ended, now)
         self.work.acts.nudge()
 
 
-async def _tell_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:
+def _look_up(transaction: Transaction, act: GroupAct) -> tuple[GroupAct, GroupAct | None]:
+    """What is known of the act, and the latest on its group."""
+    return as_known(transaction, act), transaction.group_acts.latest(act.group, EVERY_ACT)
+
+
+def _tell_actor(transaction: Transaction, ended: GroupAct, now: datetime) -> None:
     """Alone: what only the actor saw may say for ever that it goes on, with nothing to press."""
     is_told_here = ended.has_changed and ended.channel_id in ended.told_together
     if is_told_here and not ended.left_to_try:
         return
-    await transaction.outbox.add(
-        [NewDelivery(uuid.uuid4().hex, ended.actor.user_id, subject_of(ended), now, urgent=True)]
+    tell_urgently(
+        transaction, subject_of(ended), [ended.actor.user_id], now, identity=ended.identity
     )

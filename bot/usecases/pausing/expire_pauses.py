@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -10,9 +10,10 @@ from bot.domain.clock_jumps import ClockJumps
 from bot.domain.errors import BotError
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
-from bot.ports import Clock, Nudge, Store, Transaction
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.job_lease import JobLease
-from bot.usecases.pausing.lift_group import LiftGroup, parties
+from bot.usecases.pausing.lift_group import LiftGroup, Party, parties
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.tasks import Tasks
 
@@ -63,15 +64,9 @@ class ExpirePauses:
         """Start what is due; it ends on its own. Raises StoreError."""
         now = self.clock.now()
         jump = self.jumps.since_last(now, self.clock.monotonic())
-        async with self.store.begin() as transaction:
-            if jump:
-                await self._move(transaction, jump)
-            due = await self._due(transaction, now)
-            if not due:
-                return
-            if await self.lease.take(transaction, now) is None:
-                return
-            together, alone = await parties(transaction, due)
+        if jump:
+            await self._move(jump)
+        together, alone = await self.store.run(self._take_due, now, frozenset(self.under_way))
         for party in together:
             moved = self._moved(party.timers[0], party.timers[0].lifts_at)
             self._start(party.timers, self.lift_group.run(party, self.lease, moved))
@@ -86,9 +81,11 @@ class ExpirePauses:
         """Give the lease back, if it is ours."""
         await self.lease.release(self.store, self.clock.now())
 
-    async def _move(self, transaction: Transaction, jump: timedelta) -> None:
+    async def _move(self, jump: timedelta) -> None:
         """Of all that run, those that were set for a length end as much later by the new time."""
-        running = await transaction.timers.due(FAR_FUTURE, AT_ONCE)
+        running = await self.store.run(
+            lambda transaction: transaction.timers.due(FAR_FUTURE, AT_ONCE)
+        )
         moved = {
             (timer.repository, timer.paused_at, at): self._moved(timer, at) + jump
             for timer in running
@@ -101,15 +98,21 @@ class ExpirePauses:
     def _moved(self, timer: Timer, at: datetime) -> timedelta:
         return self.moved.get((timer.repository, timer.paused_at, at), timedelta())
 
-    async def _due(self, transaction: Transaction, now: datetime) -> Sequence[Timer]:
+    def _take_due(
+        self, transaction: Transaction, now: datetime, under_way: Collection[_Key]
+    ) -> tuple[Sequence[Party], Sequence[Timer]]:
+        """Those that act together, and alone; none while another process lifts."""
         earliest = min(self.moved.values(), default=timedelta())
-        found = await transaction.timers.due(now - min(earliest, timedelta()), AT_ONCE)
-        return [
+        found = transaction.timers.due(now - min(earliest, timedelta()), AT_ONCE)
+        due = [
             timer
             for timer in found
             if timer.due_at + self._moved(timer, timer.due_at) <= now
-            and _key(timer) not in self.under_way
+            and _key(timer) not in under_way
         ]
+        if not due or self.lease.take(transaction, now) is None:
+            return [], []
+        return parties(transaction, due)
 
     def _start(self, timers: Iterable[Timer], work: Awaitable[object]) -> None:
         keys = {_key(timer) for timer in timers}

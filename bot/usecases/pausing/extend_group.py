@@ -97,8 +97,7 @@ class ExtendGroup:
 
     async def _left(self, group: Group) -> dict[RepositoryName, PauseRecord]:
         """What was paused for the group and is in force, as far as the bot has heard."""
-        async with self.work.acts.store.begin() as transaction:
-            held = await held_in_force(transaction, group.name)
+        held = await self.work.acts.store.run(held_in_force, group.name)
         in_order = dict.fromkeys([*group.repositories, *held])
         return {name: held[name] for name in in_order if name in held}
 
@@ -108,6 +107,5 @@ class ExtendGroup:
         if not isinstance(lasting, For):
             zone = await self.work.acts.check.zone(actor)
             return lifts_at(lasting, now, zone)
-        async with self.work.acts.store.begin() as transaction:
-            ends = await ends_of(transaction, left)
+        ends = await self.work.acts.store.run(ends_of, left)
         return extended(max(ends.times, default=None), now, lasting.length)

@@ -12,7 +12,8 @@ from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherEnd, Othe
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer, extended
-from bot.ports import MergeQueue, Transaction
+from bot.ports import MergeQueue
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_cards import touch_group
 from bot.usecases.pausing.known_pause import know_pause
@@ -85,33 +86,16 @@ class ExtendPause:
     async def _extend(self, request: ExtendRequest, known: KnownPause) -> Extended:
         now = self.acts.clock.now()
         end = request.part_of.lifts_at if request.part_of is not None else None
-        if end is None and not isinstance(request.lasting, For):
+        if end is None and isinstance(request.lasting, For):
+            end = extended(known.lifts_at, now, request.lasting.length)
+        elif end is None:
             zone = await self.acts.check.zone(request.actor)
             end = lifts_at(request.lasting, now, zone)
         here = await self.acts.here(request.channel_id)
-        async with self.acts.store.begin() as transaction:
-            # Pauses before timers and cards, and cards before lines, as whoever else tells of one.
-            pause = await find_pause(transaction, request.repository, known.pause.paused_at)
-            before = await transaction.timers.locked(request.repository, known.pause.paused_at)
-            if end is None and isinstance(request.lasting, For):
-                end = extended(known.lifts_at, now, request.lasting.length)
-            act = self._act(request, known, end)
-            record_id = await transaction.audit.add(act)
-            await transaction.timers.save(_timer(act, known, before))
-            if pause is not None:
-                await touch_pause(transaction, pause, now)
-                await touch_group(transaction, pause, now)
-            await self._announce(transaction, act, record_id, here)
+        act = self._act(request, known, end)
+        await self.acts.store.run(_store_extension, act, known, here)
         self.acts.nudge()
         return Extended(Told(act, posted_here=bool(here)))
-
-    async def _announce(
-        self, transaction: Transaction, act: AuditRecord, record_id: int, here: list[str]
-    ) -> None:
-        together = await told_together(transaction, act)
-        hearing = {*here, *await hearing_pauses(transaction, act.repository)}.difference(together)
-        subject = Subject(SubjectKind.ACT, act.repository, record_id)
-        await tell_urgently(transaction, subject, hearing, act.at)
 
     def _act(
         self,
@@ -133,6 +117,23 @@ class ExtendPause:
             lifts_at=end,
         )
         return as_part(record, request.part_of)
+
+
+def _store_extension(
+    transaction: Transaction, act: AuditRecord, known: KnownPause, here: list[str]
+) -> None:
+    # Pauses before timers and cards, and cards before lines, as whoever else tells of one.
+    pause = find_pause(transaction, act.repository, known.pause.paused_at)
+    before = transaction.timers.locked(act.repository, known.pause.paused_at)
+    record_id = transaction.audit.add(act)
+    transaction.timers.save(_timer(act, known, before))
+    if pause is not None:
+        touch_pause(transaction, pause, act.at)
+        touch_group(transaction, pause, act.at)
+    together = told_together(transaction, act)
+    hearing = {*here, *hearing_pauses(transaction, act.repository)}.difference(together)
+    subject = Subject(SubjectKind.ACT, act.repository, record_id)
+    tell_urgently(transaction, subject, hearing, act.at, identity=act.identity)
 
 
 def _timer(act: AuditRecord, known: KnownPause, before: Timer | None) -> Timer:

@@ -11,30 +11,30 @@ from bot.domain.group_acts import (
     HeldPause,
     RepositoryResult,
 )
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.group_cards import group_card_of, open_group_cards
 
 
-async def mark_begun(transaction: Transaction, started: AuditRecord) -> None:
+def mark_begun(transaction: Transaction, started: AuditRecord) -> None:
     """From now on the repository counts as held: the service may pause it before we hear so."""
     if started.group is not None and started.action is Action.PAUSE:
-        await transaction.group_acts.hold(_held(started))
+        transaction.group_acts.hold(_held(started))
 
 
-async def mark_done(transaction: Transaction, done: AuditRecord) -> None:
+def mark_done(transaction: Transaction, done: AuditRecord) -> None:
     """What was paused is held by its time, what was unpaused is held no longer."""
     if done.group is None:
         return
     if done.action is Action.PAUSE:
-        await transaction.group_acts.hold(_held(done))
+        transaction.group_acts.hold(_held(done))
     elif done.action is Action.UNPAUSE:
-        await transaction.group_acts.let_go(done.group, done.repository)
+        transaction.group_acts.let_go(done.group, done.repository)
 
 
-async def mark_refused(transaction: Transaction, ended: AuditRecord) -> None:
+def mark_refused(transaction: Transaction, ended: AuditRecord) -> None:
     """A pause that the service certainly did not make is not held."""
     if ended.group is not None and ended.action is Action.PAUSE:
-        await transaction.group_acts.let_go(ended.group, ended.repository)
+        transaction.group_acts.let_go(ended.group, ended.repository)
 
 
 def _held(act: AuditRecord) -> HeldPause:
@@ -53,16 +53,16 @@ def subject_of(group_act: GroupAct) -> Subject:
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
 
 
-async def tell_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
+def tell_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
     """Give every channel that hears of an act on a group its one message, which is edited since."""
-    await open_group_cards(transaction, act)
+    open_group_cards(transaction, act)
     is_over = act.ended_at is not None and act.action is not Action.PAUSE
-    await transaction.cards.touch(group_card_of(act), due_at=now, closed=is_over)
+    transaction.cards.touch(group_card_of(act), due_at=now, closed=is_over)
 
 
-async def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
+def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
     """Its results so far, with all that is on record as done, also where the answer was lost."""
-    records = await transaction.audit.of_group_act(act.group_act_id, act.at)
+    records = transaction.audit.of_group_act(act.group_act_id, act.at)
     done = {one.repository for one in records if one.result is ActResult.DONE}
     if act.action is Action.UNPAUSE:
         # It was asked for, and the queue runs.

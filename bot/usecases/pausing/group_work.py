@@ -20,7 +20,7 @@ from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
 from bot.domain.subscriptions import Topic, channels_hearing
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.group_marks import as_known, tell_together
 
@@ -109,8 +109,9 @@ class GroupWork:
         self, request: GroupRequest, actions: Collection[Action]
     ) -> GroupAct | SinceThen:
         """The act whose rest is asked for, as long as it is the last of `actions` on the group."""
-        async with self.acts.store.begin() as transaction:
-            latest = await transaction.group_acts.latest(request.group.name, actions)
+        latest = await self.acts.store.run(
+            lambda transaction: transaction.group_acts.latest(request.group.name, actions)
+        )
         if latest is None or latest.group_act_id != request.again or not latest.left_to_try:
             return SinceThen(latest)
         return latest
@@ -120,27 +121,19 @@ class GroupWork:
     ) -> GroupAct:
         """Store that it begins, and who will hear of it in one post."""
         here = await self.acts.here(request.channel_id)
-        async with self.acts.store.begin() as transaction:
-            hearing = await _hearing_several(transaction, repositories)
-            if action is not Action.PAUSE:
-                hearing |= await _told_of_pausing(transaction, request.group)
-            if request.again is not None:
-                begun = await transaction.group_acts.get([request.again])
-                hearing |= begun[request.again].told_together
-            act = GroupAct(
-                group=request.group.name,
-                action=action,
-                at=self.acts.clock.now(),
-                actor=request.actor,
-                origin=request.origin,
-                repositories=tuple(repositories),
-                channel_id=request.channel_id,
-                asked=request.asked,
-                told_together=frozenset(here) | hearing,
-                lifts_at=request.lifts_at,
-            )
-            group_act_id = await transaction.group_acts.add(act)
-        return replace(act, group_act_id=group_act_id)
+        act = GroupAct(
+            group=request.group.name,
+            action=action,
+            at=self.acts.clock.now(),
+            actor=request.actor,
+            origin=request.origin,
+            repositories=tuple(repositories),
+            channel_id=request.channel_id,
+            asked=request.asked,
+            told_together=frozenset(here),
+            lifts_at=request.lifts_at,
+        )
+        return await self.acts.store.run(_begin, act, request.again)
 
     async def run(self, act: GroupAct, work: Work, report: Report) -> GroupAct:
         """Act on each repository that has no result yet, and end the act.
@@ -190,14 +183,11 @@ class GroupWork:
             except TimeoutError:
                 if len(done) > told:
                     told = len(done)
-                    await self._store_progress(replace(act, results=tuple(done)))
+                    await self._store_so_far(replace(act, results=tuple(done)))
 
-    async def _store_progress(self, so_far: GroupAct) -> None:
+    async def _store_so_far(self, so_far: GroupAct) -> None:
         try:
-            async with self.acts.store.begin() as transaction:
-                await transaction.group_acts.progress(so_far.group_act_id, so_far.results)
-                if so_far.has_changed:
-                    await tell_together(transaction, so_far, self.acts.clock.now())
+            await self.acts.store.run(_store_progress, so_far, self.acts.clock.now())
         except StoreError:
             # The act goes on; the next progress, or its end, says more.
             logger.warning("progress not stored", extra={"action": "progress_not_stored"})
@@ -205,16 +195,7 @@ class GroupWork:
 
     async def end(self, act: GroupAct) -> GroupAct:
         """Store how it ended, once, with the message that tells of it."""
-        now = self.acts.clock.now()
-        async with self.acts.store.begin() as transaction:
-            found = await transaction.group_acts.locked(act.group_act_id)
-            if found is not None and found.ended_at is not None:
-                return found
-            known = await as_known(transaction, act)
-            ended = replace(known, results=in_order(act.repositories, known.results), ended_at=now)
-            await transaction.group_acts.end(act.group_act_id, ended.results, now)
-            if ended.has_changed:
-                await tell_together(transaction, ended, now)
+        ended = await self.acts.store.run(_end, act, self.acts.clock.now())
         self.acts.nudge()
         return ended
 
@@ -228,21 +209,50 @@ def turn_of(act: GroupAct) -> str:
     return f"group {act.group_act_id}"
 
 
-async def _hearing_several(
+def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupAct:
+    """`again` is the act whose rest this one tries again."""
+    hearing = act.told_together | _hearing_several(transaction, act.repositories)
+    if act.action is not Action.PAUSE:
+        hearing |= _told_of_pausing(transaction, act.group)
+    if again is not None:
+        hearing |= transaction.group_acts.get([again])[again].told_together
+    begun = replace(act, told_together=hearing)
+    return replace(begun, group_act_id=transaction.group_acts.add(begun))
+
+
+def _store_progress(transaction: Transaction, so_far: GroupAct, now: datetime) -> None:
+    transaction.group_acts.progress(so_far.group_act_id, so_far.results)
+    if so_far.has_changed:
+        tell_together(transaction, so_far, now)
+
+
+def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
+    found = transaction.group_acts.locked(act.group_act_id)
+    if found is not None and found.ended_at is not None:
+        return found
+    known = as_known(transaction, act)
+    ended = replace(known, results=in_order(act.repositories, known.results), ended_at=now)
+    transaction.group_acts.end(act.group_act_id, ended.results, now)
+    if ended.has_changed:
+        tell_together(transaction, ended, now)
+    return ended
+
+
+def _hearing_several(
     transaction: Transaction, repositories: Collection[RepositoryName]
 ) -> frozenset[str]:
     """The channels that hear of pauses of more than one of these."""
     heard: Counter[str] = Counter()
-    subscribed = await transaction.subscriptions.of_repositories(repositories)
+    subscribed = transaction.subscriptions.of_repositories(repositories)
     for subscriptions in subscribed.values():
         heard.update(channels_hearing(subscriptions, Topic.PAUSE))
     return frozenset(channel_id for channel_id, times in heard.items() if times > 1)
 
 
-async def _told_of_pausing(transaction: Transaction, group: Group) -> frozenset[str]:
+def _told_of_pausing(transaction: Transaction, group: str) -> frozenset[str]:
     """Where a card shows what is paused for the group."""
-    held = await transaction.group_acts.held(group.name)
-    acts = await transaction.group_acts.get({one.group_act_id for one in held})
+    held = transaction.group_acts.held(group)
+    acts = transaction.group_acts.get({one.group_act_id for one in held})
     return frozenset(channel_id for act in acts.values() for channel_id in act.told_together)
 
 

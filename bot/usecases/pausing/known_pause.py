@@ -1,11 +1,14 @@
 """Who made the pause that is in force, when it was made through this bot, and when it ends."""
 
+from collections.abc import Sequence
+
 from bot.domain.audit import Action, AuditRecord
-from bot.domain.pause_records import NEAR, Sighting, same_pause
+from bot.domain.pause_records import NEAR, PauseRecord, Sighting, same_pause
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, same_moment
-from bot.ports import Store
+from bot.domain.timers import Timer
+from bot.store.transactions import Store, Transaction
 from bot.usecases.pausing.acts import FROM_LOG
 
 LOOKED_AT = 5
@@ -21,10 +24,7 @@ async def know_pause(
     """
     if pause is None:
         return None
-    async with store.begin() as transaction:
-        acts = await transaction.audit.latest(repository, Action.PAUSE, LOOKED_AT)
-        open_pauses = await transaction.pauses.open([repository])
-        timers = await transaction.timers.running([repository])
+    acts, open_pauses, timers = await store.run(_on_record, repository)
     if not pause.is_dated:
         told = (one.paused_at for one in open_pauses if one.stored_reason == pause.reason)
         pause = pause.model_copy(update={"paused_at": next(told, pause.paused_at)})
@@ -41,6 +41,17 @@ async def know_pause(
         credited.name if credited is not None else None,
         timer.lifts_at if timer is not None else None,
         timer is not None and timer.is_overdue,
+    )
+
+
+def _on_record(
+    transaction: Transaction, repository: RepositoryName
+) -> tuple[Sequence[AuditRecord], Sequence[PauseRecord], Sequence[Timer]]:
+    """The latest acts of pausing, the open pauses, and the timers that run."""
+    return (
+        transaction.audit.latest(repository, Action.PAUSE, LOOKED_AT),
+        transaction.pauses.open([repository]),
+        transaction.timers.running([repository]),
     )
 
 

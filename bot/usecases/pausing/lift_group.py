@@ -14,7 +14,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.service_answers import answer_of
 from bot.domain.snapshots import same_moment
 from bot.domain.timers import Timer
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, unheard
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
@@ -32,11 +32,11 @@ class Party:
     group_act_id: int
 
 
-async def parties(
+def parties(
     transaction: Transaction, due: Sequence[Timer]
 ) -> tuple[Sequence[Party], Sequence[Timer]]:
     """The timers that act together, and those that act alone."""
-    held = await transaction.group_acts.holding([timer.repository for timer in due])
+    held = transaction.group_acts.holding([timer.repository for timer in due])
     by_act: dict[tuple[str, int, str], list[Timer]] = defaultdict(list)
     alone: list[Timer] = []
     for timer in due:
@@ -111,5 +111,8 @@ class LiftGroup:
 
     async def _let_go(self, party: Party, timer: Timer) -> None:
         """Not what somebody has paused for the group since."""
-        async with self.work.acts.store.begin() as transaction:
-            await transaction.group_acts.let_go(party.group, timer.repository, party.group_act_id)
+        await self.work.acts.store.run(
+            lambda transaction: transaction.group_acts.let_go(
+                party.group, timer.repository, party.group_act_id
+            )
+        )

@@ -3,16 +3,18 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.audit import Actor, Origin
 from bot.domain.backoff import retry_delay
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.group_acts import GroupAct
+from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.timers import Timer, TimerState
-from bot.ports import Clock, Store, Transaction
+from bot.ports import Clock
+from bot.store.transactions import Store, Transaction
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.overdue_pauses import tell_overdue
 from bot.usecases.pausing.pause_cards import find_pause
@@ -73,26 +75,7 @@ class LiftPause:
             return Postponed(error)
         if isinstance(outcome, LiftsLater):
             return outcome
-        async with self.store.begin() as transaction:
-            await lease.take(transaction, self.clock.now())
-            # Pauses before timers, as whoever else ends both.
-            pause = await find_pause(transaction, timer.repository, timer.paused_at)
-            if not await _is_still_set(transaction, timer):
-                # The turn was over: what somebody else asks for from then on is not undone.
-                return outcome
-            match outcome:
-                case Unpaused():
-                    await transaction.timers.save(replace(timer, state=TimerState.FIRED))
-                case NotPaused():
-                    # The service may be wrong for a while. The timer ends with the pause's record.
-                    is_open = pause is not None and pause.is_open
-                    again = replace(timer, due_at=self.clock.now() + LOOK_AGAIN)
-                    over = replace(timer, state=TimerState.VOID)
-                    await transaction.timers.save(again if is_open else over)
-                case OtherPause(record_id=record_id):
-                    await transaction.timers.save(replace(timer, state=TimerState.VOID))
-                    if record_id:
-                        await self._tell_void(transaction, timer, record_id)
+        await self.store.run(_settle, timer, lease, outcome, self.clock.now())
         return outcome
 
     async def _later(
@@ -102,15 +85,8 @@ class LiftPause:
         wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
         now = self.clock.now()
         later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
-        async with self.store.begin() as transaction:
-            await lease.take(transaction, now)
-            # Pauses before timers, as whoever else ends both.
-            pause = await find_pause(transaction, timer.repository, timer.paused_at)
-            if not await _is_still_set(transaction, timer):
-                return
-            await transaction.timers.save(later)
-            if not timer.failures and pause is not None:
-                await tell_overdue(transaction, pause, now)
+        if not await self.store.run(_postpone, timer, later, lease, now):
+            return
         logger.warning(
             "a timed pause could not be lifted yet",
             extra={
@@ -121,15 +97,52 @@ class LiftPause:
             },
         )
 
-    async def _tell_void(self, transaction: Transaction, timer: Timer, record_id: int) -> None:
-        """In the channel where it was set: somebody else's pause stays."""
-        if timer.channel_id is None:
-            return
-        subject = Subject(SubjectKind.ACT, timer.repository, record_id)
-        await tell_urgently(transaction, subject, [timer.channel_id], self.clock.now())
+
+def _settle(
+    transaction: Transaction, timer: Timer, lease: JobLease, outcome: UnpauseOutcome, now: datetime
+) -> None:
+    lease.take(transaction, now)
+    pause, is_still_set = _held(transaction, timer)
+    if not is_still_set:
+        # The turn was over: what somebody else asks for from then on is not undone.
+        return
+    match outcome:
+        case Unpaused():
+            transaction.timers.save(replace(timer, state=TimerState.FIRED))
+        case NotPaused() if pause is not None and pause.is_open:
+            # The service may be wrong for a while. The timer ends with the pause's record.
+            transaction.timers.save(replace(timer, due_at=now + LOOK_AGAIN))
+        case NotPaused():
+            transaction.timers.save(replace(timer, state=TimerState.VOID))
+        case OtherPause(record_id=record_id):
+            transaction.timers.save(replace(timer, state=TimerState.VOID))
+            if record_id and timer.channel_id is not None:
+                # Where it was set, people hear that somebody else's pause stays.
+                subject = Subject(SubjectKind.ACT, timer.repository, record_id)
+                identity = f"{timer.paused_at.isoformat()} stays at {timer.lifts_at.isoformat()}"
+                tell_urgently(transaction, subject, [timer.channel_id], now, identity=identity)
 
 
-async def _is_still_set(transaction: Transaction, timer: Timer) -> bool:
-    """Until the transaction ends nobody gives the pause another end."""
-    stored = await transaction.timers.locked(timer.repository, timer.paused_at)
-    return stored is not None and stored.is_still(timer)
+def _postpone(
+    transaction: Transaction, timer: Timer, later: Timer, lease: JobLease, now: datetime
+) -> bool:
+    """Whether it is tried again: nobody has changed its time meanwhile."""
+    lease.take(transaction, now)
+    pause, is_still_set = _held(transaction, timer)
+    if not is_still_set:
+        return False
+    transaction.timers.save(later)
+    if not timer.failures and pause is not None:
+        tell_overdue(transaction, pause, now)
+    return True
+
+
+def _held(transaction: Transaction, timer: Timer) -> tuple[PauseRecord | None, bool]:
+    """Its pause, if it is known, and whether the timer is still the one that is set for it.
+
+    Until the transaction ends nobody gives the pause another end.
+    """
+    # Pauses before timers, as whoever else ends both.
+    pause = find_pause(transaction, timer.repository, timer.paused_at)
+    stored = transaction.timers.locked(timer.repository, timer.paused_at)
+    return pause, stored is not None and stored.is_still(timer)

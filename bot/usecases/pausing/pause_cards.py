@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from bot.domain.cards import CardKind, CardName
 from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.open_card import open_cards
 
 LOOKED_BACK = timedelta(days=1)
@@ -18,37 +18,44 @@ def card_of(record: PauseRecord) -> CardName:
     return CardName(CardKind.PAUSE, record.repository, str(record.pause_id))
 
 
-async def open_pause_cards(
+def open_pause_cards(
     transaction: Transaction, record: PauseRecord, channels: Iterable[str], now: datetime
 ) -> None:
     """Give each of the channels its one card of the pause."""
-    await open_cards(transaction, card_of(record), channels, now, closed=not record.is_open)
+    open_cards(
+        transaction,
+        card_of(record),
+        channels,
+        now,
+        identity=record.identity,
+        closed=not record.is_open,
+    )
 
 
-async def touch_pause(
+def touch_pause(
     transaction: Transaction, record: PauseRecord, now: datetime, *, closed: bool = False
 ) -> None:
     """Have all cards of the pause edited; `closed` when nothing of it changes any more."""
-    await transaction.cards.touch(card_of(record), due_at=now, closed=closed)
+    transaction.cards.touch(card_of(record), due_at=now, closed=closed)
 
 
-async def pause_in_force(
+def pause_in_force(
     transaction: Transaction, repository: RepositoryName, now: datetime
 ) -> PauseRecord | None:
     """The record of the pause that the queue is paused by, as far as the bot has heard.
 
     Until the transaction ends nobody else changes a pause of the repository.
     """
-    known = await transaction.pauses.of(repository, now)
+    known = transaction.pauses.of(repository, now)
     return next((one for one in known if one.is_open), None)
 
 
-async def find_pause(
+def find_pause(
     transaction: Transaction, repository: RepositoryName, paused_at: datetime
 ) -> PauseRecord | None:
     """The record of the pause that the service says began then, if it is known.
 
     Until the transaction ends nobody else changes a pause of the repository.
     """
-    known = await transaction.pauses.of(repository, paused_at - LOOKED_BACK)
+    known = transaction.pauses.of(repository, paused_at - LOOKED_BACK)
     return next((one for one in known if one.is_of(paused_at)), None)

@@ -83,6 +83,7 @@ class PauseGroup:
 
     async def _is_ours(self, act: GroupAct, repository: RepositoryName, pause: Pause) -> bool:
         """Whether the act made that pause before a crash cut it off."""
-        async with self.work.acts.store.begin() as transaction:
-            held = await transaction.group_acts.holding([repository])
+        held = await self.work.acts.store.run(
+            lambda transaction: transaction.group_acts.holding([repository])
+        )
         return any(one.group_act_id == act.group_act_id and one.is_in_force(pause) for one in held)

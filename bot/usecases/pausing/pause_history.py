@@ -18,7 +18,7 @@ from bot.domain.pause_records import (
 )
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, channels_hearing
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.group_cards import group_channels, touch_group
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
@@ -47,7 +47,7 @@ class Seen:
         return self.before is not None and self.before.stored_reason != self.record.stored_reason
 
 
-async def see_pause(
+def see_pause(
     transaction: Transaction,
     repository: RepositoryName,
     seen: Sighting,
@@ -55,14 +55,14 @@ async def see_pause(
     now: datetime,
 ) -> Seen:
     """Put a sighting on record and give each of the channels its card of the pause."""
-    known = await transaction.pauses.of(repository, seen.paused_at - LOOKED_BACK)
+    known = transaction.pauses.of(repository, seen.paused_at - LOOKED_BACK)
     before = same_pause(known, seen)
     if before is not None:
-        return await _see_again(transaction, known, before, seen, channels, now)
-    return await _see_first(transaction, repository, known, seen, channels, now)
+        return _see_again(transaction, known, before, seen, channels, now)
+    return _see_first(transaction, repository, known, seen, channels, now)
 
 
-async def _see_again(
+def _see_again(
     transaction: Transaction,
     known: Sequence[PauseRecord],
     before: PauseRecord,
@@ -72,24 +72,24 @@ async def _see_again(
 ) -> Seen:
     record = with_sighting(before, seen)
     if record != before:
-        await transaction.pauses.save(record)
+        transaction.pauses.save(record)
     if record.paused_at != before.paused_at:
-        await move_timer(transaction, before, record.paused_at)
+        move_timer(transaction, before, record.paused_at)
     if replace(record, event_id=before.event_id) != before:
         # Which event told of it is shown nowhere: no edit for that.
-        await touch_pause(transaction, record, now)
+        touch_pause(transaction, record, now)
     if record.group_act_id != before.group_act_id:
-        await touch_group(transaction, before, now)
+        touch_group(transaction, before, now)
     if record.by != before.by:
         # The card of a group names who has paused anew what was paused for it.
         for one in known:
             if one.ending is PauseEnding.REPLACED and one.ended_at == before.paused_at:
-                await touch_group(transaction, one, now)
-    await open_pause_cards(transaction, record, channels, now)
+                touch_group(transaction, one, now)
+    open_pause_cards(transaction, record, channels, now)
     return Seen(record, before)
 
 
-async def _see_first(
+def _see_first(
     transaction: Transaction,
     repository: RepositoryName,
     known: Sequence[PauseRecord],
@@ -113,20 +113,20 @@ async def _see_first(
         # Heard of late: what replaced it is known already, and tells what there is to do.
         over = _over(record, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
         over = replace(over, previous_reason=None, end_told=True)
-        await end_timer(transaction, over)
-        return Seen(replace(over, pause_id=await transaction.pauses.save(over)), None)
-    record = replace(record, pause_id=await transaction.pauses.save(record))
+        end_timer(transaction, over)
+        return Seen(replace(over, pause_id=transaction.pauses.save(over)), None)
+    record = replace(record, pause_id=transaction.pauses.save(record))
     if in_force is not None:
         in_force = _over(in_force, record.paused_at, record.by, PauseEnding.REPLACED)
         in_force = replace(in_force, end_told=True)
-        await transaction.pauses.save(in_force)
-        await end_timer(transaction, in_force)
-        await touch_pause(transaction, in_force, now, closed=True)
-        await touch_group(transaction, in_force, now)
-        await transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
-        shown = await _shown_in(transaction, in_force)
-        channels = {*channels, *shown, *await group_channels(transaction, in_force)}
-    await open_pause_cards(transaction, record, channels, now)
+        transaction.pauses.save(in_force)
+        end_timer(transaction, in_force)
+        touch_pause(transaction, in_force, now, closed=True)
+        touch_group(transaction, in_force, now)
+        transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
+        shown = _shown_in(transaction, in_force)
+        channels = {*channels, *shown, *group_channels(transaction, in_force)}
+    open_pause_cards(transaction, record, channels, now)
     return Seen(record, None, in_force)
 
 
@@ -136,7 +136,7 @@ def _over(
     return replace(record, ended_at=ended_at, ended_by=by, ending=ending)
 
 
-async def end_pause(  # noqa: PLR0913  # two are told by name
+def end_pause(  # noqa: PLR0913  # two are told by name
     transaction: Transaction,
     record: PauseRecord,
     ended_at: datetime,
@@ -157,17 +157,17 @@ async def end_pause(  # noqa: PLR0913  # two are told by name
         ended = replace(record, ended_by=better_known(record.ended_by, by))
     if ended == record:
         return record
-    await transaction.pauses.save(ended)
+    transaction.pauses.save(ended)
     if by is not None or ending is not PauseEnding.LIFTED:
         # Else only a look found no pause, which may be wrong: the timer looks again in its time.
-        await end_timer(transaction, ended, lifts_at)
-    await touch_pause(transaction, ended, now, closed=True)
-    await touch_group(transaction, ended, now)
-    await _tell_watchers(transaction, ended, now)
+        end_timer(transaction, ended, lifts_at)
+    touch_pause(transaction, ended, now, closed=True)
+    touch_group(transaction, ended, now)
+    _tell_watchers(transaction, ended, now)
     return ended
 
 
-async def reopen_pause(
+def reopen_pause(
     transaction: Transaction, ended: PauseRecord, channels: Iterable[str], now: datetime
 ) -> None:
     """A pause that was told to be over is in force: it gets a new record, new cards and a line.
@@ -180,18 +180,18 @@ async def reopen_pause(
     # A time has one record. The record that ended lies just before the new one.
     before = ended.paused_at - timedelta(microseconds=1)
     told = replace(ended, paused_at=before, is_exact=False, end_told=True)
-    await transaction.pauses.save(told)
+    transaction.pauses.save(told)
     again = replace(ended, pause_id=0, ended_at=None, ended_by=None, ending=None, end_told=False)
-    again = replace(again, pause_id=await transaction.pauses.save(again))
-    await resume_timer(transaction, again)
-    shown = {*channels, *await _shown_in(transaction, ended)}
-    await touch_group(transaction, again, now)
+    again = replace(again, pause_id=transaction.pauses.save(again))
+    resume_timer(transaction, again)
+    shown = {*channels, *_shown_in(transaction, ended)}
+    touch_group(transaction, again, now)
     if ended.end_told:
-        await _add(transaction, SubjectKind.STILL_PAUSED, again, again.pause_id, shown, now)
-    await open_pause_cards(transaction, again, shown, now)
+        _add(transaction, SubjectKind.STILL_PAUSED, again, again.pause_id, shown, now)
+    open_pause_cards(transaction, again, shown, now)
 
 
-async def tell_end(
+def tell_end(
     transaction: Transaction,
     record: PauseRecord,
     channels: Collection[str],
@@ -206,37 +206,35 @@ async def tell_end(
     the end is a part of an act on a group.
     """
     shown = [
-        *await _shown_in(transaction, record),
-        *await group_channels(transaction, record),
+        *_shown_in(transaction, record),
+        *group_channels(transaction, record),
     ]
     told = {*channels, *shown}.difference(told_otherwise)
-    await _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, told, now)
+    _add(transaction, SubjectKind.PAUSE_END, record, record.pause_id, told, now)
     if not record.end_told:
-        await _notify_pauser(transaction, record, now, part_of_group=part_of_group)
-        await transaction.pauses.save(replace(record, end_told=True))
+        _notify_pauser(transaction, record, now, part_of_group=part_of_group)
+        transaction.pauses.save(replace(record, end_told=True))
 
 
-async def _notify_pauser(
+def _notify_pauser(
     transaction: Transaction, record: PauseRecord, now: datetime, *, part_of_group: bool
 ) -> None:
     """A group that is resumed as a whole gives one message, with the last of its pauses."""
     pauser = record.by.user_id if record.by is not None else None
     if record.ending is PauseEnding.TIMER:
         return
-    if pauser is None or await _are_one(transaction, pauser, record.ended_by):
+    if pauser is None or _are_one(transaction, pauser, record.ended_by):
         return
-    act = await group_act_of(transaction, record) if part_of_group else None
-    if act is not None and await still_paused(transaction, act):
+    act = group_act_of(transaction, record) if part_of_group else None
+    if act is not None and still_paused(transaction, act):
         return
     is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1
     kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
-    people = await who_want(transaction, Notice.REPLACED, [pauser])
-    await _add(transaction, kind, record, record.pause_id, people, now)
+    people = who_want(transaction, Notice.REPLACED, [pauser])
+    _add(transaction, kind, record, record.pause_id, people, now)
 
 
-async def tell_replaced(
-    transaction: Transaction, seen: Seen, act_id: int | None, now: datetime
-) -> None:
+def tell_replaced(transaction: Transaction, seen: Seen, act_id: int | None, now: datetime) -> None:
     """Whose pause somebody else replaced, or gave another reason, hears of it if they want to.
 
     `act_id` is of the act that did; None when it was done elsewhere.
@@ -244,41 +242,41 @@ async def tell_replaced(
     lost = seen.replaced or (seen.before if seen.has_new_reason else None)
     before = lost.by if lost is not None else None
     by = seen.record.by
-    if before is None or before.user_id is None or await _are_one(transaction, before.user_id, by):
+    if before is None or before.user_id is None or _are_one(transaction, before.user_id, by):
         return
-    told = await who_want(transaction, Notice.REPLACED, [before.user_id])
+    told = who_want(transaction, Notice.REPLACED, [before.user_id])
     kind, subject_id = SubjectKind.REPLACED, act_id
     if subject_id is None:
         kind, subject_id = SubjectKind.REPLACED_ELSEWHERE, seen.record.pause_id
-    await _add(transaction, kind, seen.record, subject_id, told, now)
+    _add(transaction, kind, seen.record, subject_id, told, now)
 
 
-async def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
+def _are_one(transaction: Transaction, user_id: str, by: Who | None) -> bool:
     """Elsewhere people are known by their logins."""
     if by is None or by.user_id is not None:
         return by is not None and by.user_id == user_id
-    logins = await transaction.accounts.logins([user_id])
+    logins = transaction.accounts.logins([user_id])
     return logins.get(user_id, "").casefold() == by.name.casefold()
 
 
-async def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+def _tell_watchers(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
     """Who waits for several pauses of one group hears when the last of them is over."""
-    people = set(await transaction.resume_watchers.take(record.pause_id))
+    people = set(transaction.resume_watchers.take(record.pause_id))
     if not people:
         return
-    act = await group_act_of(transaction, record)
-    left = await still_paused(transaction, act) if act is not None else []
-    people -= set(await transaction.resume_watchers.waiting([one.pause_id for one in left]))
+    act = group_act_of(transaction, record)
+    left = still_paused(transaction, act) if act is not None else []
+    people -= set(transaction.resume_watchers.waiting([one.pause_id for one in left]))
     is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1 and not left
     kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
-    await _add(transaction, kind, record, record.pause_id, people, now)
+    _add(transaction, kind, record, record.pause_id, people, now)
 
 
-async def _shown_in(transaction: Transaction, record: PauseRecord) -> list[str]:
-    return [card.channel_id for card in await transaction.cards.of(card_of(record))]
+def _shown_in(transaction: Transaction, record: PauseRecord) -> list[str]:
+    return [card.channel_id for card in transaction.cards.of(card_of(record))]
 
 
-async def _add(
+def _add(
     transaction: Transaction,
     kind: SubjectKind,
     record: PauseRecord,
@@ -287,10 +285,10 @@ async def _add(
     now: datetime,
 ) -> None:
     subject = Subject(kind, record.repository, subject_id)
-    await tell_urgently(transaction, subject, addresses, now)
+    tell_urgently(transaction, subject, addresses, now, identity=record.identity)
 
 
-async def hearing_pauses(transaction: Transaction, repository: RepositoryName) -> set[str]:
+def hearing_pauses(transaction: Transaction, repository: RepositoryName) -> set[str]:
     """The channels subscribed to the pauses of a repository."""
-    subscriptions = await transaction.subscriptions.of_repository(repository)
+    subscriptions = transaction.subscriptions.of_repository(repository)
     return channels_hearing(subscriptions, Topic.PAUSE)

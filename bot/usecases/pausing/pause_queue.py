@@ -66,6 +66,8 @@ class PauseQueue:
 
     async def _in_turn(self, request: PauseRequest, act: AuditRecord) -> PauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)
+        if current is not None:
+            await self.acts.settle(request.repository, current)
         known = await know_pause(self.acts.store, request.repository, current)
         if known is None:
             return await self._pause(act, None)

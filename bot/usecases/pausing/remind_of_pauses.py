@@ -12,7 +12,8 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import LIFTS_SOON, ReminderPlan, first_plan, sent_at, snoozed
 from bot.domain.repository import RepositoryName
 from bot.domain.timers import Timer
-from bot.ports import Clock, Nudge, Store, Transaction
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.pausing.group_cards import group_channels
 from bot.usecases.pausing.group_pauses import group_act_of, still_paused
@@ -45,67 +46,74 @@ class RemindOfPauses:
         """Raises StoreError."""
         if not self.first_gap:
             return
-        now = self.clock.now()
-        async with self.store.begin() as transaction:
-            in_force = await transaction.pauses.open(self.repositories)
-            if not in_force:
-                return
-            plans = await transaction.reminders.locked([one.pause_id for one in in_force])
-            timers = await timers_of(transaction, in_force)
-            reminded = 0
-            for pause, *others in _together(in_force):
-                plan = plans.get(pause.pause_id) or self._first(pause)
-                if plan.next_at <= now and not _lifts_soon(timers.get(pause.pause_id), now):
-                    await self._remind(transaction, pause, plan, now)
-                    await _save_for(transaction, sent_at(plan, now, self.first_gap), others)
-                    reminded += 1
-        if reminded:
+        if await self.store.run(self._remind_all, self.clock.now()):
             self.nudge()
+
+    def _remind_all(self, transaction: Transaction, now: datetime) -> bool:
+        """Whether anybody is reminded."""
+        in_force = transaction.pauses.open(self.repositories)
+        if not in_force:
+            return False
+        plans = transaction.reminders.locked([one.pause_id for one in in_force])
+        timers = timers_of(transaction, in_force)
+        has_reminded = False
+        for together in _together(in_force):
+            pause = together[0]
+            plan = plans.get(pause.pause_id) or self._first(pause)
+            if plan.next_at <= now and not _lifts_soon(timers.get(pause.pause_id), now):
+                _remind(transaction, pause, plan, now)
+                _save_for(transaction, sent_at(plan, now, self.first_gap), together)
+                has_reminded = True
+        return has_reminded
 
     async def snooze(self, snooze: AuditRecord, paused_at: datetime) -> Snoozed | None:
         """What was put off, with the act on record; None when that pause is over."""
-        now = self.clock.now()
-        async with self.store.begin() as transaction:
-            pause = await find_pause(transaction, snooze.repository, paused_at)
-            if pause is None:
-                return None
-            act = await group_act_of(transaction, pause)
-            # One reminder speaks for a group, also when the pause it was drawn for is over.
-            together = await still_paused(transaction, act) if act is not None else [pause]
-            left = [one for one in together if one.is_open]
-            if not left:
-                return None
-            plans = await transaction.reminders.locked({one.pause_id for one in (pause, *left)})
-            plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
-            await _save_for(transaction, plan, left)
-            until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
-            await transaction.audit.add(replace(snooze, result=ActResult.DONE, detail=until))
+        return await self.store.run(self._put_off, snooze, paused_at, self.clock.now())
+
+    def _put_off(
+        self, transaction: Transaction, snooze: AuditRecord, paused_at: datetime, now: datetime
+    ) -> Snoozed | None:
+        pause = find_pause(transaction, snooze.repository, paused_at)
+        if pause is None:
+            return None
+        act = group_act_of(transaction, pause)
+        # One reminder speaks for a group, also when the pause it was drawn for is over.
+        together = still_paused(transaction, act) if act is not None else [pause]
+        left = [one for one in together if one.is_open]
+        if not left:
+            return None
+        plans = transaction.reminders.locked({one.pause_id for one in (pause, *left)})
+        plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
+        _save_for(transaction, plan, left)
+        until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
+        transaction.audit.add(replace(snooze, result=ActResult.DONE, detail=until))
         group = act.group if act is not None and len(left) > 1 else None
         return Snoozed(plan.next_at, left[0].repository, group)
 
     def _first(self, pause: PauseRecord) -> ReminderPlan:
         return first_plan(pause.pause_id, pause.paused_at, self.first_gap)
 
-    async def _remind(
-        self, transaction: Transaction, pause: PauseRecord, plan: ReminderPlan, now: datetime
-    ) -> None:
-        """After an outage one reminder comes, not all that were missed."""
-        subject = Subject(SubjectKind.REMINDER, pause.repository, plan.reminder_id)
-        addresses = await _addresses(transaction, pause, plan)
-        await tell_urgently(transaction, subject, addresses, now)
-        await transaction.reminders.save(sent_at(plan, now, self.first_gap))
+
+def _remind(
+    transaction: Transaction, pause: PauseRecord, plan: ReminderPlan, now: datetime
+) -> None:
+    """After an outage one reminder comes, not all that were missed."""
+    subject = Subject(SubjectKind.REMINDER, pause.repository, plan.reminder_id)
+    addresses = _addresses(transaction, pause, plan)
+    identity = f"{pause.identity} {plan.sent}"
+    tell_urgently(transaction, subject, addresses, now, identity=identity)
 
 
-async def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan) -> set[str]:
+def _addresses(transaction: Transaction, pause: PauseRecord, plan: ReminderPlan) -> set[str]:
     """The pauser alone the first time, when they are somebody of this workspace and want it."""
     if plan.sent == 0 and pause.by is not None and pause.by.user_id is not None:
-        pauser = await who_want(transaction, Notice.REMINDER, [pause.by.user_id])
+        pauser = who_want(transaction, Notice.REMINDER, [pause.by.user_id])
         if pauser:
             return set(pauser)
-    cards = await transaction.cards.of(card_of(pause))
+    cards = transaction.cards.of(card_of(pause))
     channels = {card.channel_id for card in cards}
-    channels |= set(await group_channels(transaction, pause))
-    return channels | await hearing_pauses(transaction, pause.repository)
+    channels |= set(group_channels(transaction, pause))
+    return channels | hearing_pauses(transaction, pause.repository)
 
 
 def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
@@ -117,12 +125,10 @@ def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
     return list(parties.values())
 
 
-async def _save_for(
-    transaction: Transaction, plan: ReminderPlan, pauses: Sequence[PauseRecord]
-) -> None:
+def _save_for(transaction: Transaction, plan: ReminderPlan, pauses: Sequence[PauseRecord]) -> None:
     """The plan of a group goes on with what is left of it when the first is over."""
     for one in pauses:
-        await transaction.reminders.save(replace(plan, pause_id=one.pause_id))
+        transaction.reminders.save(replace(plan, pause_id=one.pause_id))
 
 
 def _lifts_soon(timer: Timer | None, now: datetime) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.domain.audit import Action, Actor, AuditRecord, Origin
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who, lifted_by_act
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
 from bot.usecases.pausing.pause_history import (
@@ -19,7 +19,7 @@ from bot.usecases.pausing.pause_history import (
 from bot.usecases.tell_urgently import tell_urgently
 
 
-async def announce(
+def announce(
     transaction: Transaction,
     act: AuditRecord,
     channels: Collection[str],
@@ -35,21 +35,21 @@ async def announce(
     The same act may be told of by the service's answer and by the event log, in any order:
     `paused_at` is the service's own answer, `event_id` the event.
     """
-    together = await told_together(transaction, act)
-    hearing = {*channels, *await hearing_pauses(transaction, act.repository)}.difference(together)
+    together = told_together(transaction, act)
+    hearing = {*channels, *hearing_pauses(transaction, act.repository)}.difference(together)
     if act.action is Action.PAUSE:
-        await _paused(transaction, act, hearing, now, paused_at, event_id)
+        _paused(transaction, act, hearing, now, paused_at, event_id)
     else:
-        await _unpaused(transaction, act, hearing, together, now)
+        _unpaused(transaction, act, hearing, together, now)
 
 
-async def told_together(transaction: Transaction, act: AuditRecord) -> Collection[str]:
+def told_together(transaction: Transaction, act: AuditRecord) -> Collection[str]:
     """The channels that hear of the act's whole group in one post, once the group's act ends."""
-    group_act = await group_act_of(transaction, act)
+    group_act = group_act_of(transaction, act)
     return group_act.told_together if group_act is not None else frozenset()
 
 
-async def _paused(
+def _paused(
     transaction: Transaction,
     act: AuditRecord,
     hearing: Collection[str],
@@ -68,27 +68,27 @@ async def _paused(
         event_id=event_id,
         group_act_id=act.group_act_id,
     )
-    seen = await see_pause(transaction, act.repository, sighting, hearing, now)
-    await tell_replaced(transaction, seen, act.record_id, now)
+    seen = see_pause(transaction, act.repository, sighting, hearing, now)
+    tell_replaced(transaction, seen, act.record_id, now)
     if act.previous_paused_at is not None:
         # The card of a pause whose time the service keeps shows another end.
-        await touch_pause(transaction, seen.record, now)
+        touch_pause(transaction, seen.record, now)
     if seen.has_new_reason:
         # An edit of a card notifies nobody.
         subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
-        await tell_urgently(transaction, subject, hearing, now)
+        tell_urgently(transaction, subject, hearing, now, identity=act.identity)
 
 
-async def _unpaused(
+def _unpaused(
     transaction: Transaction,
     act: AuditRecord,
     hearing: Collection[str],
     together: Collection[str],
     now: datetime,
 ) -> None:
-    record = await _lifted(transaction, act, now)
+    record = _lifted(transaction, act, now)
     ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.LIFTED
-    ended = await end_pause(
+    ended = end_pause(
         transaction,
         record,
         act.at,
@@ -97,7 +97,7 @@ async def _unpaused(
         ending=ending,
         lifts_at=act.lifts_at,
     )
-    await tell_end(
+    tell_end(
         transaction,
         ended,
         hearing,
@@ -107,15 +107,15 @@ async def _unpaused(
     )
 
 
-async def _lifted(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:
-    known = await transaction.pauses.of(act.repository, act.at - LOOKED_BACK)
+def _lifted(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:
+    known = transaction.pauses.of(act.repository, act.at - LOOKED_BACK)
     record = lifted_by_act(known, act.previous_paused_at, act.at)
     if record is not None:
         return record
     sighting = Sighting(
         paused_at=act.previous_paused_at or act.at, stored_reason=act.previous_reason or ""
     )
-    return (await see_pause(transaction, act.repository, sighting, (), now)).record
+    return see_pause(transaction, act.repository, sighting, (), now).record
 
 
 def _who(actor: Actor) -> Who:

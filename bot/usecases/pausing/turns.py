@@ -11,8 +11,10 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.errors import QueueBusy, StoreUnavailable
+from bot.domain.leases import Lease
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Lease, Store, Transaction
+from bot.ports import Clock
+from bot.store.transactions import Store, Transaction
 
 logger = logging.getLogger(__name__)
 
@@ -91,10 +93,11 @@ class Turns:
             await self.clock.sleep(LOOK_AGAIN_SECONDS)
 
     async def _claim(self, name: str, now: datetime) -> Lease | None:
-        async with self.store.begin() as transaction:
-            leases = await transaction.leases.claim(
+        leases = await self.store.run(
+            lambda transaction: transaction.leases.claim(
                 [name], holder=self.holder, now=now, lifetime=LEASE
             )
+        )
         return leases.get(name)
 
     async def _renew(self, name: str, is_over: asyncio.Event) -> None:
@@ -111,8 +114,7 @@ class Turns:
 
     async def _give_back(self, lease: Lease) -> None:
         try:
-            async with self.store.begin() as transaction:
-                await transaction.leases.release([lease])
+            await self.store.run(lambda transaction: transaction.leases.release([lease]))
         except StoreUnavailable:
             # It ends by itself; what the act came to matters more to whoever acted.
             logger.warning("turn not given back", extra={"action": "turn_not_given_back"})
@@ -122,7 +124,7 @@ def _lease_name(name: str) -> str:
     return f"act:{name}"
 
 
-async def is_under_way(
+def is_under_way(
     transaction: Transaction, act: AuditRecord, acts: Sequence[AuditRecord], now: datetime
 ) -> bool:
     """Whether the act has no end among `acts`, and a process still holds the turn for it.
@@ -132,6 +134,6 @@ async def is_under_way(
     if act.result is not ActResult.STARTED or any(one.act_id == act.record_id for one in acts):
         return False
     name = _lease_name(act.repository)
-    free = await transaction.leases.claim([name], holder=uuid.uuid4().hex, now=now, lifetime=LEASE)
-    await transaction.leases.release(list(free.values()))
+    free = transaction.leases.claim([name], holder=uuid.uuid4().hex, now=now, lifetime=LEASE)
+    transaction.leases.release(list(free.values()))
     return not free

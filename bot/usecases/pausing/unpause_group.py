@@ -50,8 +50,9 @@ class UnpauseGroup:
 
     async def _held(self, group: str) -> Mapping[RepositoryName, HeldPause]:
         """Also what has left the group since: the bot paused it for the group."""
-        async with self.work.acts.store.begin() as transaction:
-            held = await transaction.group_acts.held(group)
+        held = await self.work.acts.store.run(
+            lambda transaction: transaction.group_acts.held(group)
+        )
         return {one.repository: one for one in held}
 
     async def _one(
@@ -59,6 +60,7 @@ class UnpauseGroup:
     ) -> RepositoryResult:
         pause = await self.merge_queue.current_pause(repository)
         if pause is None:
+            await self.unpause_queue.require_running(repository)
             await self._let_go(held)
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
         known = await know_pause(self.work.acts.store, repository, pause)
@@ -88,8 +90,11 @@ class UnpauseGroup:
     async def _let_go(self, held: HeldPause | None) -> None:
         """Not what somebody has paused for the group since."""
         if held is not None:
-            async with self.work.acts.store.begin() as transaction:
-                await transaction.group_acts.let_go(held.group, held.repository, held.group_act_id)
+            await self.work.acts.store.run(
+                lambda transaction: transaction.group_acts.let_go(
+                    held.group, held.repository, held.group_act_id
+                )
+            )
 
 
 def _left_alone(

@@ -6,7 +6,13 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.errors import LookedTooLongAgo, MergeQueueError, MergeQueueUnavailable, about
+from bot.domain.errors import (
+    LookedTooLongAgo,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+    about,
+)
 from bot.domain.group_acts import GroupAct, as_part
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
@@ -16,6 +22,7 @@ from bot.domain.service_answers import heard
 from bot.domain.snapshots import KnownPause
 from bot.domain.timers import Timer
 from bot.ports import Hear, MergeQueue
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.known_pause import know_pause
 from bot.usecases.pausing.pause_cards import find_pause
@@ -74,8 +81,10 @@ class UnpauseQueue:
 
     async def paused(self, repositories: Collection[RepositoryName]) -> set[RepositoryName]:
         """Those that are paused, as far as the bot has heard."""
-        async with self.acts.store.begin() as transaction:
-            return {one.repository for one in await transaction.pauses.open(repositories)}
+        paused = await self.acts.store.run(
+            lambda transaction: transaction.pauses.open(repositories)
+        )
+        return {one.repository for one in paused}
 
     async def on_time(self, request: UnpauseRequest, timer: Timer) -> UnpauseOutcome | LiftsLater:
         """As `run`, for a timer, whose end somebody may change while it waits for its turn.
@@ -84,14 +93,21 @@ class UnpauseQueue:
         """
         with about(request.repository):
             async with self.acts.turn(self._act(request, None)):
-                async with self.acts.store.begin() as transaction:
-                    pause = await find_pause(transaction, timer.repository, timer.paused_at)
-                    now_set = await transaction.timers.locked(timer.repository, timer.paused_at)
-                    saying = await reason_when_set(transaction, timer)
+                pause, now_set, saying = await self.acts.store.run(_look_up, timer)
                 if now_set is None or not now_set.is_still(timer):
                     return LiftsLater()
                 is_over = pause is not None and not pause.is_open
                 return await self._in_turn(request, saying, is_over=is_over)
+
+    async def require_running(self, repository: RepositoryName) -> None:
+        """For a queue without a pause: raise MergeQueueError unless its status agrees.
+
+        The service says 404 for "not paused", for "no such repository" and, when something is
+        wrong with it, of a pause that is in force.
+        """
+        status = await self.merge_queue.status(repository)
+        if status.paused:
+            raise MergeQueueProtocolError("the status says paused, the pause says not")
 
     async def _in_turn(
         self, request: UnpauseRequest, saying: str | None = None, *, is_over: bool = False
@@ -103,8 +119,7 @@ class UnpauseQueue:
         look = await self._look(request.repository)
         known = await know_pause(self.acts.store, request.repository, look.pause)
         if known is None:
-            # The service says 404 for "not paused" and "no such repository"; the status tells.
-            await self.merge_queue.status(request.repository)
+            await self.require_running(request.repository)
             if not is_over:
                 await self.acts.leave(self._act(request, None), "not paused")
             return NotPaused(await self._ended_last(request.repository))
@@ -135,8 +150,10 @@ class UnpauseQueue:
 
     async def _ended_last(self, repository: RepositoryName) -> PauseRecord | None:
         """None while a pause is open on record: nobody knows yet who ended that one."""
-        async with self.acts.store.begin() as transaction:
-            known = await transaction.pauses.of(repository, self.acts.clock.now() - RECALLED)
+        since = self.acts.clock.now() - RECALLED
+        known = await self.acts.store.run(
+            lambda transaction: transaction.pauses.of(repository, since)
+        )
         if any(one.is_open for one in known):
             return None
         ended = (one for one in known if one.ending is not PauseEnding.REPLACED)
@@ -199,6 +216,17 @@ class UnpauseQueue:
             lifts_at=request.lifts_at,
         )
         return as_part(record, request.part_of)
+
+
+def _look_up(
+    transaction: Transaction, timer: Timer
+) -> tuple[PauseRecord | None, Timer | None, str | None]:
+    """Its pause, what the timer is now, and the reason that the service held when it was set."""
+    return (
+        find_pause(transaction, timer.repository, timer.paused_at),
+        transaction.timers.locked(timer.repository, timer.paused_at),
+        reason_when_set(transaction, timer),
+    )
 
 
 def _is_meant(known: KnownPause, expected: datetime | None, saying: str | None) -> bool:

@@ -1,12 +1,16 @@
 """Tell a person when a queue goes on."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from bot.domain.audit import Actor
 from bot.domain.denials import Right
+from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Store
+from bot.ports import Clock
+from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.group_pauses import held_in_force
 from bot.usecases.pausing.pause_cards import pause_in_force
@@ -31,23 +35,30 @@ class WatchResume:
     async def run(self, repository: RepositoryName, actor: Actor) -> Watching:
         """Raises PermissionDenied."""
         await self.check.require(actor, Right.READ)
-        async with self.store.begin() as transaction:
-            in_force = await pause_in_force(transaction, repository, self.clock.now())
-            if in_force is None:
-                return Watching.NOT_PAUSED
-            is_new = await transaction.resume_watchers.add(in_force.pause_id, actor.user_id)
-        return Watching.BEGUN if is_new else Watching.ALREADY
+        return await self.store.run(_watch, repository, actor.user_id, self.clock.now())
 
     async def of_group(self, group: str, actor: Actor) -> Watching:
         """As `run`, for all that is held paused for a group. Raises PermissionDenied."""
         await self.check.require(actor, Right.READ)
-        async with self.store.begin() as transaction:
-            # Or the last of them may end unseen, having told whoever waited before.
-            for held in await transaction.group_acts.held(group):
-                await transaction.pauses.of(held.repository, self.clock.now())
-            in_force = await held_in_force(transaction, group)
-            watchers = transaction.resume_watchers
-            added = [await watchers.add(one.pause_id, actor.user_id) for one in in_force.values()]
-        if not added:
-            return Watching.NOT_PAUSED
-        return Watching.BEGUN if any(added) else Watching.ALREADY
+        return await self.store.run(_watch_group, group, actor.user_id, self.clock.now())
+
+
+def _watch(
+    transaction: Transaction, repository: RepositoryName, user_id: str, now: datetime
+) -> Watching:
+    in_force = pause_in_force(transaction, repository, now)
+    return _add(transaction, user_id, [in_force] if in_force is not None else [])
+
+
+def _watch_group(transaction: Transaction, group: str, user_id: str, now: datetime) -> Watching:
+    # Or the last of them may end unseen, having told whoever waited before.
+    for held in transaction.group_acts.held(group):
+        transaction.pauses.of(held.repository, now)
+    return _add(transaction, user_id, held_in_force(transaction, group).values())
+
+
+def _add(transaction: Transaction, user_id: str, pauses: Iterable[PauseRecord]) -> Watching:
+    added = [transaction.resume_watchers.add(one.pause_id, user_id) for one in pauses]
+    if not added:
+        return Watching.NOT_PAUSED
+    return Watching.BEGUN if any(added) else Watching.ALREADY

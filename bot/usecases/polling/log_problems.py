@@ -4,7 +4,7 @@ import logging
 from collections.abc import Collection
 
 from bot.domain.repository import RepositoryName
-from bot.ports.measures import LogProblem, Measures
+from bot.ports import LogProblem, Measures
 from bot.usecases.polling.log_reader import LogReader
 
 logger = logging.getLogger(__name__)

@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 from bot.domain.alerts import Alert, AlertChange, AlertKind, changes
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError
+from bot.domain.leases import Lease
 from bot.domain.queue import QueueStatus
 from bot.domain.queue_condition import readings
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, Topic, channels_hearing
 from bot.domain.surroundings import LONGEST_STAY
-from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
+from bot.ports import Clock, MergeQueue, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.gate import Gate
 from bot.usecases.tell_urgently import tell_urgently
 
@@ -69,44 +71,67 @@ class LookAtCondition:
         # Not before: a look that was lost with its lease is made again by the next poll.
         self.due_at[repository] = now + wait
 
-    async def forget_unheard(
+    def forget_unheard(
         self,
         transaction: Transaction,
         repositories: Collection[RepositoryName],
         subscriptions: Mapping[RepositoryName, Sequence[Subscription]],
         now: datetime,
+    ) -> Collection[RepositoryName]:
+        """What nobody hears of any more begins anew when somebody does.
+
+        Return which of the repositories nobody hears of, for `remember` after the commit.
+        """
+        unheard = {
+            one for one in repositories if not hears_of_condition(subscriptions.get(one, ()))
+        }
+        new = unheard - self.forgotten
+        if new:
+            transaction.queue_condition.forget(new, now)
+        return unheard
+
+    def remember(
+        self, repositories: Collection[RepositoryName], unheard: Collection[RepositoryName]
     ) -> None:
-        """What nobody hears of any more begins anew when somebody does; once a change."""
-        heard = {one for one in repositories if hears_of_condition(subscriptions.get(one, ()))}
-        unheard = set(repositories) - heard - self.forgotten
-        if unheard:
-            await transaction.queue_condition.forget(unheard, now)
-        self.forgotten.difference_update(heard)
+        """Of these, `unheard` are forgotten, which need not be done again."""
+        self.forgotten.difference_update(repositories)
         self.forgotten.update(unheard)
 
     async def _compare(self, repository: RepositoryName, lease: Lease, status: QueueStatus) -> None:
-        async with self.storing.entered(), self.store.begin() as transaction:
-            change = await self._change(transaction, repository, status)
+        async with self.storing.entered():
+            change = await self.store.run(self._change, repository, status, self.clock.now())
         if change.is_none:
             return
         # A pause made elsewhere a moment ago may be known to the service alone.
         if change.begun and await self.merge_queue.current_pause(repository) is not None:
             return
-        async with self.storing.entered(), self.store.begin() as transaction:
-            now = self.clock.now()
-            await transaction.leases.require(lease, now)
-            change = await self._change(transaction, repository, status)
-            await _apply(transaction, change, now)
+        async with self.storing.entered():
+            await self.store.run(self._keep, repository, lease, status, self.clock.now())
         self.nudge()
 
-    async def _change(
-        self, transaction: Transaction, repository: RepositoryName, status: QueueStatus
+    def _keep(
+        self,
+        transaction: Transaction,
+        repository: RepositoryName,
+        lease: Lease,
+        status: QueueStatus,
+        now: datetime,
+    ) -> None:
+        transaction.leases.require(lease, now)
+        _apply(transaction, self._change(transaction, repository, status, now), now)
+
+    def _change(
+        self,
+        transaction: Transaction,
+        repository: RepositoryName,
+        status: QueueStatus,
+        now: datetime,
     ) -> AlertChange:
-        now, kept = self.clock.now(), transaction.queue_condition
-        pauses = await transaction.pauses.of(repository, now - LONGEST_STAY)
+        kept = transaction.queue_condition
+        pauses = transaction.pauses.of(repository, now - LONGEST_STAY)
         return changes(
-            readings(status, await kept.streak(repository), pauses, now),
-            await kept.active(repository),
+            readings(status, kept.streak(repository), pauses, now),
+            kept.active(repository),
             self.thresholds,
             repository,
             now,
@@ -118,20 +143,21 @@ def hears_of_condition(subscriptions: Sequence[Subscription]) -> bool:
     return bool(channels_hearing(subscriptions, Topic.HEALTH))
 
 
-async def _apply(transaction: Transaction, change: AlertChange, now: datetime) -> None:
+def _apply(transaction: Transaction, change: AlertChange, now: datetime) -> None:
     for one in change.dropped:
-        await transaction.queue_condition.end(one.alert_id, now)
+        transaction.queue_condition.end(one.alert_id, now)
     for one in change.ended:
-        if await transaction.queue_condition.end(one.alert_id, now):
-            await _tell(transaction, SubjectKind.ALERT_OVER, one, now)
+        if transaction.queue_condition.end(one.alert_id, now):
+            _tell(transaction, SubjectKind.ALERT_OVER, one, now)
     for one in change.begun:
-        number = await transaction.queue_condition.begin(one)
+        number = transaction.queue_condition.begin(one)
         if number is not None:
-            await _tell(transaction, SubjectKind.ALERT, replace(one, alert_id=number), now)
+            _tell(transaction, SubjectKind.ALERT, replace(one, alert_id=number), now)
 
 
-async def _tell(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:
-    subscriptions = await transaction.subscriptions.of_repository(alert.repository)
+def _tell(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:
+    subscriptions = transaction.subscriptions.of_repository(alert.repository)
     channels = channels_hearing(subscriptions, Topic.HEALTH)
     subject = Subject(kind, alert.repository, alert.alert_id)
-    await tell_urgently(transaction, subject, channels, now)
+    identity = f"{alert.kind} {alert.began_at.isoformat()}"
+    tell_urgently(transaction, subject, channels, now, identity=identity)

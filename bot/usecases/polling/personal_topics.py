@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.notices import Notice
 from bot.domain.subscriptions import Topic
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 
 READ_EVERY = timedelta(seconds=10)
 """So long may pass until the first one of a workspace hears what they have switched on."""
@@ -14,16 +14,16 @@ READ_EVERY = timedelta(seconds=10)
 _TOPICS: Mapping[Notice, Topic] = {Notice.FAILURE: Topic.FAILURE, Notice.MERGE: Topic.MERGE}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class PersonalTopics:
     """As far as this process knows; where nobody wants any, polls and routes cost nothing more."""
 
     topics: frozenset[str] = frozenset()
     read_at: datetime | None = None
 
-    async def read(self, transaction: Transaction, now: datetime) -> frozenset[str]:
-        if self.read_at is None or not self.read_at <= now < self.read_at + READ_EVERY:
-            wanted = await transaction.notices.switched_on_by_anybody(list(_TOPICS))
-            self.topics = frozenset(_TOPICS[one].value for one in wanted)
-            self.read_at = now
-        return self.topics
+    def read(self, transaction: Transaction, now: datetime) -> "PersonalTopics":
+        """Those of now; these still, where they were read a moment ago."""
+        if self.read_at is not None and self.read_at <= now < self.read_at + READ_EVERY:
+            return self
+        wanted = transaction.notices.switched_on_by_anybody(list(_TOPICS))
+        return PersonalTopics(frozenset(_TOPICS[one].value for one in wanted), now)

@@ -10,12 +10,12 @@ from zlib import crc32
 from bot.domain.errors import BotError, LeaseLost, MergeQueueUnavailable
 from bot.domain.event_log import LastPoll, Position
 from bot.domain.freshness import Freshness, freshness
+from bot.domain.leases import POLL_LEASES, Lease
 from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Rhythm, Ticks
 from bot.domain.subscriptions import Subscription
-from bot.ports import Clock, Lease, Store
-from bot.ports.measures import UNMEASURED, Measures, PollOutcome
-from bot.ports.workers import POLL_LEASES
+from bot.ports import UNMEASURED, Clock, Measures, PollOutcome
+from bot.store.transactions import Store, Transaction
 from bot.usecases.gate import GateClosed
 from bot.usecases.polling.log_reader import LogReader
 from bot.usecases.polling.look_at_condition import LookAtCondition
@@ -49,17 +49,24 @@ Otherwise thousands would stay due at one instant for ever.
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What a tick read of those that are due, in one transaction."""
+    """What a tick read of those that are due, in one transaction.
 
+    `told`: the times of last polls that it stored. `unheard`: those whose condition nobody hears
+    of.
+    """
+
+    ours: Sequence[RepositoryName]
     leases: Mapping[str, Lease]
     positions: Mapping[RepositoryName, Position]
     subscriptions: Mapping[RepositoryName, Sequence[Subscription]]
     all_routed: Collection[RepositoryName]
     last: Mapping[RepositoryName, LastPoll]
-    personal: frozenset[str]
+    personal: PersonalTopics
+    told: Mapping[RepositoryName, LastPoll]
+    unheard: Collection[RepositoryName]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PollDueRepositories:
     """The poll tick.
 
@@ -118,7 +125,7 @@ class PollDueRepositories:
                 schedule.taken_on_at = now
                 schedule.share = _share_of(name) if len(due) > MANY else 1.0
             schedule.reader.subscriptions = prepared.subscriptions.get(name, ())
-            schedule.reader.personal = prepared.personal
+            schedule.reader.personal = self.personal.topics
             schedule.lease, schedule.leased_until = lease, lease.expires_at
             self._start(name, lease, schedule, schedule.reader)
 
@@ -158,8 +165,7 @@ class PollDueRepositories:
         held = [self.schedules[name].lease for name in idle]
         leases = [lease for lease in held if lease is not None]
         if leases:
-            async with self.store.begin() as transaction:
-                await transaction.leases.release(leases)
+            await self.store.run(lambda transaction: transaction.leases.release(leases))
         for name in idle:
             del self.schedules[name]
 
@@ -209,8 +215,7 @@ class PollDueRepositories:
         """Give the leases back, so that the next process may go on at once."""
         held = [one.lease for one in self.schedules.values() if one.lease is not None]
         if held:
-            async with self.store.begin() as transaction:
-                await transaction.leases.release(held)
+            await self.store.run(lambda transaction: transaction.leases.release(held))
 
     def _due(self, now: datetime) -> Sequence[RepositoryName]:
         """The longest due first, as many as one transaction takes."""
@@ -228,28 +233,50 @@ class PollDueRepositories:
     async def _prepare(
         self, due: Sequence[RepositoryName], renewed: Sequence[RepositoryName], now: datetime
     ) -> _Prepared:
-        async with self.store.begin() as transaction:
-            leases = await transaction.leases.claim(
-                [_lease_name(name) for name in (*due, *renewed)],
-                holder=self.holder,
-                now=now,
-                lifetime=self._lifetime,
-            )
-            positions = await transaction.positions.load(due)
-            # What is taken on, and has nothing left to route, needs no transaction of its own.
-            new = [name for name in due if self.schedules[name].reader is None]
-            all_routed = set(new).difference(await transaction.events.with_unrouted(new))
-            last = await transaction.polls.latest(new) if new else {}
-            ours = [name for name in due if _lease_name(name) in leases]
-            polled = self._to_tell(ours, leases)
-            await transaction.polls.save(polled)
-            subscriptions = await transaction.subscriptions.of_repositories(due)
-            personal = await self.personal.read(transaction, now)
-            if self.condition is not None:
-                await self.condition.forget_unheard(transaction, ours, subscriptions, now)
-        for name, one in polled.items():
+        prepared = await self.store.run(self._read, due, renewed, now)
+        for name, one in prepared.told.items():
             self.schedules[name].told_at = one.at
-        return _Prepared(leases, positions, subscriptions, all_routed, last, personal)
+        self.personal = prepared.personal
+        if self.condition is not None:
+            self.condition.remember(prepared.ours, prepared.unheard)
+        return prepared
+
+    def _read(
+        self,
+        transaction: Transaction,
+        due: Sequence[RepositoryName],
+        renewed: Sequence[RepositoryName],
+        now: datetime,
+    ) -> _Prepared:
+        leases = transaction.leases.claim(
+            [_lease_name(name) for name in (*due, *renewed)],
+            holder=self.holder,
+            now=now,
+            lifetime=self._lifetime,
+        )
+        ours = [name for name in due if _lease_name(name) in leases]
+        positions = transaction.positions.load(due)
+        # What is taken on, and has nothing left to route, needs no transaction of its own.
+        new = [name for name in due if self.schedules[name].reader is None]
+        unrouted = transaction.events.with_unrouted(new)
+        last = transaction.polls.latest(new) if new else {}
+        told = self._to_tell(ours, leases)
+        transaction.polls.save(told)
+        subscriptions = transaction.subscriptions.of_repositories(due)
+        unheard: Collection[RepositoryName] = ()
+        if self.condition is not None:
+            unheard = self.condition.forget_unheard(transaction, ours, subscriptions, now)
+        return _Prepared(
+            ours=ours,
+            leases=leases,
+            positions=positions,
+            subscriptions=subscriptions,
+            all_routed=set(new).difference(unrouted),
+            last=last,
+            personal=self.personal.read(transaction, now),
+            told=told,
+            unheard=unheard,
+        )
 
     def _to_tell(
         self, ours: Sequence[RepositoryName], leases: Mapping[str, Lease]

@@ -31,9 +31,10 @@ from bot.domain.event_log import (
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage
 from bot.domain.keeping import keep
+from bot.domain.leases import Lease
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Lease, MergeQueue, Nudge, Store
-from bot.ports.measures import UNMEASURED, LogProblem, Measures
+from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Nudge
+from bot.store.transactions import Store
 from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
 from bot.usecases.polling.log_problems import LOGGED, report, report_duplicates
 from bot.usecases.polling.log_reader import LogReader, content

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.backoff import Failures
-from bot.ports import Lease
+from bot.domain.leases import Lease
 from bot.usecases.polling.log_reader import LogReader
 
 LEASE_FLOOR = timedelta(seconds=15)

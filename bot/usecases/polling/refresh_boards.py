@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -17,7 +17,8 @@ from bot.domain.errors import (
 from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import Snapshot
-from bot.ports import Clock, Nudge, Store
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
 from bot.usecases.posting.board_cards import tell_boards, touch_boards
@@ -83,9 +84,8 @@ class RefreshBoards:
         due = self._due(now)
         if not due:
             return
-        async with self.store.begin() as transaction:
-            shown = {board.repository for board in await transaction.boards.kept(due)}
-            spacing = await transaction.boards.count_kept() * EDIT_SPACING if shown else timedelta()
+        shown, count = await self.store.run(_shown, due)
+        spacing = count * EDIT_SPACING
         for name in due:
             schedule = self.schedules[name]
             if name in shown:
@@ -146,8 +146,8 @@ class RefreshBoards:
         schedule.read_at = snapshot.read_at
         now = self.clock.now()
         later = max(now, schedule.edit_at)
-        async with self.storing.entered(), self.store.begin() as transaction:
-            changed = await tell_boards(transaction, snapshot, now, later)
+        async with self.storing.entered():
+            changed = await self.store.run(tell_boards, snapshot, now, later)
         if changed:
             schedule.edit_at = later + spacing
             self.nudge()
@@ -174,16 +174,38 @@ class RefreshBoards:
         self, name: RepositoryName, schedule: _Schedule, outage: Outage, since: datetime
     ) -> None:
         now = self.clock.now()
-        async with self.storing.entered(), self.store.begin() as transaction:
-            before = (await transaction.boards.sights([name])).get(name)
-            if before is None:
-                return
-            after = unseen(before, outage, since, schedule.read_at)
-            if before.says_the_same(after):
-                return
-            await transaction.boards.save_sight(after)
-            await touch_boards(transaction, after, now, now)
-        self.nudge()
+        async with self.storing.entered():
+            changed = await self.store.run(_tell_outage, name, outage, since, schedule.read_at, now)
+        if changed:
+            self.nudge()
+
+
+def _shown(
+    transaction: Transaction, due: Sequence[RepositoryName]
+) -> tuple[Collection[RepositoryName], int]:
+    """Which of them boards show, and how many boards there are, counted where some do."""
+    shown = {board.repository for board in transaction.boards.kept(due)}
+    return shown, transaction.boards.count_kept() if shown else 0
+
+
+def _tell_outage(
+    transaction: Transaction,
+    name: RepositoryName,
+    outage: Outage,
+    since: datetime,
+    read_at: datetime | None,
+    now: datetime,
+) -> bool:
+    """Whether that is new to the boards."""
+    before = transaction.boards.sights([name]).get(name)
+    if before is None:
+        return False
+    after = unseen(before, outage, since, read_at)
+    if before.says_the_same(after):
+        return False
+    transaction.boards.save_sight(after)
+    touch_boards(transaction, after, now, now)
+    return True
 
 
 def _outage_of(error: MergeQueueError) -> Outage:

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from bot.domain.repository import RepositoryName
 from bot.domain.sharing import share_of
-from bot.ports import Clock, Store
+from bot.ports import Clock
+from bot.store.transactions import Store
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 
 logger = logging.getLogger(__name__)
@@ -34,8 +35,11 @@ class ShareRepositories:
     async def run(self) -> None:
         """Raises StoreError; who was alive before then counts as alive still."""
         now = self.clock.now()
-        async with self.store.begin() as transaction:
-            alive = await transaction.workers.announce(self.holder, now=now, until=now + ALIVE)
+        alive = await self.store.run(
+            lambda transaction: transaction.workers.announce(
+                self.holder, now=now, until=now + ALIVE
+            )
+        )
         if alive != self.known:
             self.polls.follow(share_of(self.holder, alive, self.repositories))
             logger.info(
@@ -51,5 +55,4 @@ class ShareRepositories:
 
     async def leave(self) -> None:
         """The others need not wait. Raises StoreError."""
-        async with self.store.begin() as transaction:
-            await transaction.workers.leave(self.holder)
+        await self.store.run(lambda transaction: transaction.workers.leave(self.holder))

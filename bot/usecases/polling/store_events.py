@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from operator import attrgetter
 
 from bot.domain.deliveries import Subject, SubjectKind
@@ -12,10 +12,11 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import Position
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
+from bot.domain.leases import Lease
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Lease, MergeQueue, Nudge, Store, Transaction
-from bot.ports.measures import Measures
+from bot.ports import Clock, Measures, MergeQueue, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.gate import Gate
 from bot.usecases.polling.log_problems import report_duplicates
 from bot.usecases.polling.log_reader import LogReader, content
@@ -28,6 +29,28 @@ HELD = 2000
 """Of more unrouted events than these the rest is left in the store, and read from there."""
 
 IN_ORDER = attrgetter("received_at", "event_id")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read under `lease`: `records`, and where to go on; `before`: what was not routed."""
+
+    lease: Lease
+    now: datetime
+    position: Position
+    records: Sequence[EventRecord]
+    before: Unrouted
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """All that is stored and not routed, None where that has to be read.
+
+    `differ`: the ids of those that were stored before with other content.
+    """
+
+    unrouted: Sequence[EventRecord] | None
+    differ: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +77,10 @@ class StoreEvents:
     ) -> None:
         """Store where the log of a repository that was never read is read from."""
         pull_requests = await self._queued(repository, reader)
-        async with self.storing.entered(), self.store.begin() as transaction:
-            await transaction.leases.require(lease, self.clock.now())
-            # There is one if only the answer to its commit was lost: its origin is the earlier.
-            stored = await transaction.positions.load([repository])
-            position = stored.get(repository, position)
-            await transaction.positions.save(position)
-            await transaction.pull_requests.save(pull_requests)
-        reader.position = position
+        async with self.storing.entered():
+            reader.position = await self.store.run(
+                _begin, lease, self.clock.now(), position, pull_requests
+            )
 
     async def go_on(
         self,
@@ -72,10 +91,10 @@ class StoreEvents:
     ) -> None:
         """Store what was read of a walk that goes on; `position` says from where."""
         reader.titles_wanted |= _enters(records)
-        async with self.storing.entered(), self.store.begin() as transaction:
-            unrouted = await self._keep(transaction, lease, position, records, reader)
-        reader.position, reader.unrouted = position, unrouted
-        reader.remember(records, self.overlap)
+        async with self.storing.entered():
+            kept = await self.store.run(_keep, self._read(reader, position, lease, records))
+        self._remember(reader, position, records, kept)
+        reader.unrouted = kept.unrouted
 
     async def finish(
         self,
@@ -91,73 +110,50 @@ class StoreEvents:
         pull_requests = await self._pull_requests(before.repository, records, reader)
         # Those that waited for an act to end are routed now, too.
         observed = await self._observed(before.repository, [*(reader.unrouted or ()), *records])
-        async with self.storing.entered(), self.store.begin() as transaction:
-            unrouted = await self._keep(transaction, lease, position, records, reader)
-            await transaction.pull_requests.save(pull_requests)
-            routed = await route_events(
-                transaction,
-                before.repository,
-                self.clock.now(),
-                self.next_digest,
-                observed,
-                _unrouted(reader, unrouted and sorted(unrouted, key=IN_ORDER)),
+        async with self.storing.entered():
+            read = self._read(reader, position, lease, records)
+            kept, routed = await self.store.run(
+                _finish, read, pull_requests, self.next_digest, observed
             )
-        reader.position = position
-        reader.remember(records, self.overlap)
-        routed = await self._route_rest(reader, before.repository, lease, routed)
-        reader.unrouted = routed.left
-        if routed.added:
+        self._remember(reader, position, records, kept)
+        reader.settling = routed.settling
+        added = await self._route_rest(reader, before.repository, lease, routed)
+        if added:
             self.nudge()
 
     async def _route_rest(
         self, reader: LogReader, repository: RepositoryName, lease: Lease, routed: Routed
-    ) -> Routed:
-        """Route the rest of a backlog, in a transaction for each slice."""
+    ) -> int:
+        """Route the rest of a backlog, in a transaction for each slice; what the last added."""
         while routed.more:
             self.nudge()
-            async with self.storing.entered(), self.store.begin() as transaction:
-                await transaction.leases.require(lease, self.clock.now())
-                routed = await route_events(
-                    transaction,
-                    repository,
-                    self.clock.now(),
-                    self.next_digest,
-                    before=_unrouted(reader, routed.left),
+            before = _unrouted(reader, routed.left)
+            async with self.storing.entered():
+                routed = await self.store.run(
+                    _route, repository, lease, self.clock.now(), self.next_digest, before
                 )
-        return routed
+            reader.settling = routed.settling
+        reader.unrouted = routed.left
+        return routed.added
 
-    async def _keep(
+    def _read(
         self,
-        transaction: Transaction,
-        lease: Lease,
-        position: Position,
-        records: Sequence[EventRecord],
         reader: LogReader,
-    ) -> Sequence[EventRecord] | None:
-        """Return all that is stored and not routed; None where that has to be read."""
+        position: Position,
+        lease: Lease,
+        records: Sequence[EventRecord],
+    ) -> _Read:
+        before = _unrouted(reader, reader.unrouted)
         # Whatever becomes of the transaction, an answer of it that is lost leaves nothing known.
-        known, reader.unrouted = reader.unrouted, None
-        await transaction.leases.require(lease, self.clock.now())
-        added = await transaction.events.add_new(records) if records else 0
-        if added < len(records):
-            await self._compare(transaction, records, reader)
-        await transaction.positions.save(position)
-        if known is None or added < len(records) or len(known) + added > HELD:
-            return None
-        return [*known, *records]
+        reader.unrouted = None
+        return _Read(lease, self.clock.now(), position, records, before)
 
-    async def _compare(
-        self, transaction: Transaction, records: Sequence[EventRecord], reader: LogReader
+    def _remember(
+        self, reader: LogReader, position: Position, records: Sequence[EventRecord], kept: _Kept
     ) -> None:
-        """Report those that were stored before with other content."""
-        subjects = {
-            Subject(SubjectKind.EVENT, one.repository, one.event_id): one for one in records
-        }
-        stored = await transaction.events.get(list(subjects))
-        differ = [
-            one.event_id for key, one in subjects.items() if content(stored[key]) != content(one)
-        ]
-        report_duplicates(self.measures, records[0].repository, reader, differ)
+        report_duplicates(self.measures, position.repository, reader, kept.differ)
+        reader.position = position
+        reader.remember(records, self.overlap)
 
     async def _observed(
         self, repository: RepositoryName, records: Sequence[EventRecord]
@@ -201,6 +197,66 @@ class StoreEvents:
             PullRequestRecord(repository, one.number, one.title, one.url, one.author.login, now)
             for one in {one.number: one for one in queued}.values()
         ]
+
+
+def _begin(
+    transaction: Transaction,
+    lease: Lease,
+    now: datetime,
+    position: Position,
+    pull_requests: Sequence[PullRequestRecord],
+) -> Position:
+    transaction.leases.require(lease, now)
+    # There is one if only the answer to its commit was lost: its origin is the earlier.
+    stored = transaction.positions.load([position.repository])
+    position = stored.get(position.repository, position)
+    transaction.positions.save(position)
+    transaction.pull_requests.save(pull_requests)
+    return position
+
+
+def _keep(transaction: Transaction, read: _Read) -> _Kept:
+    transaction.leases.require(read.lease, read.now)
+    records, known = read.records, read.before.records
+    added = transaction.events.add_new(records) if records else 0
+    differ = _differing(transaction, records) if added < len(records) else []
+    transaction.positions.save(read.position)
+    if known is None or added < len(records) or len(known) + added > HELD:
+        return _Kept(None, differ)
+    return _Kept([*known, *records], differ)
+
+
+def _differing(transaction: Transaction, records: Sequence[EventRecord]) -> list[int]:
+    """The ids of those that were stored before with other content."""
+    subjects = {Subject(SubjectKind.EVENT, one.repository, one.event_id): one for one in records}
+    stored = transaction.events.get(list(subjects))
+    return [one.event_id for key, one in subjects.items() if content(stored[key]) != content(one)]
+
+
+def _finish(
+    transaction: Transaction,
+    read: _Read,
+    pull_requests: Sequence[PullRequestRecord],
+    next_digest: NextDigest,
+    observed: Pause | None,
+) -> tuple[_Kept, Routed]:
+    kept = _keep(transaction, read)
+    transaction.pull_requests.save(pull_requests)
+    before = replace(read.before, records=kept.unrouted and sorted(kept.unrouted, key=IN_ORDER))
+    repository = read.position.repository
+    return kept, route_events(transaction, repository, read.now, next_digest, observed, before)
+
+
+def _route(
+    transaction: Transaction,
+    repository: RepositoryName,
+    lease: Lease,
+    now: datetime,
+    next_digest: NextDigest,
+    before: Unrouted,
+) -> Routed:
+    transaction.leases.require(lease, now)
+    return route_events(transaction, repository, now, next_digest, before=before)
 
 
 def _enters(records: Sequence[EventRecord]) -> bool:

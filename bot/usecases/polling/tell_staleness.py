@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Change, Look, Staleness, changes, newly_stale
-from bot.ports import Clock, Nudge, Store, Transaction
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.tell_urgently import tell_urgently
 
 
@@ -33,39 +34,41 @@ class TellStaleness:
     async def run(self) -> None:
         """Raises StoreError."""
         look = Look(self.clock.now(), self.unread_since(), self.read(), self.repositories)
-        told = 0
-        async with self.store.begin() as transaction:
-            if await self._changes(transaction, look):
-                await transaction.stalenesses.hold()
-                # Somebody else may have been first.
-                for change in await self._changes(transaction, look):
-                    told += await _store(transaction, change, look.at)
-        if told:
+        if await self.store.run(self._tell_changes, look):
             self.nudge()
 
-    async def _changes(self, transaction: Transaction, look: Look) -> Sequence[Change]:
-        active = await transaction.stalenesses.active()
+    def _tell_changes(self, transaction: Transaction, look: Look) -> int:
+        """How many notices there are."""
+        if not self._changes(transaction, look):
+            return 0
+        transaction.stalenesses.hold()
+        # Somebody else may have been first.
+        changed = self._changes(transaction, look)
+        return sum(_store(transaction, change, look.at) for change in changed)
+
+    def _changes(self, transaction: Transaction, look: Look) -> Sequence[Change]:
+        active = transaction.stalenesses.active()
         if newly_stale(look, active, self.limit):
-            last = await transaction.polls.latest(sorted(look.stale(self.limit)))
+            last = transaction.polls.latest(sorted(look.stale(self.limit)))
             read = {name: one.at for name, one in last.items()}
-            look = look.corrected(read, await transaction.stalenesses.last_end())
+            look = look.corrected(read, transaction.stalenesses.last_end())
         return changes(look, active, self.limit)
 
 
-async def _store(transaction: Transaction, change: Change, now: datetime) -> int:
+def _store(transaction: Transaction, change: Change, now: datetime) -> int:
     """How many notices there are."""
     one = change.staleness
     if not one.staleness_id:
-        one = replace(one, staleness_id=await transaction.stalenesses.add(one))
-    elif not await transaction.stalenesses.save(one):
+        one = replace(one, staleness_id=transaction.stalenesses.add(one))
+    elif not transaction.stalenesses.save(one):
         return 0
-    told = await _tell(transaction, SubjectKind.STALE, one, change.tell, now)
+    told = _tell(transaction, SubjectKind.STALE, one, change.tell, now)
     if one.ended_at is not None and one.told_at is not None:
-        told += await _tell(transaction, SubjectKind.READ_AGAIN, one, one.repositories, now)
+        told += _tell(transaction, SubjectKind.READ_AGAIN, one, one.repositories, now)
     return told
 
 
-async def _tell(
+def _tell(
     transaction: Transaction,
     kind: SubjectKind,
     staleness: Staleness,
@@ -74,7 +77,8 @@ async def _tell(
 ) -> int:
     if not repositories:
         return 0
-    hearing = await transaction.subscriptions.of_repositories(repositories)
+    hearing = transaction.subscriptions.of_repositories(repositories)
     channels = {one.channel_id for found in hearing.values() for one in found}
     subject = Subject(kind, staleness.repositories[0], staleness.staleness_id)
-    return await tell_urgently(transaction, subject, channels, now)
+    since = staleness.since.isoformat()
+    return tell_urgently(transaction, subject, channels, now, identity=since)

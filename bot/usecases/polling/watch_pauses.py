@@ -9,16 +9,14 @@ from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.backoff import Failures
 from bot.domain.errors import BotError, MergeQueueUnavailable, about
 from bot.domain.pause_records import NEAR, PauseRecord, Sighting, Who
-from bot.domain.pauses import carried_out
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import queued_in
-from bot.ports import Clock, MergeQueue, Nudge, Store, Transaction
+from bot.ports import Clock, MergeQueue, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
-from bot.usecases.pausing.acts import settle_act
-from bot.usecases.pausing.group_marks import tell_together
-from bot.usecases.pausing.group_pauses import group_act_of
+from bot.usecases.pausing.acts import made_by, settle_pause
 from bot.usecases.pausing.pause_cards import LOOKED_BACK, pause_in_force, touch_pause
 from bot.usecases.pausing.pause_history import (
     end_pause,
@@ -28,7 +26,7 @@ from bot.usecases.pausing.pause_history import (
     tell_end,
     tell_replaced,
 )
-from bot.usecases.pausing.tell_acts import announce, told_together
+from bot.usecases.pausing.tell_acts import told_together
 from bot.usecases.pausing.turns import is_under_way
 from bot.usecases.tasks import Tasks
 
@@ -96,13 +94,12 @@ class WatchPauses:
                 schedule.due_at -= back
                 schedule.depth_at -= back
         followed = self.followed()
-        async with self.store.begin() as transaction:
-            known = {one.repository: one for one in await transaction.pauses.open(followed)}
-            untold = await transaction.pauses.untold_ends(now - UNTOLD)
+        found, untold = await self.store.run(_open_and_untold, followed, now)
+        known = {one.repository: one for one in found}
         others = set(self.repositories).difference(followed) if untold else set()
         for one in untold:
-            if one.repository not in others:
-                await self._tell_untold(one, now)
+            if one.repository not in others and await self.store.run(_tell_untold, one, now):
+                self.nudge()
         for name in followed:
             if self._is_due(name, known.get(name), now):
                 self._start(name, known.get(name))
@@ -162,14 +159,16 @@ class WatchPauses:
         if pause is None:
             # The service says "not paused" of a repository that is not there, too.
             if known is not None and await self._is_gone(name, schedule):
-                await self._over(known)
+                await self._store(lambda transaction, now: _over(transaction, known, now))
             return
         schedule.gone_since = None
         if known is None or not _is_it(known, pause):
-            await self._see(name, known, pause)
+            await self._store(lambda transaction, now: _see(transaction, name, known, pause, now))
         elif known.queued_at_start is None or schedule.depth_at <= self.clock.now():
             schedule.depth_at = self.clock.now() + SELDOM * self.interval
-            await self._measure(known, await self.merge_queue.status(name))
+            measured = _measured(known, await self.merge_queue.status(name))
+            if measured != known:
+                await self._store(lambda transaction, now: _keep(transaction, known, measured, now))
 
     async def _is_gone(self, name: RepositoryName, schedule: _Schedule) -> bool:
         """Whether the status says so too, or, where it does not tell, an earlier look did."""
@@ -181,84 +180,12 @@ class WatchPauses:
             schedule.gone_since = ticks
         return ticks - schedule.gone_since >= GONE.total_seconds()
 
-    async def _see(self, name: RepositoryName, known: PauseRecord | None, pause: Pause) -> None:
-        """There is a pause, or a reason, that nobody has told of yet."""
-        now = self.clock.now()
-        async with self.storing.entered(), self.store.begin() as transaction:
-            in_force = await pause_in_force(transaction, name, now)
-            if (in_force is not None or known is not None) and in_force != known:
-                return  # Somebody told of it while the service was asked: look again.
-            acts = await transaction.audit.since(name, min(now, pause.paused_at) - NEAR)
-            act = _made_by(pause, acts)
-            if act is not None and act.result is ActResult.STARTED:
-                if await is_under_way(transaction, act, acts, now):
-                    return
-                await _settle(transaction, act, pause, now)
-                self.nudge()
-                return
-            sighting = Sighting(
-                pause.paused_at,
-                pause.reason,
-                is_exact=pause.is_dated,
-                reason=act.reason if act is not None else None,
-                by=Who(act.actor.name, act.actor.user_id) if act is not None else None,
-            )
-            channels = await hearing_pauses(transaction, name)
-            if act is not None:
-                channels.difference_update(await told_together(transaction, act))
-            seen = await see_pause(transaction, name, sighting, channels, now)
-            if pause.is_dated and not seen.record.is_open:
-                await reopen_pause(transaction, seen.record, channels, now)
-            act_id = act.record_id if act is not None else None
-            await tell_replaced(transaction, seen, act_id, now)
-        self.nudge()
-
-    async def _over(self, known: PauseRecord) -> None:
-        """It is over; who lifted it is told by the event log, if anybody is."""
-        now = self.clock.now()
-        async with self.storing.entered(), self.store.begin() as transaction:
-            in_force = await pause_in_force(transaction, known.repository, now)
-            acts = await transaction.audit.since(known.repository, now - NEAR)
-            if in_force != known:
-                return
-            for act in acts:
-                is_lifting = act.action is Action.UNPAUSE
-                if is_lifting and await is_under_way(transaction, act, acts, now):
-                    return
-            await end_pause(transaction, known, now, None, now)
-        self.nudge()
-
-    async def _measure(self, known: PauseRecord, status: QueueStatus) -> None:
-        """How many wait now, how many did at the start, and who came meanwhile."""
-        queued = queued_in(status)
-        joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
-        measured = replace(
-            known,
-            queued_now=len(queued),
-            queued_at_start=len(queued) - len(joined)
-            if known.queued_at_start is None
-            else known.queued_at_start,
-            joined=known.joined | joined,
-        )
-        if measured == known:
-            return
-        now = self.clock.now()
-        async with self.storing.entered(), self.store.begin() as transaction:
-            if await pause_in_force(transaction, known.repository, now) != known:
-                return
-            await transaction.pauses.save(measured)
-            await touch_pause(transaction, measured, now)
-        self.nudge()
-
-    async def _tell_untold(self, untold: PauseRecord, now: datetime) -> None:
-        """No event came that says who: people are told all the same."""
-        async with self.store.begin() as transaction:
-            known = await transaction.pauses.of(untold.repository, now - LOOKED_BACK)
-            if untold not in known:
-                return
-            channels = await hearing_pauses(transaction, untold.repository)
-            await tell_end(transaction, untold, channels, now)
-        self.nudge()
+    async def _store(self, tell: Callable[[Transaction, datetime], bool]) -> None:
+        """Tell of what was seen, when its turn has come; `tell` says whether that is news."""
+        async with self.storing.entered():
+            is_news = await self.store.run(tell, self.clock.now())
+        if is_news:
+            self.nudge()
 
     def _failed(self, name: RepositoryName, schedule: _Schedule, error: BotError) -> None:
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
@@ -276,26 +203,103 @@ class WatchPauses:
             )
 
 
+def _open_and_untold(
+    transaction: Transaction, followed: Collection[RepositoryName], now: datetime
+) -> tuple[Sequence[PauseRecord], Sequence[PauseRecord]]:
+    return transaction.pauses.open(followed), transaction.pauses.untold_ends(now - UNTOLD)
+
+
+def _tell_untold(transaction: Transaction, untold: PauseRecord, now: datetime) -> bool:
+    """No event came that says who: people are told all the same, unless they have been."""
+    if untold not in transaction.pauses.of(untold.repository, now - LOOKED_BACK):
+        return False
+    channels = hearing_pauses(transaction, untold.repository)
+    tell_end(transaction, untold, channels, now)
+    return True
+
+
+def _see(
+    transaction: Transaction,
+    name: RepositoryName,
+    known: PauseRecord | None,
+    pause: Pause,
+    now: datetime,
+) -> bool:
+    """There is a pause, or a reason, that nobody has told of yet."""
+    in_force = pause_in_force(transaction, name, now)
+    if (in_force is not None or known is not None) and in_force != known:
+        return False  # Somebody told of it while the service was asked: look again.
+    acts = transaction.audit.since(name, min(now, pause.paused_at) - NEAR)
+    act = made_by(pause, acts)
+    if act is None or act.result is not ActResult.STARTED:
+        _put_on_record(transaction, name, pause, act, now)
+    elif is_under_way(transaction, act, acts, now):
+        return False
+    else:
+        settle_pause(transaction, act, pause, now)
+    return True
+
+
+def _put_on_record(
+    transaction: Transaction,
+    name: RepositoryName,
+    pause: Pause,
+    act: AuditRecord | None,
+    now: datetime,
+) -> None:
+    sighting = Sighting(
+        pause.paused_at,
+        pause.reason,
+        is_exact=pause.is_dated,
+        reason=act.reason if act is not None else None,
+        by=Who(act.actor.name, act.actor.user_id) if act is not None else None,
+    )
+    channels = hearing_pauses(transaction, name)
+    if act is not None:
+        channels.difference_update(told_together(transaction, act))
+    seen = see_pause(transaction, name, sighting, channels, now)
+    if pause.is_dated and not seen.record.is_open:
+        reopen_pause(transaction, seen.record, channels, now)
+    tell_replaced(transaction, seen, act.record_id if act is not None else None, now)
+
+
+def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:
+    """It is over; who lifted it is told by the event log, if anybody is."""
+    in_force = pause_in_force(transaction, known.repository, now)
+    acts = transaction.audit.since(known.repository, now - NEAR)
+    if in_force != known:
+        return False
+    for act in acts:
+        if act.action is Action.UNPAUSE and is_under_way(transaction, act, acts, now):
+            return False
+    end_pause(transaction, known, now, None, now)
+    return True
+
+
+def _measured(known: PauseRecord, status: QueueStatus) -> PauseRecord:
+    """How many wait now, how many did at the start, and who came meanwhile."""
+    queued = queued_in(status)
+    joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
+    return replace(
+        known,
+        queued_now=len(queued),
+        queued_at_start=len(queued) - len(joined)
+        if known.queued_at_start is None
+        else known.queued_at_start,
+        joined=known.joined | joined,
+    )
+
+
+def _keep(
+    transaction: Transaction, known: PauseRecord, measured: PauseRecord, now: datetime
+) -> bool:
+    if pause_in_force(transaction, known.repository, now) != known:
+        return False
+    transaction.pauses.save(measured)
+    touch_pause(transaction, measured, now)
+    return True
+
+
 def _is_it(known: PauseRecord, pause: Pause) -> bool:
     is_its_time = known.is_exact and known.is_of(pause.paused_at)
     return known.stored_reason == pause.reason and (is_its_time or not pause.is_dated)
-
-
-async def _settle(transaction: Transaction, act: AuditRecord, pause: Pause, now: datetime) -> None:
-    """The service has carried out an act that was cut off: it gets its end, its timer and posts."""
-    done = await settle_act(transaction, act, pause.paused_at, "known from the pause in force")
-    here = {done.channel_id} if done.channel_id is not None else set()
-    await announce(transaction, done, here, now, paused_at=pause.paused_at)
-    group_act = await group_act_of(transaction, done)
-    if group_act is not None and group_act.ended_at is not None:
-        await tell_together(transaction, group_act, now)
-
-
-def _made_by(pause: Pause, acts: Sequence[AuditRecord]) -> AuditRecord | None:
-    """The act of this bot whose reason the service holds, though its answer may have been lost."""
-    made = [
-        act
-        for act in carried_out(acts)
-        if act.action is Action.PAUSE and act.stored_reason == pause.reason
-    ]
-    return made[-1] if made else None

@@ -9,28 +9,35 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages.events import event_posts
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 
 
-async def load_bisection_cards(
-    transaction: Transaction, cards: Sequence[Card]
-) -> Mapping[int, Message]:
+def load_bisection_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
     """A message for each card, by its id; none where the events are gone."""
     by_repository: dict[RepositoryName, list[Card]] = defaultdict(list)
     for card in cards:
         by_repository[card.name.repository].append(card)
     messages: dict[int, Message] = {}
     for repository, some in by_repository.items():
-        found = await transaction.bisections.get(repository, {card.name.key for card in some})
+        found = transaction.bisections.get(repository, {card.name.key for card in some})
         telling = {
             key: Subject(SubjectKind.EVENT, repository, one.latest_event_id)
             for key, one in found.items()
         }
-        records = await transaction.events.get(list(telling.values()))
+        firsts = [_first(card) for card in some]
+        records = transaction.events.get([*telling.values(), *firsts])
         for card in some:
             subject = telling.get(card.name.key)
             record = records.get(subject) if subject is not None else None
             if record is not None:
                 message = event_posts.event(record, None)
-                messages[card.card_id] = replace(message, since=record.received_at)
+                first = records.get(_first(card), record)
+                messages[card.card_id] = replace(
+                    message, since=record.received_at, happened_at=first.received_at
+                )
     return messages
+
+
+def _first(card: Card) -> Subject:
+    """The event that the bisection has its key from."""
+    return Subject(SubjectKind.EVENT, card.name.repository, int(card.name.key))

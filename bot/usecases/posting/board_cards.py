@@ -10,7 +10,7 @@ from bot.domain.message import Message
 from bot.domain.snapshots import Snapshot
 from bot.domain.timers import Timer
 from bot.messages import board as messages
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.open_card import open_cards
 
 ONE_AFTER_THE_OTHER = timedelta(seconds=2)
@@ -21,84 +21,83 @@ def card_of(board: Board) -> CardName:
     return CardName(CardKind.BOARD, board.repository, str(board.board_id))
 
 
-async def open_board(transaction: Transaction, board: Board) -> None:
-    await open_cards(transaction, card_of(board), [board.channel_id], board.made_at)
+def open_board(transaction: Transaction, board: Board) -> None:
+    made_at = board.made_at
+    open_cards(
+        transaction, card_of(board), [board.channel_id], made_at, identity=made_at.isoformat()
+    )
 
 
-async def close_board(transaction: Transaction, board: Board, now: datetime) -> None:
+def close_board(transaction: Transaction, board: Board, now: datetime) -> None:
     """Have its message say that it has ended."""
-    await transaction.cards.touch(card_of(board), due_at=now, closed=True)
+    transaction.cards.touch(card_of(board), due_at=now, closed=True)
 
 
-async def newest_card(transaction: Transaction, board: Board) -> Card | None:
+def newest_card(transaction: Transaction, board: Board) -> Card | None:
     """The one whose message people see, if they see any."""
-    return next(reversed(await transaction.cards.of(card_of(board))), None)
+    return next(reversed(transaction.cards.of(card_of(board))), None)
 
 
-async def is_out_of_sight(transaction: Transaction, board: Board) -> bool:
+def is_out_of_sight(transaction: Transaction, board: Board) -> bool:
     """Whether its message, and the one that took its place, can be edited no more.
 
     Or was never posted and never will be: it was given up, or dropped with its channel.
     """
-    newest = await newest_card(transaction, board)
+    newest = newest_card(transaction, board)
     if newest is None or newest.is_lost or newest.message_ts is not None:
         return newest is not None and newest.is_lost
     subject = Subject(SubjectKind.CARD, board.repository, newest.card_id)
-    first_post = await transaction.outbox.get(board.channel_id, subject)
+    first_post = transaction.outbox.get(board.channel_id, subject)
     return first_post is None or first_post.state.is_settled
 
 
-async def tell_boards(
+def tell_boards(
     transaction: Transaction, snapshot: Snapshot, now: datetime, later: datetime
 ) -> bool:
     """Keep what was read; whether boards have to say something else now.
 
     A pause and the end of an outage are told at once, all else from `later` on.
     """
-    before = (await transaction.boards.sights([snapshot.repository])).get(snapshot.repository)
-    after = seen(before, snapshot, await _timer_of(transaction, snapshot))
+    before = (transaction.boards.sights([snapshot.repository])).get(snapshot.repository)
+    after = seen(before, snapshot, _timer_of(transaction, snapshot))
     if before is not None and before.says_the_same(after):
         return False
-    await transaction.boards.save_sight(after)
+    transaction.boards.save_sight(after)
     presses = before is None or (before.picture.pause, before.outage) != (
         after.picture.pause,
         after.outage,
     )
-    await touch_boards(transaction, after, now, now if presses else later)
+    touch_boards(transaction, after, now, now if presses else later)
     return True
 
 
-async def _timer_of(transaction: Transaction, snapshot: Snapshot) -> Timer | None:
+def _timer_of(transaction: Transaction, snapshot: Snapshot) -> Timer | None:
     pause = snapshot.pause
     if pause is None:
         return None
-    timers = await transaction.timers.running([snapshot.repository])
+    timers = transaction.timers.running([snapshot.repository])
     return next((one for one in timers if pause.is_of(one.paused_at)), None)
 
 
-async def touch_boards(
-    transaction: Transaction, sight: Sight, now: datetime, due_at: datetime
-) -> None:
+def touch_boards(transaction: Transaction, sight: Sight, now: datetime, due_at: datetime) -> None:
     """Have the boards of the repository edited; those that nobody can see any more end.
 
     Many are edited one after the other, so that other cards get their turn among them.
     """
-    for board in await transaction.boards.kept([sight.repository]):
-        if await is_out_of_sight(transaction, board):
-            await transaction.boards.end(board.board_id, now)
+    for board in transaction.boards.kept([sight.repository]):
+        if is_out_of_sight(transaction, board):
+            transaction.boards.end(board.board_id, now)
         else:
-            await transaction.cards.touch(card_of(board), due_at=due_at)
+            transaction.cards.touch(card_of(board), due_at=due_at)
             due_at += ONE_AFTER_THE_OTHER
 
 
-async def load_board_cards(
-    transaction: Transaction, cards: Sequence[Card]
-) -> Mapping[int, Message]:
+def load_board_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
     """A message for each card, by its id; none where the board is gone."""
     if not cards:
         return {}
-    boards = await transaction.boards.get({int(card.name.key) for card in cards})
-    sights = await transaction.boards.sights({card.name.repository for card in cards})
+    boards = transaction.boards.get({int(card.name.key) for card in cards})
+    sights = transaction.boards.sights({card.name.repository for card in cards})
     messages_by_card: dict[int, Message] = {}
     for card in cards:
         board, sight = boards.get(int(card.name.key)), sights.get(card.name.repository)

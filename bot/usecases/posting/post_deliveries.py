@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -25,13 +25,16 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.message import Message, Thread
+from bot.domain.outbox import ParkedChannel
 from bot.domain.pacing import WORKSPACE_BURST, WORKSPACE_PER_SECOND, Pace, TokenBucket
-from bot.ports import ChannelPoster, Clock, Nudge, ParkedChannel, Store
-from bot.ports.measures import UNMEASURED, Measures
+from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Nudge
+from bot.store.transactions import Store, Transaction
 from bot.usecases.job_lease import JobLease
+from bot.usecases.posting.batches import Batch, Claim, more_may_wait, root_of, thread_of
 from bot.usecases.posting.claim_size import ClaimSize
+from bot.usecases.posting.posted_before import PostedBefore
 from bot.usecases.posting.record_outcome import Outcome, record_outcome
-from bot.usecases.posting.render_deliveries import Rendered, load_messages
+from bot.usecases.posting.render_deliveries import load_messages
 from bot.usecases.side_by_side import side_by_side
 
 logger = logging.getLogger(__name__)
@@ -75,24 +78,6 @@ TRUE_FOR_A_WHILE = frozenset({SubjectKind.REMINDER, SubjectKind.STALE, SubjectKi
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    """What was claimed together, and until when it may be sent.
-
-    `revisions`: which state of its card a card's first post says, by the delivery's id. `roots`:
-    the first messages of threads, by their cards; those posted meanwhile are added. What was
-    refused may be sent in another form until `repeat_until`. `unstored` is set when an outcome
-    could not be stored.
-    """
-
-    messages: Mapping[str, Message]
-    revisions: Mapping[str, int]
-    roots: dict[int, str]
-    send_until: datetime
-    repeat_until: datetime
-    unstored: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-@dataclass(frozen=True, slots=True)
 class PostDeliveries:
     """One process posts at a time; a channel stops at its first delivery that is not settled."""
 
@@ -110,6 +95,7 @@ class PostDeliveries:
     measures: Measures = UNMEASURED
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     size: ClaimSize = field(default_factory=ClaimSize)
+    before: PostedBefore = field(default_factory=PostedBefore)
     lease: JobLease = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,42 +112,46 @@ class PostDeliveries:
             return
         channels = min(room, self.size.of(CHANNELS_AT_ONCE))
         per_channel = min(room, self.size.of(PER_CHANNEL))
-        async with self.store.begin() as transaction:
-            # Not before: how long the turn was waited for is no time that a claim has lasted.
-            now = self.clock.now()
-            lease = await self.lease.keep(transaction, now, at_least=LASTING)
-            lease = lease or await self.lease.take(transaction, now)
-            if lease is None:
-                return
-            await transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST)
-            claimed = await transaction.outbox.claim(
-                now=now,
-                claimed_until=now + CLAIM,
-                channels=channels,
-                per_channel=per_channel,
-            )
-            rendered = await load_messages(transaction, claimed, now)
-            if claimed and lease.expires_at < now + LEASE:
-                lease = await self.lease.take(transaction, now) or lease
-        self.size.learn(self.clock.now() - now, LAST_SEND)
-        runs = await self._send_all(claimed, rendered, now)
-        if _more_may_wait(runs, channels, per_channel):
+        claim = await self.store.run(self._claim, channels, per_channel)
+        self.lease.held = claim.lease if claim is not None else None
+        if claim is None:
+            return
+        self.before.notice(claim.lease, claim.at)
+        self.size.learn(self.clock.now() - claim.at, LAST_SEND)
+        runs = await self._send_all(claim)
+        if more_may_wait(runs, channels, per_channel):
             self.nudge()
 
-    async def _send_all(
-        self, claimed: Sequence[Delivery], rendered: Rendered, now: datetime
-    ) -> Sequence[Sequence[Delivery]]:
-        """Send what was claimed at `now`, the lines side by side; return it line by line."""
+    def _claim(self, transaction: Transaction, channels: int, per_channel: int) -> Claim | None:
+        """None while another process posts."""
+        # Not before: how long the turn was waited for is no time that a claim has lasted.
+        now = self.clock.now()
+        lease = self.lease.keep(transaction, now, at_least=LASTING)
+        lease = lease or self.lease.take(transaction, now)
+        if lease is None:
+            return None
+        transaction.outbox.fold(now=now, longer_than=FOLD_OVER, at_most=FOLD_AT_MOST)
+        claimed = transaction.outbox.claim(
+            now=now, claimed_until=now + CLAIM, channels=channels, per_channel=per_channel
+        )
+        rendered = load_messages(transaction, claimed, now)
+        if claimed and lease.expires_at < now + LEASE:
+            lease = self.lease.take(transaction, now) or lease
+        return Claim(claimed, rendered, now, lease)
+
+    async def _send_all(self, claim: Claim) -> Sequence[Sequence[Delivery]]:
+        """Send what was claimed, the lines side by side; return it line by line."""
+        rendered = claim.rendered
         if rendered.failed:
             self.measures.not_rendered(rendered.failed)
-        batch = _Batch(
+        batch = Batch(
             rendered.messages,
             rendered.revisions,
             dict(rendered.roots),
-            send_until=now + LAST_SEND,
-            repeat_until=now + LAST_REPEAT,
+            send_until=claim.at + LAST_SEND,
+            repeat_until=claim.at + LAST_REPEAT,
         )
-        lines = groupby(claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
+        lines = groupby(claim.claimed, key=lambda one: (one.channel_id, one.urgent, one.digest))
         runs = [list(run) for _, run in lines]
         await side_by_side(self._channel(run, batch) for run in runs)
         return runs
@@ -174,7 +164,7 @@ class PostDeliveries:
         """Give the lease back, if it is ours: the next process may post at once."""
         await self.lease.release(self.store, self.clock.now())
 
-    async def _channel(self, run: Sequence[Delivery], batch: _Batch) -> None:
+    async def _channel(self, run: Sequence[Delivery], batch: Batch) -> None:
         """Post a channel's deliveries in order; give back those behind one that must wait."""
         for index, delivery in enumerate(run):
             try:
@@ -183,7 +173,9 @@ class PostDeliveries:
                     batch.roots[after.subject.subject_id] = after.message_ts
                 goes_on = after.state.is_settled and not self.ending.is_set()
                 left = run[index + 1 :]
-                behind = [] if goes_on else [_given_back(one, self.clock.now()) for one in left]
+                behind = (
+                    [] if goes_on else [states.given_back(one, self.clock.now()) for one in left]
+                )
                 following = left[0] if goes_on and left else None
                 shown = batch.revisions.get(delivery.delivery_id, 0)
                 if after.times_absent >= PLAIN_AFTER or self._lacks_buttons(after):
@@ -199,7 +191,7 @@ class PostDeliveries:
             if not goes_on:
                 return
 
-    async def _record(self, outcome: Outcome, batch: _Batch) -> None:
+    async def _record(self, outcome: Outcome, batch: Batch) -> None:
         """Raises LeaseLost when the claim is another's by now, and StoreUnavailable.
 
         At the end of the process a database that failed one is not asked by each that waits.
@@ -208,30 +200,40 @@ class PostDeliveries:
             if self.ending.is_set() and batch.unstored.is_set():
                 raise StoreUnavailable("the outcome before this one was not stored")
             try:
-                async with self.store.begin() as transaction:
-                    await record_outcome(transaction, outcome, self.clock.now())
+                await self.store.run(record_outcome, outcome, self.clock.now())
             except StoreUnavailable:
                 batch.unstored.set()
                 raise
 
     async def _attempt(
-        self, delivery: Delivery, batch: _Batch
+        self, delivery: Delivery, batch: Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
         async with self.gate:
             now = self.clock.now()
             if now >= batch.send_until or self.ending.is_set():
-                return _given_back(delivery, now), None
+                return states.given_back(delivery, now), None
+            delivery = self.before.as_sent(delivery)
             if delivery.attempted_at is not None:
                 return await self._look(delivery, batch)
             message = batch.messages.get(delivery.delivery_id)
             if message is None:
                 return self._nothing_to_post(delivery, now), None
-            presses = delivery.urgent or delivery.kind == EventKind.FAILURE
-            wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
-            if wait:
-                self.nudge(wait.total_seconds())
-                return _given_back(delivery, now + wait), None
-            return await self._post(delivery, message, batch)
+            return await self._first(delivery, message, batch)
+
+    async def _first(
+        self, delivery: Delivery, message: Message, batch: Batch
+    ) -> tuple[Delivery, ParkedChannel | None]:
+        """Post what the database does not know to have been sent."""
+        known = await self._look_before(delivery, message, batch)
+        if known is not None:
+            return known, None
+        now = self.clock.now()
+        presses = delivery.urgent or delivery.kind == EventKind.FAILURE
+        wait = self.pace.wait(delivery.channel_id, now, urgent=presses)
+        if wait:
+            self.nudge(wait.total_seconds())
+            return states.given_back(delivery, now + wait), None
+        return await self._post(delivery, message, batch)
 
     def _lacks_buttons(self, posted: Delivery) -> bool:
         ts = posted.message_ts
@@ -243,14 +245,32 @@ class PostDeliveries:
         logger.error("nothing to post", extra=_fields("subject_missing", delivery))
         return states.failed(delivery, "subject_missing", now)
 
+    async def _look_before(
+        self, delivery: Delivery, message: Message, batch: Batch
+    ) -> Delivery | None:
+        """A first post that a database which went back may have lost; None: to be posted."""
+        try:
+            found = await self.before.find(self.poster, delivery, message, root_of(delivery, batch))
+        except PostError as error:
+            wait = error.retry_after if isinstance(error, PostPostponed) else None
+            logger.info("history not read", extra=_fields("look_failed", delivery, error))
+            return states.postponed(
+                delivery, str(error), now=self.clock.now(), retry_after=wait, jitter=self.jitter()
+            )
+        now = self.clock.now()
+        if found is not None:
+            logger.info("post found in the history", extra=_fields("post_found", delivery))
+            return states.delivered(delivery, found, now)
+        return states.given_back(delivery, now) if now >= batch.send_until else None
+
     async def _look(
-        self, delivery: Delivery, batch: _Batch
+        self, delivery: Delivery, batch: Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
         """Whether the post whose outcome we never heard is there."""
         since = delivery.attempted_at or delivery.created_at
         try:
             found = await self.poster.find(
-                delivery.channel_id, delivery.delivery_id, since, _root(delivery, batch)
+                delivery.channel_id, delivery.delivery_id, since, root_of(delivery, batch)
             )
         except PostError as error:
             after, parked = self._not_read(delivery, error)
@@ -259,6 +279,8 @@ class PostDeliveries:
                 logger.info("post found in the history", extra=_fields("post_found", delivery))
                 return states.delivered(delivery, found, self.clock.now()), None
             after, parked = states.not_found(delivery, self.clock.now()), None
+            if after.state is DeliveryState.PENDING:
+                self.before.forget(delivery)
         if after.state is DeliveryState.FAILED:
             logger.error("post given up", extra=_fields("given_up", delivery))
         return after, parked
@@ -285,22 +307,25 @@ class PostDeliveries:
         return after, parked
 
     async def _post(
-        self, delivery: Delivery, message: Message, batch: _Batch
+        self, delivery: Delivery, message: Message, batch: Batch
     ) -> tuple[Delivery, ParkedChannel | None]:
         sent_at = self.clock.now()
         if delivery.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps its blocks are what Slack cannot answer for.
             logger.error("sent as plain text", extra=_fields("plain_text", delivery))
             message = replace(message, blocks=())
+        self.before.remember(delivery, sent_at)
         try:
-            message_ts = await self._send(delivery, message, _thread(delivery, batch), batch)
+            message_ts = await self._send(delivery, message, thread_of(delivery, batch), batch)
         except PostInDoubt as error:
             logger.warning("post in doubt", extra=_fields("post_in_doubt", delivery, error))
             doubted = replace(delivery, attempted_at=sent_at)
             return states.in_doubt(doubted, error.code, self.clock.now()), None
         except PostPostponed as error:
+            self.before.forget(delivery)
             return self._postponed(delivery, error), None
         except PostRefused as error:
+            self.before.forget(delivery)
             return self._refused(delivery, error)
         now = self.clock.now()
         # What waited for a digest was not late.
@@ -310,7 +335,7 @@ class PostDeliveries:
         return states.delivered(delivery, message_ts, now), None
 
     async def _send(
-        self, delivery: Delivery, message: Message, thread: Thread | None, batch: _Batch
+        self, delivery: Delivery, message: Message, thread: Thread | None, batch: Batch
     ) -> str:
         """People are told, always.
 
@@ -332,7 +357,7 @@ class PostDeliveries:
             plain = Message(message.text, told=message.told)
             return await self.poster.post(delivery.channel_id, plain, delivery.delivery_id, thread)
 
-    def _require_time(self, batch: _Batch) -> None:
+    def _require_time(self, batch: Batch) -> None:
         """For another request within the claim. Raises PostPostponed."""
         if self.clock.now() >= batch.repeat_until:
             raise PostPostponed("refused_late")
@@ -358,33 +383,6 @@ class PostDeliveries:
             delivery, error.code, now=now, retry_after=PARKED_RETRY.total_seconds(), jitter=0
         )
         return kept, ParkedChannel(delivery.channel_id, error.code, now, retry_at)
-
-
-def _more_may_wait(runs: Sequence[Sequence[Delivery]], channels: int, per_channel: int) -> bool:
-    """A claim is bounded, and what was tried before may have held back what stands behind it."""
-    return len(runs) >= channels or any(
-        len(run) >= per_channel or run[0].attempts > 1 or run[0].folded for run in runs
-    )
-
-
-def _root(delivery: Delivery, batch: _Batch) -> str | None:
-    """A summary that took the place of a reply tells of more than its thread."""
-    if delivery.card_id is None or delivery.folded:
-        return None
-    return batch.roots.get(delivery.card_id)
-
-
-def _thread(delivery: Delivery, batch: _Batch) -> Thread | None:
-    """A failure is for somebody who may not follow the thread."""
-    root = _root(delivery, batch)
-    return Thread(root, delivery.kind == EventKind.FAILURE) if root is not None else None
-
-
-def _given_back(delivery: Delivery, due_at: datetime) -> Delivery:
-    """Claimed but not tried: as it was before the claim."""
-    in_doubt = delivery.attempted_at is not None
-    state = DeliveryState.IN_DOUBT if in_doubt else DeliveryState.PENDING
-    return replace(delivery, state=state, due_at=due_at)
 
 
 def _fields(

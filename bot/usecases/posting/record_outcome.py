@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.deliveries import Delivery, DeliveryState, SubjectKind
-from bot.ports import ParkedChannel, Transaction
+from bot.domain.outbox import ParkedChannel
+from bot.store.transactions import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Outcome:
     following: Delivery | None = None
 
 
-async def record_outcome(transaction: Transaction, outcome: Outcome, now: datetime) -> None:
+def record_outcome(transaction: Transaction, outcome: Outcome, now: datetime) -> None:
     """In one transaction with the outcome that its `following` is sent next.
 
     No lease is asked for: whether a claim is still the one that was posted under is known of each
@@ -30,25 +31,25 @@ async def record_outcome(transaction: Transaction, outcome: Outcome, now: dateti
     """
     first = outcome.after[0]
     # Whoever changes a card and its line takes them in this order.
-    await _record_card(transaction, first, outcome.shown)
-    await transaction.outbox.record(outcome.after)
+    _record_card(transaction, first, outcome.shown)
+    transaction.outbox.record(outcome.after)
     if outcome.following is not None:
-        await transaction.outbox.attempt(outcome.following, now)
+        transaction.outbox.attempt(outcome.following, now)
     if outcome.parked is not None:
-        await transaction.outbox.park(outcome.parked)
+        transaction.outbox.park(outcome.parked)
     elif first.state is DeliveryState.DELIVERED:
-        await transaction.outbox.unpark(first.channel_id)
+        transaction.outbox.unpark(first.channel_id)
 
 
-async def _record_card(transaction: Transaction, delivery: Delivery, shown: int) -> None:
+def _record_card(transaction: Transaction, delivery: Delivery, shown: int) -> None:
     if delivery.folded:
         # A summary that took the place of first posts: their cards have no message. Not when it
         # was folded, with the line locked that whoever changes a card locks after it.
         if delivery.state.is_settled:
-            await transaction.cards.lose_folded(delivery.delivery_id)
+            transaction.cards.lose_folded(delivery.delivery_id)
         return
     if delivery.message_ts is not None and delivery.subject.kind is SubjectKind.CARD:
         # One that was found says what was true when it was sent, whenever that was: an edit too
         # many is harmless, one too few is not.
         shown_now = shown if delivery.attempted_at is None else 0
-        await transaction.cards.posted(delivery.subject.subject_id, delivery.message_ts, shown_now)
+        transaction.cards.posted(delivery.subject.subject_id, delivery.message_ts, shown_now)

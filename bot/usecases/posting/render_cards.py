@@ -1,6 +1,7 @@
 """What cards say now, from what is kept of the things they show."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bot.domain.audit import Action
 from bot.domain.cards import Card, CardKind
@@ -10,7 +11,7 @@ from bot.domain.timers import Timer
 from bot.messages import pause_card
 from bot.messages.groups import group_acts
 from bot.messages.pause_card import PauseView
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.group_pauses import ends_of, paused_anew, still_paused
 from bot.usecases.pausing.pause_timers import timers_of
 from bot.usecases.posting.bisection_cards import load_bisection_cards
@@ -18,7 +19,7 @@ from bot.usecases.posting.board_cards import load_board_cards
 from bot.usecases.posting.stay_cards import load_stay_cards
 
 
-async def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
     """A message for each card, by its id; none where what it shows is gone."""
     pauses = [card for card in cards if card.name.kind is CardKind.PAUSE]
     of_groups = [card for card in cards if card.name.kind is CardKind.GROUP]
@@ -26,23 +27,24 @@ async def load_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping
     stays = [card for card in cards if card.name.kind is CardKind.STAY]
     bisections = [card for card in cards if card.name.kind is CardKind.BISECTION]
     return {
-        **await _pause_cards(transaction, pauses),
-        **await _group_cards(transaction, of_groups),
-        **await load_stay_cards(transaction, stays),
-        **await load_bisection_cards(transaction, bisections),
-        **await load_board_cards(transaction, boards),
+        **_pause_cards(transaction, pauses),
+        **_group_cards(transaction, of_groups),
+        **load_stay_cards(transaction, stays),
+        **load_bisection_cards(transaction, bisections),
+        **load_board_cards(transaction, boards),
     }
 
 
-async def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
     if not cards:
         return {}
-    pauses = await transaction.pauses.get({int(card.name.key) for card in cards})
+    pauses = transaction.pauses.get({int(card.name.key) for card in cards})
     in_force = [one for one in pauses.values() if one.is_open]
-    timers = await timers_of(transaction, in_force)
+    timers = timers_of(transaction, in_force)
     return {
-        card.card_id: pause_card.card(
-            _view(pauses[int(card.name.key)], timers.get(int(card.name.key)))
+        card.card_id: replace(
+            pause_card.card(_view(pauses[int(card.name.key)], timers.get(int(card.name.key)))),
+            happened_at=pauses[int(card.name.key)].paused_at,
         )
         for card in cards
         if int(card.name.key) in pauses
@@ -55,8 +57,8 @@ def _view(pause: PauseRecord, timer: Timer | None) -> PauseView:
     return PauseView(pause, timer.lifts_at, timer.is_overdue)
 
 
-async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
-    acts = await transaction.group_acts.get({int(card.name.key) for card in cards})
+def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+    acts = transaction.group_acts.get({int(card.name.key) for card in cards})
     messages: dict[int, Message] = {}
     for card in cards:
         act = acts.get(int(card.name.key))
@@ -65,9 +67,10 @@ async def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mappi
         if act.ended_at is None or act.action is not Action.PAUSE:
             messages[card.card_id] = group_acts.act(act)
         else:
-            left = await still_paused(transaction, act)
-            ends = await ends_of(transaction, left)
+            left = still_paused(transaction, act)
+            ends = ends_of(transaction, left)
             names = [one.repository for one in left]
-            anew = await paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
+            anew = paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
             messages[card.card_id] = group_acts.card(act, names, ends.times, ends.overdue, anew)
+        messages[card.card_id] = replace(messages[card.card_id], happened_at=act.at)
     return messages

@@ -3,7 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.channels import is_person
@@ -14,7 +14,8 @@ from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.reminders import is_newest, pause_of
 from bot.messages import alerts, pause, pause_card, reminders, staleness, unrendered
 from bot.messages.groups import group_acts
-from bot.ports import Transaction
+from bot.store.failures import as_store_errors
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.group_pauses import ends_of, group_act_of, still_paused
 from bot.usecases.posting.render_cards import load_cards
 from bot.usecases.posting.render_events import load_events, load_summary
@@ -37,7 +38,7 @@ class Rendered:
     failed: int = 0
 
 
-async def load_messages(
+def load_messages(
     transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
 ) -> Rendered:
     """What the deliveries say now. One that cannot be rendered becomes plain text.
@@ -45,14 +46,15 @@ async def load_messages(
     Raises StoreError only.
     """
     try:
-        return await _load(transaction, deliveries, now)
+        with as_store_errors():
+            return _load(transaction, deliveries, now)
     except BotError:
         raise
     except Exception as error:
         if len(deliveries) == 1:
             logger.exception("message not rendered", extra=_fields(deliveries[0], error))
             return _plain(deliveries[0])
-    alone = [await load_messages(transaction, [one], now) for one in deliveries]
+    alone = [load_messages(transaction, [one], now) for one in deliveries]
     return Rendered(
         {key: message for one in alone for key, message in one.messages.items()},
         {key: revision for one in alone for key, revision in one.revisions.items()},
@@ -78,22 +80,20 @@ def _fields(delivery: Delivery, error: Exception) -> dict[str, str]:
     }
 
 
-async def _load(
-    transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
-) -> Rendered:
+def _load(transaction: Transaction, deliveries: Sequence[Delivery], now: datetime) -> Rendered:
     single = [one for one in deliveries if not one.folded]
     by_kind: dict[SubjectKind, list[Delivery]] = defaultdict(list)
     for one in single:
         by_kind[one.subject.kind].append(one)
-    messages = await load_events(transaction, by_kind[SubjectKind.EVENT])
-    messages |= await _act_messages(transaction, single)
-    messages |= await _group_messages(transaction, by_kind[SubjectKind.GROUP])
-    messages |= await _pause_messages(transaction, single)
-    messages |= await _stalenesses(transaction, single)
-    messages |= await _alerts(transaction, single)
-    messages |= await _reminders(transaction, by_kind[SubjectKind.REMINDER], now)
-    cards = await transaction.cards.get(_ids(by_kind[SubjectKind.CARD]))
-    shown = await load_cards(transaction, list(cards.values()))
+    messages = load_events(transaction, by_kind[SubjectKind.EVENT])
+    messages |= _act_messages(transaction, single)
+    messages |= _group_messages(transaction, by_kind[SubjectKind.GROUP])
+    messages |= _pause_messages(transaction, single)
+    messages |= _stalenesses(transaction, single)
+    messages |= _alerts(transaction, single)
+    messages |= _reminders(transaction, by_kind[SubjectKind.REMINDER], now)
+    cards = transaction.cards.get(_ids(by_kind[SubjectKind.CARD]))
+    shown = load_cards(transaction, list(cards.values()))
     revisions: dict[str, int] = {}
     for one in by_kind[SubjectKind.CARD]:
         if one.subject.subject_id in shown:
@@ -101,19 +101,19 @@ async def _load(
             revisions[one.delivery_id] = cards[one.subject.subject_id].wanted
     for one in deliveries:
         if one.folded:
-            messages[one.delivery_id] = await load_summary(transaction, one)
-    return Rendered(messages, revisions, await _roots(transaction, single))
+            messages[one.delivery_id] = load_summary(transaction, one)
+    return Rendered(messages, revisions, _roots(transaction, single))
 
 
-async def _roots(transaction: Transaction, deliveries: Sequence[Delivery]) -> Mapping[int, str]:
+def _roots(transaction: Transaction, deliveries: Sequence[Delivery]) -> Mapping[int, str]:
     """A card whose message was lost has its thread under the one that took its place."""
     wanted = {one.card_id for one in deliveries if one.card_id is not None}
-    cards = await transaction.cards.get(wanted) if wanted else {}
+    cards = transaction.cards.get(wanted) if wanted else {}
     roots: dict[int, str] = {}
     for card in cards.values():
         newest = card
         if card.is_lost:
-            heirs = await transaction.cards.of(card.name)
+            heirs = transaction.cards.of(card.name)
             newest = [one for one in heirs if one.channel_id == card.channel_id][-1]
         if newest.message_ts is not None:
             roots[card.card_id] = newest.message_ts
@@ -136,65 +136,68 @@ _OF_PAUSES = frozenset(
 )
 
 
-async def _act_messages(
-    transaction: Transaction, deliveries: Sequence[Delivery]
-) -> dict[str, Message]:
+def _act_messages(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
     telling = [one for one in deliveries if one.subject.kind in _OF_ACTS]
-    acts = await transaction.audit.get(_ids(telling)) if telling else {}
+    acts = transaction.audit.get(_ids(telling)) if telling else {}
     return {
-        one.delivery_id: _OF_ACTS[one.subject.kind](acts[one.subject.subject_id])
+        one.delivery_id: replace(
+            _OF_ACTS[one.subject.kind](acts[one.subject.subject_id]),
+            happened_at=acts[one.subject.subject_id].at,
+        )
         for one in telling
         if one.subject.subject_id in acts
     }
 
 
-async def _group_messages(
-    transaction: Transaction, deliveries: Sequence[Delivery]
-) -> dict[str, Message]:
-    acts = await transaction.group_acts.get(_ids(deliveries))
+def _group_messages(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
+    acts = transaction.group_acts.get(_ids(deliveries))
     return {
-        one.delivery_id: group_acts.answer(acts[one.subject.subject_id], posted_here=False)
+        one.delivery_id: replace(
+            group_acts.answer(acts[one.subject.subject_id], posted_here=False),
+            happened_at=acts[one.subject.subject_id].at,
+        )
         for one in deliveries
         if one.subject.subject_id in acts
     }
 
 
-async def _pause_messages(
-    transaction: Transaction, deliveries: Sequence[Delivery]
-) -> dict[str, Message]:
+def _pause_messages(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
     telling = [one for one in deliveries if one.subject.kind in _OF_PAUSES]
-    pauses = await transaction.pauses.get(_ids(telling)) if telling else {}
-    messages: dict[str, Message] = {}
-    for one in telling:
-        record = pauses.get(one.subject.subject_id)
-        if record is None:
-            continue
-        if one.subject.kind is SubjectKind.REPLACED_ELSEWHERE:
-            messages[one.delivery_id] = pause_card.replaced_elsewhere(record)
-            continue
-        if one.subject.kind is SubjectKind.STILL_PAUSED:
-            messages[one.delivery_id] = pause_card.still_paused(record)
-            continue
-        if one.subject.kind is SubjectKind.RESUMED:
-            again = await transaction.pauses.open([record.repository])
-            say = pause_card.resumed
-            if _is_pausers(one, record):
-                say = pause_card.resumed_for_you
-            messages[one.delivery_id] = say(record, is_paused_again=bool(again))
-            continue
-        if one.subject.kind is SubjectKind.GROUP_RESUMED:
-            act = await group_act_of(transaction, record)
-            messages[one.delivery_id] = (
-                pause_card.resumed(record)
-                if act is None
-                else group_acts.resumed(act, record, is_yours=_is_pausers(one, record))
-            )
-            continue
-        timed = record.ending is PauseEnding.TIMER
-        timer = await transaction.timers.of(record.repository, record.paused_at) if timed else None
-        lifts_at = timer.lifts_at if timer is not None else None
-        messages[one.delivery_id] = pause_card.ended(record, lifts_at)
-    return messages
+    pauses = transaction.pauses.get(_ids(telling)) if telling else {}
+    return {
+        one.delivery_id: replace(
+            _pause_message(transaction, one, record),
+            happened_at=record.ended_at or record.paused_at,
+        )
+        for one in telling
+        if (record := pauses.get(one.subject.subject_id)) is not None
+    }
+
+
+def _pause_message(transaction: Transaction, delivery: Delivery, record: PauseRecord) -> Message:
+    match delivery.subject.kind:
+        case SubjectKind.REPLACED_ELSEWHERE:
+            return pause_card.replaced_elsewhere(record)
+        case SubjectKind.STILL_PAUSED:
+            return pause_card.still_paused(record)
+        case SubjectKind.RESUMED:
+            again = transaction.pauses.open([record.repository])
+            is_theirs = _is_pausers(delivery, record)
+            say = pause_card.resumed_for_you if is_theirs else pause_card.resumed
+            return say(record, is_paused_again=bool(again))
+        case SubjectKind.GROUP_RESUMED:
+            act = group_act_of(transaction, record)
+            if act is None:
+                return pause_card.resumed(record)
+            return group_acts.resumed(act, record, is_yours=_is_pausers(delivery, record))
+        case _:
+            return _pause_ended(transaction, record)
+
+
+def _pause_ended(transaction: Transaction, record: PauseRecord) -> Message:
+    timed = record.ending is PauseEnding.TIMER
+    timer = transaction.timers.of(record.repository, record.paused_at) if timed else None
+    return pause_card.ended(record, timer.lifts_at if timer is not None else None)
 
 
 def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
@@ -211,12 +214,10 @@ _OF_STALENESS = {
 }
 
 
-async def _stalenesses(
-    transaction: Transaction, deliveries: Sequence[Delivery]
-) -> dict[str, Message]:
+def _stalenesses(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
     """None for an outage that ended before it could be told: its end says how long it lasted."""
     telling = [one for one in deliveries if one.subject.kind in _OF_STALENESS]
-    known = await transaction.stalenesses.get(_ids(telling)) if telling else {}
+    known = transaction.stalenesses.get(_ids(telling)) if telling else {}
     messages: dict[str, Message] = {}
     for one in telling:
         told = known.get(one.subject.subject_id)
@@ -229,10 +230,10 @@ async def _stalenesses(
 _OF_ALERTS = frozenset({SubjectKind.ALERT, SubjectKind.ALERT_OVER})
 
 
-async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
+def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
     """None for an alert that was over before it could be told: its end says what it was about."""
     telling = [one for one in deliveries if one.subject.kind in _OF_ALERTS]
-    known = await transaction.queue_condition.get(_ids(telling)) if telling else {}
+    known = transaction.queue_condition.get(_ids(telling)) if telling else {}
     messages: dict[str, Message] = {}
     for one in telling:
         alert = known.get(one.subject.subject_id)
@@ -245,21 +246,21 @@ async def _alerts(transaction: Transaction, deliveries: Sequence[Delivery]) -> d
             continue
         number = alert.pull_request
         wanted = {number} if number is not None else set()
-        seen = await transaction.pull_requests.get(alert.repository, wanted)
+        seen = transaction.pull_requests.get(alert.repository, wanted)
         found = seen.get(number) if number is not None else None
         messages[one.delivery_id] = alerts.alert(alert, found)
     return messages
 
 
-async def _reminders(
+def _reminders(
     transaction: Transaction, deliveries: Sequence[Delivery], now: datetime
 ) -> dict[str, Message]:
     """None for a pause that is over by now, and where a later one waits behind it in a channel.
 
     The first goes to the pauser alone: what channels are told later is no reason to keep it back.
     """
-    pauses = await transaction.pauses.get([pause_of(each) for each in _ids(deliveries)])
-    plans = await transaction.reminders.get(list(pauses)) if pauses else {}
+    pauses = transaction.pauses.get([pause_of(each) for each in _ids(deliveries)])
+    plans = transaction.reminders.get(list(pauses)) if pauses else {}
     messages: dict[str, Message] = {}
     for one in deliveries:
         reminder_id = one.subject.subject_id
@@ -267,13 +268,13 @@ async def _reminders(
         record = pauses.get(pause_id)
         is_due = is_person(one.channel_id) or is_newest(reminder_id, plans.get(pause_id))
         if record is not None and record.is_open and is_due:
-            timer = await transaction.timers.of(record.repository, record.paused_at)
+            timer = transaction.timers.of(record.repository, record.paused_at)
             is_overdue = timer is not None and timer.is_overdue
             is_to_come = timer is not None and (timer.lifts_at > now or is_overdue)
             lifts_at = timer.lifts_at if timer is not None and is_to_come else None
-            act = await group_act_of(transaction, record)
-            left = await still_paused(transaction, act) if act is not None else []
-            ends = await ends_of(transaction, left)
+            act = group_act_of(transaction, record)
+            left = still_paused(transaction, act) if act is not None else []
+            ends = ends_of(transaction, left)
             messages[one.delivery_id] = (
                 reminders.of_group(act, left, now, ends.times, ends.overdue)
                 if act is not None and len(left) > 1

@@ -12,11 +12,12 @@ from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.domain.notices import Notice
+from bot.domain.outbox import Folded
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
 from bot.messages import notices
 from bot.messages.events import batch_posts, event_posts, summary
-from bot.ports import Folded, Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.choose_notices import who_want
 from bot.usecases.linked_pull_requests import linked_pull_requests
 from bot.usecases.surroundings import surroundings, surroundings_of_merges
@@ -24,14 +25,12 @@ from bot.usecases.surroundings import surroundings, surroundings_of_merges
 Seen = Mapping[tuple[RepositoryName, int | None], PullRequestRecord]
 
 
-async def load_events(
-    transaction: Transaction, deliveries: Sequence[Delivery]
-) -> dict[str, Message]:
+def load_events(transaction: Transaction, deliveries: Sequence[Delivery]) -> dict[str, Message]:
     """A post for each delivery whose event is still stored; who has to act on it is mentioned."""
-    records = await _records(transaction, [one.subject for one in deliveries])
-    seen = await _pull_requests(transaction, list(records.values()))
-    around = await _around(transaction, list(records.values()))
-    pauses = await transaction.pauses.open({one.repository for one in records.values()})
+    records = _records(transaction, [one.subject for one in deliveries])
+    seen = _pull_requests(transaction, list(records.values()))
+    around = _around(transaction, list(records.values()))
+    pauses = transaction.pauses.open({one.repository for one in records.values()})
     posts: dict[str, _EventPost] = {}
     for one in deliveries:
         record = records.get(one.subject)
@@ -46,7 +45,7 @@ async def load_events(
             posts[one.delivery_id] = _EventPost(
                 told, kind, pull_request, one.channel_id, paused=paused
             )
-    people = await _called(
+    people = _called(
         transaction, {one.author for one in posts.values() if one.author and one.is_calling}
     )
     return {
@@ -55,13 +54,13 @@ async def load_events(
     }
 
 
-async def _called(transaction: Transaction, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
+def _called(transaction: Transaction, logins: Collection[str]) -> Mapping[str, Sequence[str]]:
     """Who is to be mentioned for each login: those who say that it is theirs, and want it."""
     if not logins:
         return {}
-    people = await transaction.accounts.people(logins)
+    people = transaction.accounts.people(logins)
     everybody = {one for some in people.values() for one in some}
-    wanting = await who_want(transaction, Notice.MENTION, everybody)
+    wanting = who_want(transaction, Notice.MENTION, everybody)
     return {login: [one for one in some if one in wanting] for login, some in people.items()}
 
 
@@ -98,17 +97,17 @@ class _EventPost:
         return is_failure and turn_after(self.record, self.kind) is Turn.AUTHOR
 
 
-async def load_summary(transaction: Transaction, delivery: Delivery) -> Message:
+def load_summary(transaction: Transaction, delivery: Delivery) -> Message:
     """What was folded into a delivery: the post about a batch, or what was missed or saved up."""
-    folded = await transaction.outbox.folded_into(delivery.delivery_id)
+    folded = transaction.outbox.folded_into(delivery.delivery_id)
     if not delivery.digest and _are_merges(folded):
-        merged = await _merged_together(transaction, delivery)
+        merged = _merged_together(transaction, delivery)
         if merged is not None:
             to_author = is_person(delivery.channel_id)
             return notices.direct(merged, Notice.MERGE) if to_author else merged
-    records = await _records(transaction, folded.subjects)
-    seen = await _pull_requests(transaction, list(records.values()))
-    around = await _around(transaction, list(records.values()))
+    records = _records(transaction, folded.subjects)
+    seen = _pull_requests(transaction, list(records.values()))
+    around = _around(transaction, list(records.values()))
     failures = [
         (
             in_surroundings(record, around[record.repository]),
@@ -129,31 +128,31 @@ def _are_merges(folded: Folded) -> bool:
     return kind == EventKind.MERGE and count <= batch_posts.MOST
 
 
-async def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
+def _merged_together(transaction: Transaction, delivery: Delivery) -> Message | None:
     """The post about one batch; None when what is told was not merged by one."""
-    subjects = await transaction.outbox.told_with(delivery.delivery_id, batch_posts.MOST)
-    found = await _records(transaction, subjects)
+    subjects = transaction.outbox.told_with(delivery.delivery_id, batch_posts.MOST)
+    found = _records(transaction, subjects)
     records = [found[one] for one in subjects if one in found]
-    around = await surroundings_of_merges(transaction, delivery.subject.repository, records)
+    around = surroundings_of_merges(transaction, delivery.subject.repository, records)
     batches = batches_of(records, around)
     if len(together(batches, list(batches))) < len(subjects):
         return None
     if len({one.batch_id for one in batches.values()}) > 1:
         return None
-    seen = await _pull_requests(transaction, records)
+    seen = _pull_requests(transaction, records)
     return batch_posts.merged(
         [(one, seen.get((one.repository, one.pull_request))) for one in records]
     )
 
 
-async def _records(
+def _records(
     transaction: Transaction, subjects: Sequence[Subject]
 ) -> Mapping[Subject, EventRecord]:
     wanted = dict.fromkeys(one for one in subjects if one.kind is SubjectKind.EVENT)
-    return await transaction.events.get(list(wanted)) if wanted else {}
+    return transaction.events.get(list(wanted)) if wanted else {}
 
 
-async def _around(
+def _around(
     transaction: Transaction, records: Sequence[EventRecord]
 ) -> Mapping[RepositoryName, Sequence[EventRecord]]:
     """What tells more of the leaves among `records`."""
@@ -161,18 +160,18 @@ async def _around(
     for record in records:
         by_repository[record.repository].append(record)
     return {
-        repository: await surroundings(transaction, repository, some)
+        repository: surroundings(transaction, repository, some)
         for repository, some in by_repository.items()
     }
 
 
-async def _pull_requests(transaction: Transaction, records: Sequence[EventRecord]) -> Seen:
+def _pull_requests(transaction: Transaction, records: Sequence[EventRecord]) -> Seen:
     numbers: dict[RepositoryName, set[int]] = defaultdict(set)
     for record in records:
         if record.pull_request is not None:
             numbers[record.repository].add(record.pull_request)
     found: dict[tuple[RepositoryName, int | None], PullRequestRecord] = {}
     for repository, wanted in numbers.items():
-        seen = await linked_pull_requests(transaction, repository, wanted)
+        seen = linked_pull_requests(transaction, repository, wanted)
         found |= {(repository, number): record for number, record in seen.items()}
     return found

@@ -13,35 +13,35 @@ from bot.domain.repository import RepositoryName
 from bot.domain.stays import events_of, state_of
 from bot.domain.surroundings import in_surroundings
 from bot.messages.events import event_posts
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.linked_pull_requests import linked_pull_requests
 
 SAME_MOMENT = timedelta(seconds=10)
 """Checks that a pause stops may end a little before it."""
 
 
-async def load_stay_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
+def load_stay_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:
     """A message for each card, by its id; none where the events are gone."""
     by_repository: dict[RepositoryName, list[Card]] = defaultdict(list)
     for card in cards:
         by_repository[card.name.repository].append(card)
     messages: dict[int, Message] = {}
     for repository, some in by_repository.items():
-        messages |= await _of_repository(transaction, repository, some)
+        messages |= _of_repository(transaction, repository, some)
     return messages
 
 
-async def _of_repository(
+def _of_repository(
     transaction: Transaction, repository: RepositoryName, cards: Sequence[Card]
 ) -> dict[int, Message]:
-    stays = await transaction.stays.get(repository, {card.name.key for card in cards})
+    stays = transaction.stays.get(repository, {card.name.key for card in cards})
     if not stays:
         return {}
     numbers = {one.pull_request for one in stays.values()}
     since = min(one.began_at for one in stays.values())
-    records = await transaction.events.of_pull_requests(repository, numbers, since=since)
-    seen = await linked_pull_requests(transaction, repository, numbers)
-    pauses = await transaction.pauses.recent(repository, since)
+    records = transaction.events.of_pull_requests(repository, numbers, since=since)
+    seen = linked_pull_requests(transaction, repository, numbers)
+    pauses = transaction.pauses.recent(repository, since)
     messages: dict[int, Message] = {}
     for card in cards:
         stay = stays.get(card.name.key)
@@ -53,7 +53,9 @@ async def _of_repository(
             kind = EventKind.MERGE if says_merged(state) else kind_of[state.event_id]
             paused = _paused_since(state.received_at, pauses)
             message = event_posts.event(told, seen.get(state.pull_request), kind, paused=paused)
-            messages[card.card_id] = replace(message, since=state.received_at)
+            messages[card.card_id] = replace(
+                message, since=state.received_at, happened_at=stay.began_at if stay else None
+            )
     return messages
 
 

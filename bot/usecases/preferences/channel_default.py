@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.repository import RepositoryName
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
 
 
@@ -24,8 +25,9 @@ class ChannelDefault:
     acts: ActLog
 
     async def of(self, channel_id: str) -> RepositoryName | None:
-        async with self.acts.store.begin() as transaction:
-            return await transaction.channel_defaults.of(channel_id)
+        return await self.acts.store.run(
+            lambda transaction: transaction.channel_defaults.of(channel_id)
+        )
 
     async def change(self, request: DefaultRequest) -> bool:
         """Whether it was another, or none, before. Raises PermissionDenied."""
@@ -46,11 +48,14 @@ class ChannelDefault:
         )
         await self.acts.permit(act)
         changed = before != request.repository
-        async with self.acts.store.begin() as transaction:
-            if request.repository is None:
-                await transaction.channel_defaults.forget(request.channel_id)
-            else:
-                await transaction.channel_defaults.set(request.channel_id, request.repository)
-            result = ActResult.DONE if changed else ActResult.UNCHANGED
-            await transaction.audit.add(replace(act, result=result))
+        result = ActResult.DONE if changed else ActResult.UNCHANGED
+        await self.acts.store.run(_set, request, replace(act, result=result))
         return changed
+
+
+def _set(transaction: Transaction, request: DefaultRequest, done: AuditRecord) -> None:
+    if request.repository is None:
+        transaction.channel_defaults.forget(request.channel_id)
+    else:
+        transaction.channel_defaults.set(request.channel_id, request.repository)
+    transaction.audit.add(done)

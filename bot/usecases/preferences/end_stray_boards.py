@@ -4,15 +4,14 @@ from collections.abc import Collection
 from datetime import datetime
 
 from bot.domain.repository import RepositoryName
-from bot.ports import Store
+from bot.store.transactions import Transaction
 from bot.usecases.posting.board_cards import close_board
 
 
-async def end_stray_boards(
-    store: Store, now: datetime, repositories: Collection[RepositoryName]
+def end_stray_boards(
+    transaction: Transaction, now: datetime, repositories: Collection[RepositoryName]
 ) -> None:
-    """Nobody reads their queues: they say so instead of what was true once. Raises StoreError."""
-    async with store.begin() as transaction:
-        for board in await transaction.boards.strays(repositories):
-            await transaction.boards.end(board.board_id, now)
-            await close_board(transaction, board, now)
+    """Nobody reads their queues: they say so instead of what was true once."""
+    for board in transaction.boards.strays(repositories):
+        transaction.boards.end(board.board_id, now)
+        close_board(transaction, board, now)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from bot.ports import Clock, Store
+from bot.ports import Clock
+from bot.store.transactions import Store, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +17,14 @@ class LinkAccount:
 
     async def link(self, user_id: str, login: str) -> Sequence[str]:
         """The other people who have the login; then nothing is changed."""
-        async with self.store.begin() as transaction:
-            if await transaction.accounts.link(user_id, login, self.clock.now()):
-                return ()
-            return (await transaction.accounts.people([login]))[login]
+        return await self.store.run(_link, user_id, login, self.clock.now())
 
     async def unlink(self, user_id: str) -> bool:
         """Whether there was a link."""
-        async with self.store.begin() as transaction:
-            return await transaction.accounts.unlink(user_id)
+        return await self.store.run(lambda transaction: transaction.accounts.unlink(user_id))
+
+
+def _link(transaction: Transaction, user_id: str, login: str, now: datetime) -> Sequence[str]:
+    if transaction.accounts.link(user_id, login, now):
+        return ()
+    return transaction.accounts.people([login])[login]

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.boards import Board
 from bot.domain.channels import ChannelAccess
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.posting.board_cards import (
@@ -66,7 +67,7 @@ class ManageBoards:
         """Raises PermissionDenied, and MergeQueueError when there is nothing to show."""
         act = self._act(Action.BOARD, request)
         await self.acts.permit(act)
-        there = await self._there(request)
+        there = await self.acts.store.run(_edit_again, request, self.acts.clock.now())
         if there is not None:
             await self.acts.leave(act, "it is there already")
             self.acts.nudge()
@@ -75,7 +76,10 @@ class ManageBoards:
         if access in CANNOT_POST:
             await self.acts.leave(act, f"the channel is {access}")
             return NoPlace(access)
-        answer = await self._put_up(request, act, await self.show_status.run(request.repository))
+        snapshot = await self.show_status.run(request.repository)
+        now = self.acts.clock.now()
+        board = Board(request.channel_id, request.repository, request.actor.name, now)
+        answer = await self.acts.store.run(_put_up, board, act, snapshot)
         self.acts.nudge()
         return answer
 
@@ -83,52 +87,16 @@ class ManageBoards:
         self, channel_id: str, repositories: Sequence[RepositoryName]
     ) -> Sequence[RepositoryName]:
         """Those of the repositories that have a board in the channel."""
-        async with self.acts.store.begin() as transaction:
-            kept = await transaction.boards.kept(repositories)
+        kept = await self.acts.store.run(lambda transaction: transaction.boards.kept(repositories))
         return [one.repository for one in kept if one.channel_id == channel_id]
 
     async def take_down(self, request: BoardRequest) -> bool:
         """Whether there was one. Raises PermissionDenied."""
         act = self._act(Action.END_BOARD, request)
         await self.acts.permit(act)
-        now = self.acts.clock.now()
-        async with self.acts.store.begin() as transaction:
-            board = await transaction.boards.kept_in(request.channel_id, request.repository)
-            if board is not None:
-                await transaction.boards.end(board.board_id, now, request.actor.name)
-                await close_board(transaction, board, now)
-            result = ActResult.DONE if board is not None else ActResult.UNCHANGED
-            await transaction.audit.add(replace(act, result=result))
+        was_there = await self.acts.store.run(_take_down, request, act, self.acts.clock.now())
         self.acts.nudge()
-        return board is not None
-
-    async def _there(self, request: BoardRequest) -> ThereAlready | None:
-        """The one that there is. Asked for again it is edited, so that a deleted one is found."""
-        async with self.acts.store.begin() as transaction:
-            board = await transaction.boards.kept_in(request.channel_id, request.repository)
-            if board is None or await is_out_of_sight(transaction, board):
-                return None
-            await transaction.cards.touch(card_of(board), due_at=self.acts.clock.now())
-            return await _there(transaction, board)
-
-    async def _put_up(
-        self, request: BoardRequest, act: AuditRecord, snapshot: Snapshot
-    ) -> PutUp | ThereAlready:
-        now = self.acts.clock.now()
-        board = Board(request.channel_id, request.repository, request.actor.name, now)
-        async with self.acts.store.begin() as transaction:
-            # Which ends the one that nobody can see any more.
-            await tell_boards(transaction, snapshot, now, now)
-            before = await transaction.boards.kept_in(request.channel_id, request.repository)
-            if before is not None and await is_out_of_sight(transaction, before):
-                await transaction.boards.end(before.board_id, now)
-            board_id = await transaction.boards.add(board)
-            if board_id is None:
-                await transaction.audit.add(replace(act, result=ActResult.UNCHANGED))
-                return await _there_now(transaction, request)
-            await open_board(transaction, replace(board, board_id=board_id))
-            await transaction.audit.add(replace(act, result=ActResult.DONE))
-        return PutUp()
+        return was_there
 
     def _act(self, action: Action, request: BoardRequest) -> AuditRecord:
         return AuditRecord(
@@ -142,12 +110,49 @@ class ManageBoards:
         )
 
 
-async def _there(transaction: Transaction, board: Board) -> ThereAlready:
-    card = await newest_card(transaction, board)
+def _edit_again(
+    transaction: Transaction, request: BoardRequest, now: datetime
+) -> ThereAlready | None:
+    """The one that there is. Asked for again it is edited, so that a deleted one is found."""
+    board = transaction.boards.kept_in(request.channel_id, request.repository)
+    if board is None or is_out_of_sight(transaction, board):
+        return None
+    transaction.cards.touch(card_of(board), due_at=now)
+    return _there(transaction, board)
+
+
+def _put_up(
+    transaction: Transaction, board: Board, act: AuditRecord, snapshot: Snapshot
+) -> PutUp | ThereAlready:
+    now = board.made_at
+    # Which ends the one that nobody can see any more.
+    tell_boards(transaction, snapshot, now, now)
+    before = transaction.boards.kept_in(board.channel_id, board.repository)
+    if before is not None and is_out_of_sight(transaction, before):
+        transaction.boards.end(before.board_id, now)
+    board_id = transaction.boards.add(board)
+    if board_id is None:
+        # Somebody else asked for it at the same time.
+        transaction.audit.add(replace(act, result=ActResult.UNCHANGED))
+        there = transaction.boards.kept_in(board.channel_id, board.repository)
+        return ThereAlready(None) if there is None else _there(transaction, there)
+    open_board(transaction, replace(board, board_id=board_id))
+    transaction.audit.add(replace(act, result=ActResult.DONE))
+    return PutUp()
+
+
+def _there(transaction: Transaction, board: Board) -> ThereAlready:
+    card = newest_card(transaction, board)
     return ThereAlready(card.message_ts if card is not None else None)
 
 
-async def _there_now(transaction: Transaction, request: BoardRequest) -> ThereAlready:
-    """Somebody else asked for it at the same time."""
-    board = await transaction.boards.kept_in(request.channel_id, request.repository)
-    return ThereAlready(None) if board is None else await _there(transaction, board)
+def _take_down(
+    transaction: Transaction, request: BoardRequest, act: AuditRecord, now: datetime
+) -> bool:
+    board = transaction.boards.kept_in(request.channel_id, request.repository)
+    if board is not None:
+        transaction.boards.end(board.board_id, now, request.actor.name)
+        close_board(transaction, board, now)
+    result = ActResult.DONE if board is not None else ActResult.UNCHANGED
+    transaction.audit.add(replace(act, result=result))
+    return board is not None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.channels import ChannelAccess
@@ -11,7 +12,7 @@ from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
 from bot.domain.wishes import InvalidWish, Wish, granted, withdrawn, words_of
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
 
 TOGETHER = 500
@@ -74,37 +75,47 @@ class ManageSubscriptions:
 
     async def subscribe(self, request: SubscriptionRequest) -> Sequence[Subscribed]:
         """Subscribing to x turns on x only. Raises PermissionDenied and StoreError."""
-        await self._permit(Action.SUBSCRIBE, request)
+        await self.acts.permit(*self._acts(Action.SUBSCRIBE, request))
         access = await self.acts.channels.access(request.channel_id)
         digest = DigestTime(DIGEST_AT, await self._zone(request))
         done: list[Subscribed] = []
-        for part in _parts(request.repositories):
-            async with self.acts.store.begin() as transaction:
-                await transaction.subscriptions.hold(request.channel_id)
-                heard = await _Heard.by_channel(transaction, request.channel_id)
-                for repository in part:
-                    before = heard.by_command(repository)
-                    after = granted(before, self._new(request, repository, digest), request.wish)
-                    changed = before is None or not before.hears_the_same(after)
-                    if changed:
-                        await transaction.subscriptions.save(after)
-                    if changed and before is not None and heard.configured(repository) is None:
-                        await self._move_digest(transaction, before, after)
-                    act = self._act(Action.SUBSCRIBE, request, repository)
-                    await _record(transaction, act, before, after)
-                    done.append(Subscribed(after, access, changed, heard.configured(repository)))
+        for part in _parts(self._acts(Action.SUBSCRIBE, request)):
+            done += await self.acts.store.run(self._subscribe, request, part, digest, access)
         return done
 
-    async def _move_digest(
-        self, transaction: Transaction, before: Subscription, after: Subscription
+    def _subscribe(
+        self,
+        transaction: Transaction,
+        request: SubscriptionRequest,
+        acts: Sequence[AuditRecord],
+        digest: DigestTime,
+        access: ChannelAccess,
+    ) -> Sequence[Subscribed]:
+        transaction.subscriptions.hold(request.channel_id)
+        heard = _Heard.by_channel(transaction, request.channel_id)
+        done: list[Subscribed] = []
+        for act in acts:
+            before, configured = heard.by_command(act.repository), heard.configured(act.repository)
+            after = granted(before, _new(request, act, digest), request.wish)
+            changed = before is None or not before.hears_the_same(after)
+            if changed:
+                transaction.subscriptions.save(after)
+            if changed and before is not None and configured is None:
+                self._move_digest(transaction, before, after, act.at)
+            _record(transaction, act, before, after)
+            done.append(Subscribed(after, access, changed, configured))
+        return done
+
+    def _move_digest(
+        self, transaction: Transaction, before: Subscription, after: Subscription, now: datetime
     ) -> None:
         """What waits comes when the channel asks for it now, or at once."""
         if (before.style, before.digest) == (after.style, after.digest):
             return
-        to = now = self.acts.clock.now()
+        to = now
         if after.style is Style.DIGEST and after.digest is not None:
             to = self.next_digest(after.digest, now)
-        await transaction.outbox.move_digest(after.channel_id, after.repository, to, now)
+        transaction.outbox.move_digest(after.channel_id, after.repository, to, now)
 
     async def _zone(self, request: SubscriptionRequest) -> str:
         """The person's own, in which they say a time of day."""
@@ -112,69 +123,38 @@ class ManageSubscriptions:
             return UTC_ZONE
         return (await self.acts.check.zone(request.actor)).key
 
-    def _new(
-        self, request: SubscriptionRequest, repository: RepositoryName, digest: DigestTime
-    ) -> Subscription:
-        return Subscription(
-            request.channel_id,
-            repository,
-            created_by=request.actor.user_id,
-            created_at=self.acts.clock.now(),
-            digest=digest,
-        )
-
     async def unsubscribe(self, request: SubscriptionRequest) -> Sequence[Unsubscribed]:
         """The mirror of subscribing.
 
         Raises PermissionDenied, StoreError, and CommandSyntaxError when what would be left could
         not be said in one subscription.
         """
-        await self._permit(Action.UNSUBSCRIBE, request)
+        await self.acts.permit(*self._acts(Action.UNSUBSCRIBE, request))
         done: list[Unsubscribed] = []
-        for part in _parts(request.repositories):
-            async with self.acts.store.begin() as transaction:
-                await transaction.subscriptions.hold(request.channel_id)
-                heard = await _Heard.by_channel(transaction, request.channel_id)
-                for repository in part:
-                    before, configured = heard.by_command(repository), heard.configured(repository)
-                    left = None if before is None else _without(before, request)
-                    if left is not None:
-                        await transaction.subscriptions.save(left)
-                    elif before is not None:
-                        await self._end(transaction, before, is_configured=configured is not None)
-                    act = self._act(Action.UNSUBSCRIBE, request, repository)
-                    await _record(transaction, act, before, left)
-                    done.append(Unsubscribed(repository, before != left, left, configured))
+        for part in _parts(self._acts(Action.UNSUBSCRIBE, request)):
+            done += await self.acts.store.run(_unsubscribe, request, part)
         return done
 
-    async def _end(
-        self, transaction: Transaction, ended: Subscription, *, is_configured: bool
-    ) -> None:
-        """What waits for a digest or a parked channel is not told to who hears of it no more."""
-        channel_id, repository = ended.channel_id, ended.repository
-        await transaction.subscriptions.delete(channel_id, repository)
-        if not is_configured:
-            await transaction.outbox.drop_unheard(channel_id, repository, self.acts.clock.now())
-
     async def subscriptions(self, channel_id: str) -> Sequence[Subscription]:
-        async with self.acts.store.begin() as transaction:
-            return await transaction.subscriptions.of_channel(channel_id)
-
-    async def _permit(self, action: Action, request: SubscriptionRequest) -> None:
-        await self.acts.permit(*[self._act(action, request, one) for one in request.repositories])
-
-    def _act(
-        self, action: Action, request: SubscriptionRequest, repository: RepositoryName
-    ) -> AuditRecord:
-        return AuditRecord(
-            at=self.acts.clock.now(),
-            actor=request.actor,
-            action=action,
-            origin=request.origin,
-            repository=repository,
-            result=ActResult.STARTED,
-            channel_id=request.channel_id,
+        return await self.acts.store.run(
+            lambda transaction: transaction.subscriptions.of_channel(channel_id)
         )
+
+    def _acts(self, action: Action, request: SubscriptionRequest) -> Sequence[AuditRecord]:
+        """One for each of the repositories."""
+        now = self.acts.clock.now()
+        return [
+            AuditRecord(
+                at=now,
+                actor=request.actor,
+                action=action,
+                origin=request.origin,
+                repository=repository,
+                result=ActResult.STARTED,
+                channel_id=request.channel_id,
+            )
+            for repository in request.repositories
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +164,8 @@ class _Heard:
     found: dict[tuple[RepositoryName, SubscriptionSource], Subscription]
 
     @classmethod
-    async def by_channel(cls, transaction: Transaction, channel_id: str) -> "_Heard":
-        found = await transaction.subscriptions.of_channel(channel_id)
+    def by_channel(cls, transaction: Transaction, channel_id: str) -> "_Heard":
+        found = transaction.subscriptions.of_channel(channel_id)
         return cls({(one.repository, one.source): one for one in found})
 
     def by_command(self, repository: RepositoryName) -> Subscription | None:
@@ -195,12 +175,49 @@ class _Heard:
         return self.found.get((repository, SubscriptionSource.CONFIGURATION))
 
 
-def _parts(repositories: Sequence[RepositoryName]) -> Iterator[Sequence[RepositoryName]]:
-    for begin in range(0, len(repositories), TOGETHER):
-        yield repositories[begin : begin + TOGETHER]
+def _parts(acts: Sequence[AuditRecord]) -> Iterator[Sequence[AuditRecord]]:
+    for begin in range(0, len(acts), TOGETHER):
+        yield acts[begin : begin + TOGETHER]
 
 
-async def _record(
+def _new(request: SubscriptionRequest, act: AuditRecord, digest: DigestTime) -> Subscription:
+    return Subscription(
+        request.channel_id,
+        act.repository,
+        created_by=request.actor.user_id,
+        created_at=act.at,
+        digest=digest,
+    )
+
+
+def _unsubscribe(
+    transaction: Transaction, request: SubscriptionRequest, acts: Sequence[AuditRecord]
+) -> Sequence[Unsubscribed]:
+    transaction.subscriptions.hold(request.channel_id)
+    heard = _Heard.by_channel(transaction, request.channel_id)
+    done: list[Unsubscribed] = []
+    for act in acts:
+        before, configured = heard.by_command(act.repository), heard.configured(act.repository)
+        left = None if before is None else _without(before, request)
+        if left is not None:
+            transaction.subscriptions.save(left)
+        elif before is not None:
+            _end(transaction, before, act.at, is_configured=configured is not None)
+        _record(transaction, act, before, left)
+        done.append(Unsubscribed(act.repository, before != left, left, configured))
+    return done
+
+
+def _end(
+    transaction: Transaction, ended: Subscription, now: datetime, *, is_configured: bool
+) -> None:
+    """What waits for a digest or a parked channel is not told to who hears of it no more."""
+    transaction.subscriptions.delete(ended.channel_id, ended.repository)
+    if not is_configured:
+        transaction.outbox.drop_unheard(ended.channel_id, ended.repository, now)
+
+
+def _record(
     transaction: Transaction,
     act: AuditRecord,
     before: Subscription | None,
@@ -208,7 +225,7 @@ async def _record(
 ) -> None:
     """In the transaction of the change itself: neither is there without the other."""
     heard_before, heard_after = _words(before), _words(after)
-    await transaction.audit.add(
+    transaction.audit.add(
         replace(
             act,
             result=ActResult.UNCHANGED if heard_before == heard_after else ActResult.DONE,

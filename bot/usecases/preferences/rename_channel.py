@@ -3,7 +3,8 @@
 import logging
 from dataclasses import dataclass
 
-from bot.ports import Clock, Nudge, Store
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store
 
 logger = logging.getLogger(__name__)
 
@@ -22,9 +23,7 @@ class RenameChannel:
     async def run(self, old: str, new: str) -> None:
         """Raises StoreError."""
         for _ in range(ATTEMPTS):
-            async with self.store.begin() as transaction:
-                is_renamed = await transaction.rename_channel(old, new)
-            if is_renamed:
+            if await self.store.run(lambda transaction: transaction.rename_channel(old, new)):
                 # Settings that name the old id would bring it back at the next start.
                 logger.warning("channel id changed", extra=_fields("channel_renamed", old, new))
                 self.nudge()

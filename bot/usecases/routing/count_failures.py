@@ -7,10 +7,10 @@ from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
 from bot.domain.queue_condition import streak_after
 from bot.domain.repository import RepositoryName
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 
 
-async def count_failures(
+def count_failures(
     transaction: Transaction,
     repository: RepositoryName,
     told: Sequence[tuple[EventRecord, EventKind]],
@@ -18,7 +18,7 @@ async def count_failures(
     """`told`: events in order, counted in the transaction that routes them, so each once."""
     if not any(one.type == MERGED or kind is EventKind.FAILURE for one, kind in told):
         return
-    before = await transaction.queue_condition.streak(repository)
+    before = transaction.queue_condition.streak(repository)
     after = streak_after(before, told)
     if after != before:
-        await transaction.queue_condition.save_streak(repository, after)
+        transaction.queue_condition.save_streak(repository, after)

@@ -1,21 +1,20 @@
 """What an event becomes: the deliveries to the channels and people that hear of it."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import AuditRecord
 from bot.domain.classification import PAUSE_TYPES, EventKind
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id, summary_id
 from bot.domain.digests import NextDigest
 from bot.domain.event_records import EventRecord
 from bot.domain.hearing import Hearing
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription
-from bot.ports import Transaction
-from bot.usecases.routing.delivery_ids import delivery_ids
+from bot.store.transactions import Transaction
 from bot.usecases.routing.route_pauses import is_of_later_pause, route_act, route_pause
 from bot.usecases.routing.threaded import Threaded
 
@@ -38,7 +37,6 @@ class EventRoutes:
     threaded: Threaded | None
     next_digest: NextDigest
     merged_together: Mapping[int, str]
-    ids: Iterator[str] = field(default_factory=delivery_ids)
 
     def to_people(
         self, record: EventRecord, people: Sequence[str], now: datetime
@@ -46,9 +44,13 @@ class EventRoutes:
         """What the people whose event it is are told, after the channels."""
         subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
         kind = self.kinds[record.event_id]
-        return [NewDelivery(next(self.ids), one, subject, now, kind=kind) for one in people]
+        identity = str(record.event_id)
+        return [
+            NewDelivery(delivery_id(one, subject, identity), one, subject, now, kind=kind)
+            for one in people
+        ]
 
-    async def to_channels(self, record: EventRecord, now: datetime) -> Sequence[NewDelivery]:
+    def to_channels(self, record: EventRecord, now: datetime) -> Sequence[NewDelivery]:
         """What the channels that hear of the event are told; `tell_pause` tells of a pause."""
         if record.type in PAUSE_TYPES:
             return ()
@@ -62,18 +64,18 @@ class EventRoutes:
         threads = self.threaded.threads
         if record.event_id in self.merged_together:
             # Where no thread tells of it, there is one post for the batch and no thread for each.
-            hearers = hearers.with_threads_in(await threads.shown_in(thread))
-        told = await threads.tell(thread, record, kind, hearers.in_threads, now)
+            hearers = hearers.with_threads_in(threads.cards_of(thread))
+        told = threads.tell(thread, record, kind, hearers.in_threads, now)
         return told + self._posts(record, kind, hearers.others, now) if hearers.others else told
 
-    async def tell_pause(self, record: EventRecord, act: AuditRecord | None, now: datetime) -> None:
+    def tell_pause(self, record: EventRecord, act: AuditRecord | None, now: datetime) -> None:
         """Put what a pause event tells on record, and tell the channels that hear of it."""
         hearing = self.hearing.of(record, self.kinds[record.event_id]).subscriptions
         channels = dict.fromkeys(one.channel_id for one in hearing)
-        if act is not None and not await is_of_later_pause(self.transaction, record, act):
-            await route_act(self.transaction, record, act, channels, now, self.observed)
+        if act is not None and not is_of_later_pause(self.transaction, record, act):
+            route_act(self.transaction, record, act, channels, now, self.observed)
         else:
-            await route_pause(self.transaction, record, channels, now, self.observed)
+            route_pause(self.transaction, record, channels, now, self.observed)
 
     def _posts(
         self,
@@ -92,7 +94,14 @@ class EventRoutes:
             else:
                 waits[one.channel_id] = None
         return [
-            NewDelivery(next(self.ids), channel_id, subject, now, kind=kind, digest_at=digest_at)
+            NewDelivery(
+                delivery_id(channel_id, subject, str(record.event_id)),
+                channel_id,
+                subject,
+                now,
+                kind=kind,
+                digest_at=digest_at,
+            )
             for channel_id, digest_at in waits.items()
         ]
 
@@ -107,8 +116,11 @@ class EventRoutes:
                 parties[one.channel_id, batch_id].append(one)
         changed: dict[str, NewDelivery] = {}
         for first, *others in parties.values():
-            changed[first.delivery_id] = replace(first, folded=len(others))
-            changed |= {one.delivery_id: replace(one, told_by=first.delivery_id) for one in others}
+            if not others:
+                continue
+            its_id = summary_id(first.delivery_id, others[-1].delivery_id)
+            changed[first.delivery_id] = replace(first, delivery_id=its_id, folded=len(others))
+            changed |= {one.delivery_id: replace(one, told_by=its_id) for one in others}
         return [changed.get(one.delivery_id, one) for one in deliveries]
 
     def _is_one_of_several(self, delivery: NewDelivery) -> bool:

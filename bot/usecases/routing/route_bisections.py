@@ -30,13 +30,13 @@ class RouteBisections:
     _changed: set[str] = field(default_factory=set)
     _threads: dict[str, Thread] = field(default_factory=dict)
 
-    async def load(self, records: Sequence[EventRecord]) -> None:
+    def load(self, records: Sequence[EventRecord]) -> None:
         """Read the bisections that the events may belong to."""
         found = [one.received_at for one in records if _is_of_a_bisection(one)]
         if found:
             since = min(found) - LONGEST_BISECTION
             known = self.threads.transaction.bisections
-            for one in await known.since(self.threads.repository, since):
+            for one in known.since(self.threads.repository, since):
                 self._known[one.key] = one
 
     def place(self, record: EventRecord) -> Thread | None:
@@ -58,10 +58,10 @@ class RouteBisections:
         self._changed.add(bisection.key)
         return thread
 
-    async def finish(self) -> None:
+    def finish(self) -> None:
         """Keep what the bisections have come to."""
         changed = [self._known[key] for key in sorted(self._changed)]
-        await self.threads.transaction.bisections.save(changed)
+        self.threads.transaction.bisections.save(changed)
 
 
 def _is_of_a_bisection(record: EventRecord) -> bool:

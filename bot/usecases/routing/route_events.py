@@ -20,7 +20,7 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic, channels_hearing
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.turns import is_under_way
 from bot.usecases.routing.count_failures import count_failures
 from bot.usecases.routing.event_routes import EventRoutes
@@ -55,15 +55,16 @@ class Unrouted:
 class Routed:
     """What was added to tell, the events that are left, whether there is more to route at once.
 
-    `left` is None where it is more than was read.
+    `left` is None where it is more than was read. `settling`: what of it is waited for.
     """
 
     added: int
     left: Sequence[EventRecord] | None
     more: bool
+    settling: Settling = field(default_factory=Settling)
 
 
-async def route_events(
+def route_events(
     transaction: Transaction,
     repository: RepositoryName,
     now: datetime,
@@ -80,17 +81,17 @@ async def route_events(
     behind it.
     """
     before = before or Unrouted()
-    known, settling = before.records, before.settling
-    unrouted, behind, newest = await _slice(transaction, repository, now, known)
+    known, settling = before.records, Settling({**before.settling.since})
+    unrouted, behind, newest = _slice(transaction, repository, now, known)
     if not unrouted:
         return Routed(0, [], more=False)
-    subscriptions = await transaction.subscriptions.of_repository(repository)
+    subscriptions = transaction.subscriptions.of_repository(repository)
     judged = settling.head(unrouted, newest=newest, now=now)
-    judged, merged_together = await _batches(
+    judged, merged_together = _batches(
         transaction, repository, judged, settling, newest=newest, now=now
     )
-    seen = await _seen(transaction, judged)
-    kind_of, authors = await _judge(transaction, repository, judged, seen, before.personal)
+    seen = _seen(transaction, judged)
+    kind_of, authors = _judge(transaction, repository, judged, seen, before.personal)
     routes = EventRoutes(
         transaction,
         repository,
@@ -98,27 +99,27 @@ async def route_events(
         kinds=kind_of,
         authors=authors,
         observed=observed,
-        threaded=await _threads(transaction, repository, subscriptions, judged),
+        threaded=_threads(transaction, repository, subscriptions, judged),
         next_digest=next_digest,
         merged_together=merged_together,
     )
-    routed, pauses, deliveries = await _route(routes, judged, now, before.clock_ahead)
-    # Cards before lines, as whoever records that a card is posted takes them.
-    if routes.threaded is not None:
-        await routes.threaded.finish(now)
-    for record, act in pauses:
-        await routes.tell_pause(record, act, now)
-    added = len(pauses) + await transaction.outbox.add(routes.in_one_post(deliveries))
+    routed, pauses, deliveries = _route(routes, judged, now, before.clock_ahead)
     if channels_hearing(subscriptions, Topic.HEALTH):
         told = [(record, kind_of[record.event_id]) for record in routed]
-        await count_failures(transaction, repository, told)
+        count_failures(transaction, repository, told)
+    # Cards before lines, as whoever records that a card is posted takes them.
+    if routes.threaded is not None:
+        routes.threaded.finish(now)
+    for record, act in pauses:
+        routes.tell_pause(record, act, now)
+    added = len(pauses) + transaction.outbox.add(routes.in_one_post(deliveries))
     settling.forget([record.event_id for record in routed])
     left = None if behind and known is None else (known or unrouted)[len(routed) :]
-    await transaction.events.mark_routed(repository, [record.event_id for record in routed])
-    return Routed(added, left, more=bool(behind and routed))
+    transaction.events.mark_routed(repository, [record.event_id for record in routed])
+    return Routed(added, left, more=bool(behind and routed), settling=settling)
 
 
-async def _batches(
+def _batches(
     transaction: Transaction,
     repository: RepositoryName,
     judged: Sequence[EventRecord],
@@ -133,13 +134,13 @@ async def _batches(
     """
     if len(judged) > BACKLOG:
         return judged, {}
-    around = await surroundings_of_merges(transaction, repository, judged)
+    around = surroundings_of_merges(transaction, repository, judged)
     batches = batches_of(judged, around)
     whole = settling.whole_batches(judged, batches, around, newest=newest, now=now)
     return whole, together(batches, [one.event_id for one in whole])
 
 
-async def _threads(
+def _threads(
     transaction: Transaction,
     repository: RepositoryName,
     subscriptions: Sequence[Subscription],
@@ -149,10 +150,10 @@ async def _threads(
     if all(one.style is not Style.THREAD for one in subscriptions):
         return None
     is_backlog = len(judged) > BACKLOG
-    return await Threaded.load(transaction, repository, judged, is_backlog=is_backlog)
+    return Threaded.load(transaction, repository, judged, is_backlog=is_backlog)
 
 
-async def _judge(
+def _judge(
     transaction: Transaction,
     repository: RepositoryName,
     judged: Sequence[EventRecord],
@@ -160,31 +161,31 @@ async def _judge(
     personal: frozenset[str],
 ) -> tuple[Mapping[int, EventKind], Mapping[int, Sequence[str]]]:
     """What each event is, and the people to be told of it, by its id."""
-    around = await surroundings(transaction, repository, judged)
+    around = surroundings(transaction, repository, judged)
     kind_of = kinds(judged, around)
     if not personal:
         return kind_of, {}
-    return kind_of, await authors_to_tell(transaction, judged, kind_of, around, seen)
+    return kind_of, authors_to_tell(transaction, judged, kind_of, around, seen)
 
 
-async def _route(
+def _route(
     routes: EventRoutes, judged: Sequence[EventRecord], now: datetime, clock_ahead: timedelta
 ) -> tuple[list[EventRecord], list[_Pause], list[NewDelivery]]:
     """As far as no act is under way that a pause event is the service's record of.
 
     Which events are routed, those of pauses among them, and what is told of the others.
     """
-    acts = await _acts(routes.transaction, routes.repository, judged, clock_ahead)
+    acts = _acts(routes.transaction, routes.repository, judged, clock_ahead)
     routed: list[EventRecord] = []
     pauses: list[_Pause] = []
     deliveries: list[NewDelivery] = []
     for record in judged:
         if record.type in PAUSE_TYPES:
             act = act_told_by(record, acts, clock_ahead)
-            if act is not None and await is_under_way(routes.transaction, act, acts, now):
+            if act is not None and is_under_way(routes.transaction, act, acts, now):
                 break
             pauses.append((record, act))
-        deliveries += await routes.to_channels(record, now)
+        deliveries += routes.to_channels(record, now)
         people = routes.authors.get(record.event_id)
         if people:
             deliveries += routes.to_people(record, people, now)
@@ -192,7 +193,7 @@ async def _route(
     return routed, pauses, deliveries
 
 
-async def _slice(
+def _slice(
     transaction: Transaction,
     repository: RepositoryName,
     now: datetime,
@@ -208,7 +209,7 @@ async def _slice(
         found = (
             known[: limit + 1]
             if known is not None
-            else await transaction.events.unrouted(repository, limit + 1)
+            else transaction.events.unrouted(repository, limit + 1)
         )
         if len(found) <= limit:
             return found, 0, found[-1].received_at if found else now
@@ -218,14 +219,14 @@ async def _slice(
         limit *= 4
 
 
-async def _seen(
+def _seen(
     transaction: Transaction, records: Sequence[EventRecord]
 ) -> Mapping[int, PullRequestRecord]:
     numbers = {record.pull_request for record in records if record.pull_request is not None}
-    return await transaction.pull_requests.get(records[0].repository, numbers) if numbers else {}
+    return transaction.pull_requests.get(records[0].repository, numbers) if numbers else {}
 
 
-async def _acts(
+def _acts(
     transaction: Transaction,
     repository: RepositoryName,
     records: Sequence[EventRecord],
@@ -235,4 +236,4 @@ async def _acts(
     pauses = [record.received_at for record in records if record.type in PAUSE_TYPES]
     if not pauses:
         return []
-    return list(await transaction.audit.since(repository, min(pauses) - clock_ahead - SAME_ACT))
+    return list(transaction.audit.since(repository, min(pauses) - clock_ahead - SAME_ACT))

@@ -17,7 +17,7 @@ from bot.domain.pause_records import (
     lifted_by_event,
 )
 from bot.domain.queue import Pause
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import FROM_LOG, settle_act
 from bot.usecases.pausing.group_marks import tell_together
 from bot.usecases.pausing.group_pauses import group_act_of
@@ -27,13 +27,11 @@ from bot.usecases.pausing.tell_acts import announce
 from bot.usecases.tell_urgently import tell_urgently
 
 
-async def is_of_later_pause(
-    transaction: Transaction, record: EventRecord, act: AuditRecord
-) -> bool:
+def is_of_later_pause(transaction: Transaction, record: EventRecord, act: AuditRecord) -> bool:
     """Whether an unpause ended a pause that began after the one which the act ended."""
     if classify(record) is not EventKind.UNPAUSE or act.previous_paused_at is None:
         return False
-    known = await transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
+    known = transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
     ended = lifted_by_event(known, record.received_at)
     if ended is None or not act.previous_paused_at < ended.paused_at <= record.received_at:
         return False
@@ -42,7 +40,7 @@ async def is_of_later_pause(
     return is_done or lifted_by_act([ended], act.previous_paused_at, act.at) is None
 
 
-async def route_act(
+def route_act(
     transaction: Transaction,
     record: EventRecord,
     act: AuditRecord,
@@ -63,17 +61,17 @@ async def route_act(
         paused_at = observed.paused_at if observed is not None and is_it else None
         # The second best: the time of the event, until a look at the pause tells its own.
         at = paused_at or record.received_at if reason is not None else None
-        ended = await settle_act(transaction, act, at, FROM_LOG)
+        ended = settle_act(transaction, act, at, FROM_LOG)
         if ended.channel_id is not None:
             channels = {*channels, ended.channel_id}
     # Pauses before lines, as whoever else tells of a pause takes them.
-    await announce(transaction, ended, channels, now, paused_at=paused_at, event_id=record.event_id)
-    group_act = await group_act_of(transaction, ended)
+    announce(transaction, ended, channels, now, paused_at=paused_at, event_id=record.event_id)
+    group_act = group_act_of(transaction, ended)
     if group_act is not None and group_act.ended_at is not None:
-        await tell_together(transaction, group_act, now)
+        tell_together(transaction, group_act, now)
 
 
-async def route_pause(
+def route_pause(
     transaction: Transaction,
     record: EventRecord,
     channels: Collection[str],
@@ -85,7 +83,7 @@ async def route_pause(
     `observed` is the pause that was in force when the service was asked after the event was read.
     """
     if classify(record) is EventKind.UNPAUSE:
-        await _lifted(transaction, record, channels, now)
+        _lifted(transaction, record, channels, now, observed)
         return
     reason = _text(record, "reason") or ""
     is_in_force = observed is not None and observed.reason == reason
@@ -97,31 +95,36 @@ async def route_pause(
         event_id=record.event_id,
         is_update=classify(record) is EventKind.PAUSE_UPDATE,
     )
-    seen = await see_pause(transaction, record.repository, sighting, channels, now)
-    await tell_replaced(transaction, seen, None, now)
+    seen = see_pause(transaction, record.repository, sighting, channels, now)
+    tell_replaced(transaction, seen, None, now)
     if seen.has_new_reason:
         # An edit of a card notifies nobody.
-        await _tell_event(transaction, record, channels, now)
+        _tell_event(transaction, record, channels, now)
 
 
-async def _lifted(
-    transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
+def _lifted(
+    transaction: Transaction,
+    record: EventRecord,
+    channels: Collection[str],
+    now: datetime,
+    observed: Pause | None,
 ) -> None:
-    known = await transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
-    pause = lifted_by_event(known, record.received_at)
+    known = transaction.pauses.of(record.repository, record.received_at - LOOKED_BACK)
+    in_force_since = observed.paused_at if observed is not None else None
+    pause = lifted_by_event(known, record.received_at, in_force_since)
     if pause is None:
-        await _tell_event(transaction, record, channels, now)
+        _tell_event(transaction, record, channels, now)
         return
     is_followed = pause.ending is PauseEnding.REPLACED
     if is_followed:
-        pause = await _lifted_before_the_next(transaction, pause, record, now)
-    ended = await end_pause(transaction, pause, record.received_at, _who(record), now)
+        pause = _lifted_before_the_next(transaction, pause, record, now)
+    ended = end_pause(transaction, pause, record.received_at, _who(record), now)
     # The card of the next pause was posted: the last line in the channel stays the truth.
     if not is_followed:
-        await tell_end(transaction, ended, channels, now)
+        tell_end(transaction, ended, channels, now)
 
 
-async def _lifted_before_the_next(
+def _lifted_before_the_next(
     transaction: Transaction, pause: PauseRecord, record: EventRecord, now: datetime
 ) -> PauseRecord:
     """The next pause was seen before this event told that the one before it had been lifted."""
@@ -132,16 +135,17 @@ async def _lifted_before_the_next(
         ending=PauseEnding.LIFTED,
         end_told=True,
     )
-    await transaction.pauses.save(lifted)
-    await touch_pause(transaction, lifted, now, closed=True)
+    transaction.pauses.save(lifted)
+    touch_pause(transaction, lifted, now, closed=True)
     return lifted
 
 
-async def _tell_event(
+def _tell_event(
     transaction: Transaction, record: EventRecord, channels: Collection[str], now: datetime
 ) -> None:
     subject = Subject(SubjectKind.EVENT, record.repository, record.event_id)
-    await tell_urgently(transaction, subject, channels, now, classify(record))
+    identity = str(record.event_id)
+    tell_urgently(transaction, subject, channels, now, identity=identity, kind=classify(record))
 
 
 def _who(record: EventRecord) -> Who | None:

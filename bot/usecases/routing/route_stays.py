@@ -38,28 +38,28 @@ class RouteStays:
     _threads: dict[str, Thread] = field(default_factory=dict)
     _waiting: list[Stay] = field(default_factory=list)
 
-    async def load(self, records: Sequence[EventRecord]) -> None:
+    def load(self, records: Sequence[EventRecord]) -> None:
         """Read the stays that the events may belong to, and those that a pause kept waiting."""
         resumed = [one.received_at for one in records if one.type == PAUSE_DELETE]
         if resumed:
-            await self._load_waiting(max(resumed))
+            self._load_waiting(max(resumed))
         numbers = {one.pull_request for one in records if one.pull_request is not None}
         if not numbers:
             return
         since = min(one.received_at for one in records) - LONGEST_STAY
         known = self.threads.transaction.stays
-        for stay in await known.of(self.threads.repository, numbers, since):
+        for stay in known.of(self.threads.repository, numbers, since):
             self._stays.setdefault(stay.pull_request, []).append(stay)
 
-    async def _load_waiting(self, resumed_at: datetime) -> None:
+    def _load_waiting(self, resumed_at: datetime) -> None:
         """Those that wait in the queue: their cards say that it is paused."""
         transaction, repository = self.threads.transaction, self.threads.repository
-        lasting = await transaction.stays.lasting(repository, resumed_at - LONGEST_STAY)
+        lasting = transaction.stays.lasting(repository, resumed_at - LONGEST_STAY)
         if not lasting:
             return
         numbers = {one.pull_request for one in lasting}
         since = min(one.began_at for one in lasting)
-        records = await transaction.events.of_pull_requests(repository, numbers, since=since)
+        records = transaction.events.of_pull_requests(repository, numbers, since=since)
         for stay in lasting:
             found = events_of(stay, records)
             kind_of = kinds(found)
@@ -94,9 +94,9 @@ class RouteStays:
             thread = self._threads[stay.key] = self.threads.go_on(stay_card(stay))
         return thread
 
-    async def finish(self) -> None:
+    def finish(self) -> None:
         """Keep what the stays have come to, and tell those that waited that the queue resumed."""
         for stay in self._waiting:
             self.threads.change(self._thread_of(stay), is_over=False)
         changed = [self._changed[key] for key in sorted(self._changed)]
-        await self.threads.transaction.stays.save(changed)
+        self.threads.transaction.stays.save(changed)

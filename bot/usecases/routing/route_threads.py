@@ -1,16 +1,15 @@
 """From events to threads: the card of a thing in a channel, and what is replied to it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.cards import CardName
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
+from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
-from bot.ports import Transaction
-from bot.usecases.routing.delivery_ids import delivery_ids
+from bot.store.transactions import Transaction
 
 TOGETHER = timedelta(seconds=3)
 """An edit waits so long for what follows at once, so that both are told by one edit."""
@@ -42,7 +41,6 @@ class RouteThreads:
     repository: RepositoryName
     is_backlog: bool
     _threads: list[Thread] = field(default_factory=list)
-    _ids: Iterator[str] = field(default_factory=delivery_ids)
 
     def begin(self, name: CardName) -> Thread:
         """It begins in this slice: nothing was told of it yet, so there is nothing to look for."""
@@ -62,11 +60,14 @@ class RouteThreads:
             thread.is_changed = True
             thread.is_over = is_over or thread.is_over
 
-    async def shown_in(self, thread: Thread) -> Collection[str]:
-        """The channels where a card shows it."""
-        return await self._cards_of(thread)
+    def cards_of(self, thread: Thread) -> dict[str, int]:
+        """The cards that show it, by their channels."""
+        if thread.cards is None:
+            found = self.transaction.cards.of(thread.name)
+            thread.cards = {one.channel_id: one.card_id for one in found}
+        return thread.cards
 
-    async def tell(
+    def tell(
         self,
         thread: Thread,
         record: EventRecord,
@@ -77,34 +78,33 @@ class RouteThreads:
         """A reply in each channel's thread, or the first message of that thread."""
         if not channels:
             return []
-        cards = thread.cards if thread.cards is not None else await self._cards_of(thread)
+        cards = self.cards_of(thread)
         told: list[NewDelivery] = []
         for channel_id in channels:
             card_id = cards.get(channel_id)
             if card_id is None and not self.is_backlog:
-                told += await self._open(thread.name, cards, channel_id, kind, now)
+                told += self._open(thread.name, cards, channel_id, kind, now)
                 continue
             subject = Subject(SubjectKind.EVENT, self.repository, record.event_id)
             told.append(
-                NewDelivery(next(self._ids), channel_id, subject, now, kind=kind, card_id=card_id)
+                NewDelivery(
+                    delivery_id(channel_id, subject, str(record.event_id)),
+                    channel_id,
+                    subject,
+                    now,
+                    kind=kind,
+                    card_id=card_id,
+                )
             )
         return told
 
-    async def finish(self, now: datetime) -> None:
+    def finish(self, now: datetime) -> None:
         """Have the cards edited that say something else now."""
         changed = [one for one in self._threads if one.is_changed]
         for thread in sorted(changed, key=lambda one: (one.name.kind, one.name.key)):
-            await self.transaction.cards.touch(
-                thread.name, due_at=now + TOGETHER, closed=thread.is_over
-            )
+            self.transaction.cards.touch(thread.name, due_at=now + TOGETHER, closed=thread.is_over)
 
-    async def _cards_of(self, thread: Thread) -> dict[str, int]:
-        if thread.cards is None:
-            found = await self.transaction.cards.of(thread.name)
-            thread.cards = {one.channel_id: one.card_id for one in found}
-        return thread.cards
-
-    async def _open(
+    def _open(
         self,
         name: CardName,
         cards: dict[str, int],
@@ -112,9 +112,10 @@ class RouteThreads:
         kind: EventKind,
         now: datetime,
     ) -> list[NewDelivery]:
-        card_id = await self.transaction.cards.add(name, channel_id, now=now)
+        card_id = self.transaction.cards.add(name, channel_id, now=now)
         if card_id is None:
             return []
         cards[channel_id] = card_id
         subject = Subject(SubjectKind.CARD, self.repository, card_id)
-        return [NewDelivery(next(self._ids), channel_id, subject, now, kind=kind)]
+        its_id = delivery_id(channel_id, subject, f"{name.kind} {name.key}")
+        return [NewDelivery(its_id, channel_id, subject, now, kind=kind)]

@@ -7,10 +7,10 @@ from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.notices import Notice
 from bot.domain.surroundings import in_surroundings
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 
 
-async def authors_to_tell(
+def authors_to_tell(
     transaction: Transaction,
     records: Sequence[EventRecord],
     kinds: Mapping[int, EventKind],
@@ -31,7 +31,7 @@ async def authors_to_tell(
             notices[record.event_id], authors[record.event_id] = notice, known.author
     if not notices:
         return {}
-    found = await transaction.notices.switched_on(set(authors.values()), set(notices.values()))
+    found = transaction.notices.switched_on(set(authors.values()), set(notices.values()))
     return {
         event_id: people
         for event_id, notice in notices.items()

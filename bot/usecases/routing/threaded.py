@@ -9,7 +9,7 @@ from bot.domain.bisections import BISECTION_TYPES
 from bot.domain.classification import EventKind
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.routing.route_bisections import RouteBisections
 from bot.usecases.routing.route_stays import RouteStays
 from bot.usecases.routing.route_threads import RouteThreads, Thread
@@ -24,7 +24,7 @@ class Threaded:
     bisections: RouteBisections
 
     @classmethod
-    async def load(
+    def load(
         cls,
         transaction: Transaction,
         repository: RepositoryName,
@@ -35,8 +35,8 @@ class Threaded:
         """With what is known of all that the events may belong to."""
         threads = RouteThreads(transaction, repository, is_backlog)
         loaded = cls(threads, RouteStays(threads), RouteBisections(threads))
-        await loaded.stays.load(records)
-        await loaded.bisections.load(records)
+        loaded.stays.load(records)
+        loaded.bisections.load(records)
         return loaded
 
     def place(self, record: EventRecord, kind: EventKind) -> Thread | None:
@@ -45,8 +45,8 @@ class Threaded:
             return self.bisections.place(record)
         return self.stays.place(record, kind)
 
-    async def finish(self, now: datetime) -> None:
+    def finish(self, now: datetime) -> None:
         """Keep what it all has come to, and have the cards edited that say something else."""
-        await self.stays.finish()
-        await self.bisections.finish()
-        await self.threads.finish(now)
+        self.stays.finish()
+        self.bisections.finish()
+        self.threads.finish(now)

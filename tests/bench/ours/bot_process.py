@@ -13,7 +13,7 @@ with imported_for_serving():
     from bot.config import load_settings
     from bot.runtime import build_runtime, build_web
     from bot.slack import tracing
-    from bot.storage import migrate
+    from bot.store import migrate
 
 
 async def main(mode: str) -> None:

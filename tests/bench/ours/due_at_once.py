@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bot.scheduler import Job, JobScheduler
 from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS
 from tests.bench.contestant import attend
-from tests.bench.ours.poller import begin, opened, repositories
+from tests.bench.ours.poller import begin_logs, opened, repositories
 from tests.support.clock import MovedClock
 
 
@@ -18,7 +18,7 @@ async def main() -> None:
         """Poll `amount` repositories once; they are all due when the scheduler starts."""
         names = repositories(amount)
         async with opened(names, clock) as poller:
-            await begin(poller.store, names, clock.now())
+            begin_logs(poller.store, names, clock.now())
             scheduler = JobScheduler()
             scheduler.every(POLL_TICK_SECONDS, Job("poll", poller.polls.run))
             begun = time.perf_counter()

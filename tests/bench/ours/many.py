@@ -13,12 +13,12 @@ from typing_extensions import override
 from bot.clock import SystemClock
 from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock
-from bot.ports.measures import Unmeasured
+from bot.ports import Clock, Unmeasured
 from bot.scheduler import Job, JobScheduler
 from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import Poller, opened, repositories
+from tests.support.transactions import begin
 from tests.support.waiting import until
 
 BUSY = 20
@@ -45,10 +45,10 @@ class Lateness(Unmeasured):
 
 async def _begin(poller: Poller, names: Sequence[RepositoryName], clock: Clock) -> None:
     now = clock.now()
-    async with poller.store.begin() as transaction:
+    with begin(poller.store) as transaction:
         for number, name in enumerate(names):
             at = now if number % BUSY == 0 else now - QUIET_FOR
-            await transaction.positions.save(first_position(name, at))
+            transaction.positions.save(first_position(name, at))
 
 
 def _is_steady(polls: PollDueRepositories, amount: int) -> bool:

@@ -10,15 +10,16 @@ from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDu
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import INTERVAL, opened, repositories
 from tests.support.clock import MovedClock
+from tests.support.transactions import begin
 
 
 async def main(channels: int) -> None:
     clock = MovedClock()
     (name,) = names = repositories(1)
     async with opened(names, clock) as poller:
-        async with poller.store.begin() as transaction:
+        with begin(poller.store) as transaction:
             for number in range(channels):
-                await transaction.subscriptions.save(Subscription(f"C0BENCH{number}", name))
+                transaction.subscriptions.save(Subscription(f"C0BENCH{number}", name))
         await poller.polls.run()
         await poller.polls.drain()
         kept = 0
@@ -31,8 +32,8 @@ async def main(channels: int) -> None:
                 await poller.polls.run()
                 await _polled(poller.polls)
             seconds = time.process_time() - begun
-            async with poller.store.begin() as transaction:
-                summary = await transaction.outbox.summary()
+            with begin(poller.store) as transaction:
+                summary = transaction.outbox.summary()
             before, kept = kept, summary.pending
             return {"seconds": seconds, "added": kept - before}
 

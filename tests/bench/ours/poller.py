@@ -13,16 +13,16 @@ from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
 from bot.garbage import settled_heap
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.connection import GATE
-from bot.ports import Clock
-from bot.ports.measures import UNMEASURED, Measures
+from bot.merge_queue.http import REQUESTS_AT_ONCE, Http
+from bot.ports import UNMEASURED, Clock, Measures
 from bot.scheduler import next_digest
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from bot.usecases.gate import Gate, pages_at_once
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 from bot.usecases.polling.poll_event_log import PollEventLog
 from tests.bench.services.certificate import trusting
+from tests.support.transactions import begin
 
 INTERVAL = timedelta(seconds=10)
 OVERLAP = timedelta(seconds=120)
@@ -32,7 +32,7 @@ OVERLAP = timedelta(seconds=120)
 class Poller:
     """Composed as bot.runtime.jobs composes it."""
 
-    store: SqlStore
+    store: Store
     polls: PollDueRepositories
     client: MergeQueueClient
 
@@ -41,11 +41,11 @@ def repositories(count: int) -> Sequence[RepositoryName]:
     return [RepositoryName(f"acme/r{number}") for number in range(count)]
 
 
-async def begin(store: SqlStore, names: Sequence[RepositoryName], at: datetime) -> None:
+def begin_logs(store: Store, names: Sequence[RepositoryName], at: datetime) -> None:
     """As if each event log had been looked at for the first time."""
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for name in names:
-            await transaction.positions.save(first_position(name, at))
+            transaction.positions.save(first_position(name, at))
 
 
 @asynccontextmanager
@@ -55,17 +55,18 @@ async def opened(
     *,
     measures: Measures = UNMEASURED,
     longest: timedelta | None = None,
-    requests: int = GATE,
+    requests: int = REQUESTS_AT_ONCE,
 ) -> AsyncIterator[Poller]:
     """On the database at DATABASE_URL; the service is at BENCH_SERVICE."""
-    store = SqlStore(create_engine(os.environ["DATABASE_URL"]))
-    async with MergeQueueClient(
+    store = Store(create_engine(os.environ["DATABASE_URL"]))
+    http = Http(
         base_url=os.environ["BENCH_SERVICE"],
         token=SecretStr("bench-token"),
         clock=clock,
         trust=_trust(),
         requests_at_once=requests,
-    ) as client:
+    )
+    async with MergeQueueClient(http) as client:
         poll = PollEventLog(
             store,
             client.scheduled,

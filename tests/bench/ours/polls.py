@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from bot.domain.repository import RepositoryName
 from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS
 from tests.bench.contestant import attend
-from tests.bench.ours.poller import INTERVAL, begin, opened, repositories
+from tests.bench.ours.poller import INTERVAL, begin_logs, opened, repositories
 from tests.support.clock import MovedClock
 
 REPOSITORIES = 200
@@ -17,7 +17,7 @@ REPOSITORIES = 200
 async def main(names: Sequence[RepositoryName]) -> None:
     clock = MovedClock()
     async with opened(names, clock) as poller:
-        await begin(poller.store, names, clock.now())
+        begin_logs(poller.store, names, clock.now())
         await poller.polls.run()
         await poller.polls.drain()
 

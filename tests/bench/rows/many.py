@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.merge_queue.connection import GATE
+from bot.merge_queue.http import REQUESTS_AT_ONCE
 from tests.bench.figures import Extent, Row
 from tests.bench.ours.poller import INTERVAL
 from tests.bench.program import running
@@ -52,7 +52,7 @@ async def _rows(
     seconds: int,
     longest: int,
     *,
-    requests: int = GATE,
+    requests: int = REQUESTS_AT_ONCE,
     answer_seconds: float = 0.0,
 ) -> Sequence[Row]:
     with tempfile.TemporaryDirectory() as folder:

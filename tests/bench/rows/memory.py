@@ -8,14 +8,15 @@ from pathlib import Path
 from bot.domain.event_log import first_position
 from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from tests.bench.figures import Extent, Row
 from tests.bench.program import running, running_both
 from tests.bench.services import database
 from tests.bench.services.merge_queue import QuietService
 from tests.bench.services.slack import SlackService
 from tests.bench.surroundings import environment
+from tests.support.transactions import begin
 from tests.support.waiting import until
 
 EVENTS_EACH = 100
@@ -51,15 +52,15 @@ async def rows(extent: Extent) -> Sequence[Row]:
 
 async def _fill(url: str, names: Sequence[RepositoryName]) -> None:
     """A hundred events of each repository, told and done with."""
-    store = SqlStore(create_engine(url))
+    store = Store(create_engine(url))
     now = datetime.now(UTC)
     for number, name in enumerate(names):
         first = number * EVENTS_EACH
         events = [_event(name, first + k, now) for k in range(EVENTS_EACH)]
-        async with store.begin() as transaction:
-            await transaction.positions.save(first_position(name, now))
-            await transaction.events.add_new(events)
-            await transaction.events.mark_routed(name, [event.event_id for event in events])
+        with begin(store) as transaction:
+            transaction.positions.save(first_position(name, now))
+            transaction.events.add_new(events)
+            transaction.events.mark_routed(name, [event.event_id for event in events])
     await store.close()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
-from bot.storage import migrate
+from bot.store import migrate
 
 _ONE_AT_A_TIME = Lock()
 

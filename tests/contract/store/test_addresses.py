@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.storage.engines import create_engine, sqlite_path
+from bot.store.engines import create_engine, sqlite_path
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
 from bot.domain.repository import RepositoryName
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.stored import SHOP, SITE, after, make_record
+from tests.support.transactions import begin
 
 
 async def test_a_record_comes_back_with_its_id(store: Store) -> None:
@@ -20,12 +21,12 @@ async def test_a_record_comes_back_with_its_id(store: Store) -> None:
         heard_before="",
         heard_after="enter merge",
     )
-    async with store.begin() as transaction:
-        first = await transaction.audit.add(record)
-        second = await transaction.audit.add(make_record(act_id=first))
-    async with store.begin() as transaction:
-        found = await transaction.audit.get([first, second, 999])
-        assert await transaction.audit.get([]) == {}
+    with begin(store) as transaction:
+        first = transaction.audit.add(record)
+        second = transaction.audit.add(make_record(act_id=first))
+    with begin(store) as transaction:
+        found = transaction.audit.get([first, second, 999])
+        assert transaction.audit.get([]) == {}
 
     assert first < second
     assert found == {
@@ -44,53 +45,54 @@ async def test_the_latest_act_is_the_last_that_changed_the_queue(store: Store) -
         make_record(at=after(9), action=Action.UNPAUSE),
         make_record(at=after(9), repository=SHOP),
     ]
-    async with store.begin() as transaction:
-        added = [await transaction.audit.add(record) for record in records]
-    async with store.begin() as transaction:
-        latest = await transaction.audit.latest(SITE, Action.PAUSE)
-        all_of_them = await transaction.audit.latest(SITE, Action.PAUSE, limit=10)
+    with begin(store) as transaction:
+        added = [transaction.audit.add(record) for record in records]
+    with begin(store) as transaction:
+        latest = transaction.audit.latest(SITE, Action.PAUSE)
+        all_of_them = transaction.audit.latest(SITE, Action.PAUSE, limit=10)
 
     assert [record.record_id for record in latest] == [added[2]]
     assert [record.record_id for record in all_of_them] == [added[2], added[0], added[1]]
 
 
 async def test_all_records_since_a_time_come_oldest_first(store: Store) -> None:
-    async with store.begin() as transaction:
-        late = await transaction.audit.add(make_record(at=after(2), result=ActResult.FAILED))
-        early = await transaction.audit.add(make_record(at=after(1), action=Action.UNPAUSE))
-        await transaction.audit.add(make_record(at=after(0.999999)))
-        await transaction.audit.add(make_record(at=after(3), repository=SHOP))
-    async with store.begin() as transaction:
-        since = await transaction.audit.since(SITE, after(1))
+    with begin(store) as transaction:
+        late = transaction.audit.add(make_record(at=after(2), result=ActResult.FAILED))
+        early = transaction.audit.add(make_record(at=after(1), action=Action.UNPAUSE))
+        transaction.audit.add(make_record(at=after(0.999999)))
+        transaction.audit.add(make_record(at=after(3), repository=SHOP))
+    with begin(store) as transaction:
+        since = transaction.audit.since(SITE, after(1))
 
     assert [record.record_id for record in since] == [early, late]
 
 
 async def fill(store: Store, *records: AuditRecord) -> list[int]:
-    async with store.begin() as transaction:
-        return [await transaction.audit.add(record) for record in records]
+    return await store.run(
+        lambda transaction: [transaction.audit.add(record) for record in records]
+    )
 
 
 async def newest(store: Store, selection: AuditSelection, limit: int = 10) -> list[int]:
     """The ids, read page after page of `limit`."""
     found: list[AuditRecord] = []
-    async with store.begin() as transaction:
-        page = list(await transaction.audit.newest(selection, limit))
+    with begin(store) as transaction:
+        page = list(transaction.audit.newest(selection, limit))
         while page:
             assert len(page) <= limit
             found += page
-            page = list(await transaction.audit.newest(selection, limit, before=found[-1].place))
+            page = list(transaction.audit.newest(selection, limit, before=found[-1].place))
     return [record.record_id for record in found]
 
 
 async def oldest(store: Store, selection: AuditSelection, limit: int = 10) -> list[int]:
     found: list[AuditRecord] = []
-    async with store.begin() as transaction:
-        page = list(await transaction.audit.oldest(selection, limit))
+    with begin(store) as transaction:
+        page = list(transaction.audit.oldest(selection, limit))
         while page:
             assert len(page) <= limit
             found += page
-            page = list(await transaction.audit.oldest(selection, limit, after=found[-1].place))
+            page = list(transaction.audit.oldest(selection, limit, after=found[-1].place))
     return [record.record_id for record in found]
 
 
@@ -127,17 +129,17 @@ async def test_beginnings_are_left_out_once_their_end_is_known(store: Store) -> 
 
 
 async def test_old_refusals_are_deleted_and_nothing_else(store: Store) -> None:
-    async with store.begin() as transaction:
-        refused = await transaction.audit.add(make_record(at=after(1), result=ActResult.REFUSED))
-        done = await transaction.audit.add(make_record(at=after(1)))
-        asked = await transaction.audit.add(
+    with begin(store) as transaction:
+        refused = transaction.audit.add(make_record(at=after(1), result=ActResult.REFUSED))
+        done = transaction.audit.add(make_record(at=after(1)))
+        asked = transaction.audit.add(
             make_record(at=after(1), result=ActResult.REFUSED, act_id=done)
         )
-        late = await transaction.audit.add(make_record(at=after(3), result=ActResult.REFUSED))
-    async with store.begin() as transaction:
-        assert (await transaction.prune(after(3)))["audit"] == 1
-        assert (await transaction.prune(after(3)))["audit"] == 0
-        found = await transaction.audit.get([refused, done, asked, late])
+        late = transaction.audit.add(make_record(at=after(3), result=ActResult.REFUSED))
+    with begin(store) as transaction:
+        assert (transaction.prune(after(3)))["audit"] == 1
+        assert (transaction.prune(after(3)))["audit"] == 0
+        found = transaction.audit.get([refused, done, asked, late])
     assert sorted(found) == [done, asked, late]
 
 
@@ -147,7 +149,7 @@ async def test_the_records_of_an_act_on_a_group_come_together(store: Store) -> N
         return replace(record, group="release", group_act_id=group_act_id)
 
     parts = [part(2, 7, SHOP), part(1, 7), part(1, 8), make_record(at=after(1)), part(0.5, 7)]
-    async with store.begin() as transaction:
-        added = [await transaction.audit.add(record) for record in parts]
-        found = await transaction.audit.of_group_act(7, after(1))
+    with begin(store) as transaction:
+        added = [transaction.audit.add(record) for record in parts]
+        found = transaction.audit.of_group_act(7, after(1))
     assert [one.record_id for one in found] == [added[1], added[0]]

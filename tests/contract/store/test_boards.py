@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bot.domain.boards import Board, Outage, Sight, seen, unseen
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.make import (
     make_batch,
     make_known_pause,
@@ -13,6 +13,7 @@ from tests.support.make import (
     make_timer,
 )
 from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.transactions import begin
 
 HERE, THERE = "C0MERGEQ", "C0RELEASE"
 BOARD = Board(HERE, SITE, "alice", NOW)
@@ -31,60 +32,60 @@ def sight() -> Sight:
 
 
 async def test_a_channel_has_one_board_of_a_repository(store: Store) -> None:
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         boards = transaction.boards
-        first = await boards.add(BOARD)
+        first = boards.add(BOARD)
         assert first is not None
-        assert await boards.add(replace(BOARD, made_by="bob")) is None
-        other = await boards.add(replace(BOARD, repository=SHOP))
-        there = await boards.add(replace(BOARD, channel_id=THERE))
+        assert boards.add(replace(BOARD, made_by="bob")) is None
+        other = boards.add(replace(BOARD, repository=SHOP))
+        there = boards.add(replace(BOARD, channel_id=THERE))
     assert len({first, other, there, None}) == 4
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         boards = transaction.boards
         kept = replace(BOARD, board_id=first)
-        assert await boards.kept_in(HERE, SITE) == kept
-        assert await boards.kept_in("C0GENERAL", SITE) is None
-        assert await boards.get([first, 999]) == {first: kept}
-        assert [one.board_id for one in await boards.kept([SITE])] == [first, there]
-        assert [one.board_id for one in await boards.kept([SHOP, SITE])] == [first, other, there]
-        assert await boards.kept([]) == []
-        assert await boards.count_kept() == 3
-        assert [one.board_id for one in await boards.strays([SITE])] == [other]
-        assert await boards.strays([SITE, SHOP]) == []
+        assert boards.kept_in(HERE, SITE) == kept
+        assert boards.kept_in("C0GENERAL", SITE) is None
+        assert boards.get([first, 999]) == {first: kept}
+        assert [one.board_id for one in boards.kept([SITE])] == [first, there]
+        assert [one.board_id for one in boards.kept([SHOP, SITE])] == [first, other, there]
+        assert boards.kept([]) == []
+        assert boards.count_kept() == 3
+        assert [one.board_id for one in boards.strays([SITE])] == [other]
+        assert boards.strays([SITE, SHOP]) == []
 
 
 async def test_a_board_ends_once_and_makes_room_for_another(store: Store) -> None:
-    async with store.begin() as transaction:
-        first = await transaction.boards.add(BOARD)
+    with begin(store) as transaction:
+        first = transaction.boards.add(BOARD)
         assert first is not None
-        assert await transaction.boards.end(first, after(60), "bob")
-        assert not await transaction.boards.end(first, after(61))
-        assert await transaction.boards.kept_in(HERE, SITE) is None
-        second = await transaction.boards.add(BOARD)
+        assert transaction.boards.end(first, after(60), "bob")
+        assert not transaction.boards.end(first, after(61))
+        assert transaction.boards.kept_in(HERE, SITE) is None
+        second = transaction.boards.add(BOARD)
         assert second is not None
         assert second != first
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         boards = transaction.boards
-        found = await boards.get([first])
+        found = boards.get([first])
         assert found[first].ended_at == after(60)
         assert found[first].ended_by == "bob"
-        assert await boards.count_kept() == 1
-        assert (await transaction.prune(after(60)))["boards"] == 0
-        assert (await transaction.prune(after(61)))["boards"] == 1
-        assert list(await boards.get([first, second])) == [second]
+        assert boards.count_kept() == 1
+        assert (transaction.prune(after(60)))["boards"] == 0
+        assert (transaction.prune(after(61)))["boards"] == 1
+        assert list(boards.get([first, second])) == [second]
 
 
 async def test_what_boards_say_is_kept_once_a_repository(store: Store) -> None:
     known = sight()
     out = unseen(known, Outage.SILENT, after(60), after(30))
-    async with store.begin() as transaction:
-        assert await transaction.boards.sights([SITE]) == {}
-        await transaction.boards.save_sight(known)
-        await transaction.boards.save_sight(replace(known, repository=SHOP))
-    async with store.begin() as transaction:
-        assert await transaction.boards.sights([SITE]) == {SITE: known}
-        await transaction.boards.save_sight(out)
-    async with store.begin() as transaction:
-        found = await transaction.boards.sights([SITE, SHOP])
+    with begin(store) as transaction:
+        assert transaction.boards.sights([SITE]) == {}
+        transaction.boards.save_sight(known)
+        transaction.boards.save_sight(replace(known, repository=SHOP))
+    with begin(store) as transaction:
+        assert transaction.boards.sights([SITE]) == {SITE: known}
+        transaction.boards.save_sight(out)
+    with begin(store) as transaction:
+        found = transaction.boards.sights([SITE, SHOP])
         assert found == {SITE: out, SHOP: replace(known, repository=SHOP)}
-        assert await transaction.boards.sights([]) == {}
+        assert transaction.boards.sights([]) == {}

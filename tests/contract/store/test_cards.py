@@ -1,45 +1,47 @@
 """Cards: one for a name, a channel and a generation, edited while something newer is wanted."""
 
 from bot.domain.cards import CardKind, CardName
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.transactions import begin
 
 NAME = CardName(CardKind.PAUSE, SITE, "1")
 OTHER = CardName(CardKind.PAUSE, SHOP, "1")
 
 
 async def add(store: Store, name: CardName = NAME, channel_id: str = "C1") -> int:
-    async with store.begin() as transaction:
-        card_id = await transaction.cards.add(name, channel_id, now=NOW)
+    with begin(store) as transaction:
+        card_id = transaction.cards.add(name, channel_id, now=NOW)
     assert card_id is not None
     return card_id
 
 
 async def post(store: Store, card_id: int, shown: int = 1) -> None:
-    async with store.begin() as transaction:
-        await transaction.cards.posted(card_id, "1.1", shown)
+    await store.run(lambda transaction: transaction.cards.posted(card_id, "1.1", shown))
 
 
 async def touch(store: Store, seconds: float = 0, *, closed: bool = False) -> int:
-    async with store.begin() as transaction:
-        return await transaction.cards.touch(NAME, due_at=after(seconds), closed=closed)
+    return await store.run(
+        lambda transaction: transaction.cards.touch(NAME, due_at=after(seconds), closed=closed)
+    )
 
 
 async def due(store: Store, seconds: float = 0, limit: int = 10) -> list[int]:
-    async with store.begin() as transaction:
-        return [one.card_id for one in await transaction.cards.due(after(seconds), limit)]
+    return await store.run(
+        lambda transaction: [one.card_id for one in transaction.cards.due(after(seconds), limit)]
+    )
 
 
 async def test_a_card_is_added_once_for_each_channel_and_generation(store: Store) -> None:
     first = await add(store)
-    async with store.begin() as transaction:
-        assert await transaction.cards.add(NAME, "C1", now=after(5)) is None
-        second = await transaction.cards.add(NAME, "C1", now=after(5), generation=2)
-        elsewhere = await transaction.cards.add(NAME, "C2", now=NOW)
-        assert await transaction.cards.add(OTHER, "C1", now=NOW) is not None
-    async with store.begin() as transaction:
-        found = await transaction.cards.of(NAME)
-        by_id = await transaction.cards.get([first, 999])
+    with begin(store) as transaction:
+        assert transaction.cards.add(NAME, "C1", now=after(5)) is None
+        second = transaction.cards.add(NAME, "C1", now=after(5), generation=2)
+        elsewhere = transaction.cards.add(NAME, "C2", now=NOW)
+        assert transaction.cards.add(OTHER, "C1", now=NOW) is not None
+    with begin(store) as transaction:
+        found = transaction.cards.of(NAME)
+        by_id = transaction.cards.get([first, 999])
 
     assert [one.card_id for one in found] == [first, second, elsewhere]
     assert by_id == {first: found[0]}
@@ -57,8 +59,8 @@ async def test_a_card_is_edited_from_when_its_message_is_there_and_says_less(sto
     assert await due(store, 0) == []
     assert await due(store, 1) == [card]
 
-    async with store.begin() as transaction:
-        await transaction.cards.showed(card, 2)
+    with begin(store) as transaction:
+        transaction.cards.showed(card, 2)
     assert await due(store, 100) == []
 
 
@@ -68,11 +70,11 @@ async def test_what_becomes_of_a_card_becomes_of_none_beside_it(store: Store) ->
         await post(store, card)
     await touch(store)
     edited, put_off, lost, left = cards
-    async with store.begin() as transaction:
-        await transaction.cards.showed(edited, 2)
-        await transaction.cards.postpone(put_off, after(9))
-        await transaction.cards.lose(lost)
-        found = await transaction.cards.get(cards)
+    with begin(store) as transaction:
+        transaction.cards.showed(edited, 2)
+        transaction.cards.postpone(put_off, after(9))
+        transaction.cards.lose(lost)
+        found = transaction.cards.get(cards)
 
     assert await due(store) == [left]
     assert (found[left].shown, found[left].failures, found[left].due_at) == (1, 0, NOW)
@@ -93,13 +95,13 @@ async def test_what_changes_during_an_edit_is_edited_again(store: Store) -> None
     await post(store, card)
     await touch(store)
     await touch(store)
-    async with store.begin() as transaction:
-        await transaction.cards.showed(card, 2)
+    with begin(store) as transaction:
+        transaction.cards.showed(card, 2)
     assert await due(store) == [card]
 
-    async with store.begin() as transaction:
-        await transaction.cards.showed(card, 3)
-        await transaction.cards.showed(card, 2)
+    with begin(store) as transaction:
+        transaction.cards.showed(card, 3)
+        transaction.cards.showed(card, 2)
     assert await due(store) == []
 
 
@@ -112,8 +114,8 @@ async def test_an_edit_that_waits_is_not_put_off_by_a_later_change(store: Store)
     await touch(store, 90)
 
     assert await due(store, 5) == [card]
-    async with store.begin() as transaction:
-        await transaction.cards.showed(card, 4)
+    with begin(store) as transaction:
+        transaction.cards.showed(card, 4)
     await touch(store, 90)
     assert await due(store, 60) == []
 
@@ -122,13 +124,13 @@ async def test_cards_of_pauses_come_before_all_others(store: Store) -> None:
     kinds = (CardKind.STAY, CardKind.BOARD, CardKind.GROUP, CardKind.BISECTION, CardKind.PAUSE)
     cards: dict[CardKind, int] = {}
     for number, kind in enumerate(kinds):
-        async with store.begin() as transaction:
+        with begin(store) as transaction:
             name = CardName(kind, SITE, "1")
-            added = await transaction.cards.add(name, "C1", now=NOW)
+            added = transaction.cards.add(name, "C1", now=NOW)
             assert added is not None
             cards[kind] = added
-            await transaction.cards.posted(added, f"1.{number}", 1)
-            await transaction.cards.touch(name, due_at=after(number))
+            transaction.cards.posted(added, f"1.{number}", 1)
+            transaction.cards.touch(name, due_at=after(number))
     first = [cards[CardKind.GROUP], cards[CardKind.PAUSE]]
     rest = [cards[CardKind.STAY], cards[CardKind.BOARD], cards[CardKind.BISECTION]]
     assert await due(store, 10) == [*first, *rest]
@@ -140,8 +142,8 @@ async def test_those_due_first_come_first(store: Store) -> None:
     for card in cards:
         await post(store, card)
     await touch(store, 2)
-    async with store.begin() as transaction:
-        await transaction.cards.postpone(cards[0], after(3))
+    with begin(store) as transaction:
+        transaction.cards.postpone(cards[0], after(3))
 
     assert await due(store, 2) == cards[1:]
     assert await due(store, 3) == [*cards[1:], cards[0]]
@@ -152,14 +154,14 @@ async def test_failures_are_kept_until_slack_answers_an_edit(store: Store) -> No
     card = await add(store)
     await post(store, card)
     await touch(store)
-    async with store.begin() as transaction:
-        await transaction.cards.postpone(card, after(9), 2)
-        failed = (await transaction.cards.get([card]))[card]
-        await transaction.cards.postpone(card, after(10))
-        answered = (await transaction.cards.get([card]))[card]
-        await transaction.cards.postpone(card, after(9), 2)
-        await transaction.cards.showed(card, 2)
-        shown = (await transaction.cards.get([card]))[card]
+    with begin(store) as transaction:
+        transaction.cards.postpone(card, after(9), 2)
+        failed = (transaction.cards.get([card]))[card]
+        transaction.cards.postpone(card, after(10))
+        answered = (transaction.cards.get([card]))[card]
+        transaction.cards.postpone(card, after(9), 2)
+        transaction.cards.showed(card, 2)
+        shown = (transaction.cards.get([card]))[card]
 
     assert (failed.failures, failed.due_at) == (2, after(9))
     assert (answered.failures, answered.due_at) == (0, after(10))
@@ -170,41 +172,41 @@ async def test_a_lost_card_is_not_edited_any_more(store: Store) -> None:
     card = await add(store)
     await post(store, card)
     await touch(store)
-    async with store.begin() as transaction:
-        await transaction.cards.lose(card)
+    with begin(store) as transaction:
+        transaction.cards.lose(card)
 
     assert await due(store, 100) == []
 
 
 async def test_only_cards_that_will_not_change_are_deleted(store: Store) -> None:
     card = await add(store)
-    async with store.begin() as transaction:
-        assert (await transaction.prune(after(100)))["cards"] == 0
+    with begin(store) as transaction:
+        assert (transaction.prune(after(100)))["cards"] == 0
     await touch(store, 10, closed=True)
     await touch(store, 20)
-    async with store.begin() as transaction:
-        assert (await transaction.cards.get([card]))[card].closed
-        assert (await transaction.prune(after(20)))["cards"] == 0
-        assert (await transaction.prune(after(21)))["cards"] == 1
-        assert await transaction.cards.of(NAME) == []
+    with begin(store) as transaction:
+        assert (transaction.cards.get([card]))[card].closed
+        assert (transaction.prune(after(20)))["cards"] == 0
+        assert (transaction.prune(after(21)))["cards"] == 1
+        assert transaction.cards.of(NAME) == []
 
 
 async def test_a_transaction_reads_the_cards_it_added_as_others_do_afterwards(
     store: Store,
 ) -> None:
     before = await add(store)
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         cards = transaction.cards
-        added = await cards.add(OTHER, "C2", now=after(1), generation=2, closed=True)
-        changed = await cards.add(NAME, "C3", now=after(1))
+        added = cards.add(OTHER, "C2", now=after(1), generation=2, closed=True)
+        changed = cards.add(NAME, "C3", now=after(1))
         assert added is not None
         assert changed is not None
-        unchanged = await cards.get([before, added, changed])
-        assert await cards.touch(NAME, due_at=after(9)) == 2
-        await cards.posted(changed, "3.3", 1)
-        inside = await cards.get([before, added, changed])
-    async with store.begin() as transaction:
-        outside = await transaction.cards.get([before, added, changed])
+        unchanged = cards.get([before, added, changed])
+        assert cards.touch(NAME, due_at=after(9)) == 2
+        cards.posted(changed, "3.3", 1)
+        inside = cards.get([before, added, changed])
+    with begin(store) as transaction:
+        outside = transaction.cards.get([before, added, changed])
 
     assert inside == outside
     assert unchanged[added] == outside[added]

@@ -12,10 +12,12 @@ from bot.domain.deliveries import (
     Subject,
     SubjectKind,
     delivered,
+    summary_id,
 )
 from bot.domain.repository import RepositoryName
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.stored import NOW, SITE, after
+from tests.support.transactions import begin
 
 DIGEST_AT = NOW + timedelta(hours=9)
 LATER = DIGEST_AT + timedelta(seconds=1)
@@ -29,11 +31,11 @@ def waiting(number: int, *, days: int = 0) -> NewDelivery:
 
 async def test_nothing_of_a_digest_is_claimed_before_its_time(store: Store) -> None:
     ordinary = NewDelivery("now", "C1", Subject(SubjectKind.EVENT, SITE, 9), after(9))
-    async with store.begin() as transaction:
-        await transaction.outbox.add([waiting(1), waiting(2), ordinary])
-        summary = await transaction.outbox.summary()
-        assert await transaction.outbox.fold(now=after(60), longer_than=0, at_most=9) == 0
-        claimed = await transaction.outbox.claim(
+    with begin(store) as transaction:
+        transaction.outbox.add([waiting(1), waiting(2), ordinary])
+        summary = transaction.outbox.summary()
+        assert transaction.outbox.fold(now=after(60), longer_than=0, at_most=9) == 0
+        claimed = transaction.outbox.claim(
             now=after(60), claimed_until=after(90), channels=9, per_channel=9
         )
     # What waits for a digest is not late.
@@ -44,26 +46,27 @@ async def test_nothing_of_a_digest_is_claimed_before_its_time(store: Store) -> N
 async def test_when_it_is_due_one_delivery_tells_all_of_it_and_leaves_the_next_digest(
     store: Store,
 ) -> None:
-    async with store.begin() as transaction:
-        await transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
-        assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 2
-        (claimed,) = await transaction.outbox.claim(
+    with begin(store) as transaction:
+        transaction.outbox.add([waiting(1), waiting(2), waiting(3), waiting(4, days=1)])
+        assert transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 2
+        (claimed,) = transaction.outbox.claim(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )
-        folded = await transaction.outbox.folded_into(claimed.delivery_id)
-    assert (claimed.delivery_id, claimed.folded, claimed.digest) == ("d1", 2, True)
+        folded = transaction.outbox.folded_into(claimed.delivery_id)
+    assert claimed.delivery_id == summary_id("d1", "d3")
+    assert (claimed.folded, claimed.digest) == (2, True)
     assert folded.counts == {(SITE, "merge"): 3}
     assert folded.oldest_created_at == after(1)
-    async with store.begin() as transaction:
-        await transaction.outbox.record([delivered(claimed, "1.1", LATER)])
-        again = await transaction.outbox.claim(
+    with begin(store) as transaction:
+        transaction.outbox.record([delivered(claimed, "1.1", LATER)])
+        again = transaction.outbox.claim(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )
         assert again == []
-        assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
+        assert transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
     next_day = LATER + timedelta(days=1)
-    async with store.begin() as transaction:
-        (tomorrow,) = await transaction.outbox.claim(
+    with begin(store) as transaction:
+        (tomorrow,) = transaction.outbox.claim(
             now=next_day, claimed_until=next_day + timedelta(seconds=30), channels=9, per_channel=9
         )
     assert (tomorrow.delivery_id, tomorrow.folded) == ("d4", 0)
@@ -75,29 +78,29 @@ async def test_a_sooner_digest_of_the_channel_does_not_wait_for_a_later_one(
 ) -> None:
     """As when two repositories are told in one channel, at nine and at five."""
     later, sooner = waiting(1, days=1), waiting(2)
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for some in [[later, sooner]] if together else [[later], [sooner]]:
-            await transaction.outbox.add(some)
-        assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 1
-        (claimed,) = await transaction.outbox.claim(
+            transaction.outbox.add(some)
+        assert transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 1
+        (claimed,) = transaction.outbox.claim(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )
-    assert (claimed.delivery_id, claimed.folded) == ("d1", 1)
+    assert (claimed.delivery_id, claimed.folded) == (summary_id("d1", "d2"), 1)
 
 
 async def test_what_is_not_heard_of_any_more_is_not_told_by_the_digest(store: Store) -> None:
     other = replace(waiting(2), subject=Subject(SubjectKind.EVENT, RepositoryName("acme/api"), 2))
-    async with store.begin() as transaction:
-        await transaction.outbox.add([waiting(1), other, waiting(3)])
-        await transaction.outbox.add([replace(waiting(4), delivery_id="d4", channel_id="C2")])
-        await transaction.outbox.drop_unheard("C1", SITE, after(60))
-        await transaction.outbox.drop_unheard("C1", SITE, after(60))
-    async with store.begin() as transaction:
-        assert await transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
-        claimed = await transaction.outbox.claim(
+    with begin(store) as transaction:
+        transaction.outbox.add([waiting(1), other, waiting(3)])
+        transaction.outbox.add([replace(waiting(4), delivery_id="d4", channel_id="C2")])
+        transaction.outbox.drop_unheard("C1", SITE, after(60))
+        transaction.outbox.drop_unheard("C1", SITE, after(60))
+    with begin(store) as transaction:
+        assert transaction.outbox.fold(now=LATER, longer_than=30, at_most=99) == 0
+        claimed = transaction.outbox.claim(
             now=LATER, claimed_until=LATER + timedelta(seconds=30), channels=9, per_channel=9
         )
-        dropped = await transaction.outbox.get("C1", waiting(1).subject)
+        dropped = transaction.outbox.get("C1", waiting(1).subject)
     assert [one.delivery_id for one in claimed] == ["d2", "d4"]
     assert dropped is not None
     assert (dropped.state, dropped.error) == (DeliveryState.FAILED, NOT_HEARD)
@@ -109,14 +112,14 @@ def of_another(number: int) -> NewDelivery:
 
 
 async def due(store: Store, *waiting: NewDelivery) -> list[datetime]:
-    async with store.begin() as transaction:
-        found = [await transaction.outbox.get("C1", one.subject) for one in waiting]
+    with begin(store) as transaction:
+        found = [transaction.outbox.get("C1", one.subject) for one in waiting]
     return [one.due_at for one in found if one is not None]
 
 
 async def claimed_at(store: Store, at: datetime) -> list[str]:
-    async with store.begin() as transaction:
-        claimed = await transaction.outbox.claim(
+    with begin(store) as transaction:
+        claimed = transaction.outbox.claim(
             now=at, claimed_until=at + timedelta(seconds=30), channels=9, per_channel=9
         )
     return [one.delivery_id for one in claimed]
@@ -124,36 +127,36 @@ async def claimed_at(store: Store, at: datetime) -> list[str]:
 
 async def test_what_waits_comes_at_another_time_when_the_digest_does(store: Store) -> None:
     sooner, later = after(3600), DIGEST_AT + timedelta(hours=2)
-    async with store.begin() as transaction:
-        await transaction.outbox.add([waiting(1), waiting(2)])
-        await transaction.outbox.move_digest("C1", SITE, later, after(60))
-        await transaction.outbox.move_digest("C2", SITE, after(60), after(60))
+    with begin(store) as transaction:
+        transaction.outbox.add([waiting(1), waiting(2)])
+        transaction.outbox.move_digest("C1", SITE, later, after(60))
+        transaction.outbox.move_digest("C2", SITE, after(60), after(60))
     assert await claimed_at(store, DIGEST_AT) == []
-    async with store.begin() as transaction:
-        await transaction.outbox.move_digest("C1", SITE, sooner, after(60))
+    with begin(store) as transaction:
+        transaction.outbox.move_digest("C1", SITE, sooner, after(60))
     assert await claimed_at(store, after(3599)) == []
     assert await claimed_at(store, sooner) == ["d1", "d2"]
 
 
 async def test_a_digest_that_is_moved_keeps_nothing_waiting_behind_it(store: Store) -> None:
     added, later = (waiting(1), of_another(2), waiting(3)), DIGEST_AT + timedelta(hours=2)
-    async with store.begin() as transaction:
-        await transaction.outbox.add(added)
-        await transaction.outbox.move_digest("C1", SITE, later, after(60))
+    with begin(store) as transaction:
+        transaction.outbox.add(added)
+        transaction.outbox.move_digest("C1", SITE, later, after(60))
     assert await due(store, *added) == [DIGEST_AT, DIGEST_AT, later]
 
 
 async def test_a_digest_that_is_moved_takes_along_what_stands_in_front_of_it(store: Store) -> None:
     added, sooner = (of_another(1), waiting(2), of_another(3)), after(3600)
-    async with store.begin() as transaction:
-        await transaction.outbox.add(added)
-        await transaction.outbox.move_digest("C1", SITE, sooner, after(60))
+    with begin(store) as transaction:
+        transaction.outbox.add(added)
+        transaction.outbox.move_digest("C1", SITE, sooner, after(60))
     assert await due(store, *added) == [sooner, sooner, DIGEST_AT]
     assert await claimed_at(store, sooner) == ["d1", "d2"]
 
 
 async def test_a_digest_that_is_due_already_is_not_put_off(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.outbox.add([waiting(1)])
-        await transaction.outbox.move_digest("C1", SITE, LATER + timedelta(hours=9), LATER)
+    with begin(store) as transaction:
+        transaction.outbox.add([waiting(1)])
+        transaction.outbox.move_digest("C1", SITE, LATER + timedelta(hours=9), LATER)
     assert await claimed_at(store, LATER) == ["d1"]

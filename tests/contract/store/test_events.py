@@ -6,7 +6,7 @@ from datetime import timedelta
 from bot.domain.deliveries import Subject, SubjectKind, delivered
 from bot.domain.event_log import first_position
 from bot.domain.event_records import EventRecord
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.stored import (
     NOW,
     SHOP,
@@ -19,21 +19,19 @@ from tests.support.stored import (
     make_new,
     record,
 )
+from tests.support.transactions import begin
 
 
 async def keep(store: Store, *records: EventRecord) -> int:
-    async with store.begin() as transaction:
-        return await transaction.events.add_new(records)
+    return await store.run(lambda transaction: transaction.events.add_new(records))
 
 
 async def route(store: Store, *event_ids: int) -> None:
-    async with store.begin() as transaction:
-        await transaction.events.mark_routed(SITE, event_ids)
+    await store.run(lambda transaction: transaction.events.mark_routed(SITE, event_ids))
 
 
 async def delete_all_before(store: Store, seconds: float) -> int:
-    async with store.begin() as transaction:
-        return (await transaction.prune(after(seconds)))["events"]
+    return await store.run(lambda transaction: (transaction.prune(after(seconds)))["events"])
 
 
 async def test_an_event_read_twice_is_kept_once_and_as_first_read(store: Store) -> None:
@@ -41,8 +39,8 @@ async def test_an_event_read_twice_is_kept_once_and_as_first_read(store: Store) 
 
     assert await keep(store, first, make_event(2)) == 2
     assert await keep(store, replace(first, type="changed"), make_event(3)) == 1
-    async with store.begin() as transaction:
-        found = await transaction.events.get([event_subject(1)])
+    with begin(store) as transaction:
+        found = transaction.events.get([event_subject(1)])
     assert found == {event_subject(1): first}
 
 
@@ -53,8 +51,8 @@ async def test_an_event_twice_on_one_page_is_kept_once(store: Store) -> None:
 
 async def test_the_same_event_id_in_two_repositories_is_two_events(store: Store) -> None:
     assert await keep(store, make_event(1), make_event(1, repository=SHOP)) == 2
-    async with store.begin() as transaction:
-        found = await transaction.events.get([event_subject(1, SHOP), event_subject(1)])
+    with begin(store) as transaction:
+        found = transaction.events.get([event_subject(1, SHOP), event_subject(1)])
 
     assert {record.repository for record in found.values()} == {SITE, SHOP}
 
@@ -63,8 +61,8 @@ async def test_unrouted_events_come_oldest_first_whatever_the_order_of_pages(sto
     await keep(store, make_event(5, received_at=after(3)), make_event(9, received_at=after(1)))
     await keep(store, make_event(7, received_at=after(1)), make_event(1, repository=SHOP))
     await route(store, 5)
-    async with store.begin() as transaction:
-        unrouted = await transaction.events.unrouted(SITE)
+    with begin(store) as transaction:
+        unrouted = transaction.events.unrouted(SITE)
 
     assert [record.event_id for record in unrouted] == [7, 9]
 
@@ -73,8 +71,8 @@ async def test_text_that_no_database_can_store_does_not_stop_a_poll(store: Store
     text = "nul \x00, surrogate \ud800, \N{PILE OF POO}"
     odd = replace(make_event(1, type_=text), details={text: [text, None, 1.5, True]})
     await keep(store, odd)
-    async with store.begin() as transaction:
-        found = (await transaction.events.get([event_subject(1)]))[event_subject(1)]
+    with begin(store) as transaction:
+        found = (transaction.events.get([event_subject(1)]))[event_subject(1)]
 
     assert found.type == "nul \ufffd, surrogate \ufffd, \N{PILE OF POO}"
     assert found.details == odd.details
@@ -82,8 +80,8 @@ async def test_text_that_no_database_can_store_does_not_stop_a_poll(store: Store
 
 async def test_subjects_that_are_acts_or_unknown_are_left_out(store: Store) -> None:
     await keep(store, make_event(1))
-    async with store.begin() as transaction:
-        found = await transaction.events.get(
+    with begin(store) as transaction:
+        found = transaction.events.get(
             [Subject(SubjectKind.ACT, SITE, 1), event_subject(2), event_subject(1, SHOP)]
         )
 
@@ -96,8 +94,8 @@ async def test_only_old_routed_events_are_deleted(store: Store) -> None:
 
     assert await delete_all_before(store, 4) == 2
     assert await delete_all_before(store, 4) == 0
-    async with store.begin() as transaction:
-        left = await transaction.events.get([event_subject(number) for number in range(1, 5)])
+    with begin(store) as transaction:
+        left = transaction.events.get([event_subject(number) for number in range(1, 5)])
     assert sorted(subject.subject_id for subject in left) == [3, 4]
 
 
@@ -118,8 +116,8 @@ async def test_events_that_the_next_walk_reads_again_are_kept(store: Store) -> N
     old, newest = NOW - timedelta(days=100), NOW - timedelta(days=90)
     await keep(store, make_event(1, received_at=old), make_event(2, received_at=newest))
     await route(store, 1, 2)
-    async with store.begin() as transaction:
-        await transaction.positions.save(replace(first_position(SITE, old), watermark=newest))
+    with begin(store) as transaction:
+        transaction.positions.save(replace(first_position(SITE, old), watermark=newest))
 
     assert await delete_all_before(store, 0) == 1
     assert await keep(store, make_event(2, received_at=newest)) == 0
@@ -130,9 +128,9 @@ async def test_a_call_deletes_a_bounded_number_of_events(store: Store) -> None:
     await route(store, *range(1, 1201))
 
     assert await delete_all_before(store, 5000) == 1000
-    async with store.begin() as transaction:
-        assert not await transaction.events.get([event_subject(1000)])
-        assert await transaction.events.get([event_subject(1001)])
+    with begin(store) as transaction:
+        assert not transaction.events.get([event_subject(1000)])
+        assert transaction.events.get([event_subject(1001)])
     assert await delete_all_before(store, 5000) == 200
 
 
@@ -144,11 +142,11 @@ async def test_the_newest_events_of_some_pull_requests_come_oldest_first(store: 
     ]
     await keep(store, *reversed(told), replace(make_event(1, repository=SHOP), pull_request=1))
 
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         events = transaction.events
-        both = await events.of_pull_requests(SITE, [1, 2, 2], since=after(2))
-        newest = await events.of_pull_requests(SITE, [1, 2], since=after(0), limit=3)
-        nobodys = await events.of_pull_requests(SITE, [], since=after(0))
+        both = events.of_pull_requests(SITE, [1, 2, 2], since=after(2))
+        newest = events.of_pull_requests(SITE, [1, 2], since=after(0), limit=3)
+        nobodys = events.of_pull_requests(SITE, [], since=after(0))
 
     assert [record.event_id for record in both] == [2, 4, 5, 7, 8]
     assert [record.event_id for record in newest] == [5, 7, 8]
@@ -156,10 +154,10 @@ async def test_the_newest_events_of_some_pull_requests_come_oldest_first(store: 
 
 
 async def test_repositories_with_unrouted_events_are_known_at_once(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.events.add_new([make_event(1), make_event(2, repository=SHOP)])
-        assert set(await transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}
-        await transaction.events.mark_routed(SITE, [1])
-        assert set(await transaction.events.with_unrouted([SITE, SHOP])) == {SHOP}
-        assert set(await transaction.events.with_unrouted([SITE])) == set()
-        assert set(await transaction.events.with_unrouted([])) == set()
+    with begin(store) as transaction:
+        transaction.events.add_new([make_event(1), make_event(2, repository=SHOP)])
+        assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SITE, SHOP}
+        transaction.events.mark_routed(SITE, [1])
+        assert set(transaction.events.with_unrouted([SITE, SHOP])) == {SHOP}
+        assert set(transaction.events.with_unrouted([SITE])) == set()
+        assert set(transaction.events.with_unrouted([])) == set()

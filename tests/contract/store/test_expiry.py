@@ -18,7 +18,8 @@ from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.messages.timers import late_by
-from bot.ports import Hear, Store
+from bot.ports import Hear
+from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.expire_pauses import LEASE, ExpirePauses
@@ -33,6 +34,7 @@ from tests.support.clock import MovedClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, API, SITE
 from tests.support.merge_queue import FakeMergeQueue
+from tests.support.transactions import begin
 from tests.support.waiting import until_true
 
 HALF_HOUR = timedelta(minutes=30)
@@ -102,8 +104,8 @@ class HeardClock(MovedClock):
 
 async def lifted(store: Store) -> list[RepositoryName]:
     """What the audit says was unpaused, in order of the names."""
-    async with store.begin() as transaction:
-        records = await transaction.audit.oldest(AuditSelection(), 1000)
+    with begin(store) as transaction:
+        records = transaction.audit.oldest(AuditSelection(), 1000)
     return sorted(
         one.repository
         for one in records
@@ -135,9 +137,9 @@ async def test_a_process_that_hung_while_it_lifted_lifts_nothing_twice(store: St
     one, other = (Process(name, store, service, clock) for name in ("one", "other"))
     await one.pause(SITE)
     clock.advance(HALF_HOUR.total_seconds() + 1)
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         # The lease of a process that is stopped just after it took the lease.
-        await transaction.leases.claim(["timers"], holder="hung", now=clock.now(), lifetime=LEASE)
+        transaction.leases.claim(["timers"], holder="hung", now=clock.now(), lifetime=LEASE)
     await asyncio.gather(one.expire(), other.expire())
     assert await lifted(store) == []
 
@@ -162,9 +164,9 @@ async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: 
         await asyncio.gather(one.expire(), other.expire())
 
     assert await lifted(store) == [API, SITE]
-    async with store.begin() as transaction:
-        act = await transaction.group_acts.latest("release", EVERY_ACT)
-        assert await transaction.group_acts.held("release") == []
+    with begin(store) as transaction:
+        act = transaction.group_acts.latest("release", EVERY_ACT)
+        assert transaction.group_acts.held("release") == []
     assert act is not None
     assert (act.action, act.origin, act.actor.name) == (Action.UNPAUSE, Origin.TIMER, ALICE.name)
     assert act.has_changed
@@ -208,8 +210,8 @@ async def test_a_group_that_takes_longer_to_lift_than_a_lease_lasts_is_told_as_l
     await other.expire()
 
     assert await lifted(store) == [API, SITE]
-    async with store.begin() as transaction:
-        act = await transaction.group_acts.latest("release", EVERY_ACT)
+    with begin(store) as transaction:
+        act = transaction.group_acts.latest("release", EVERY_ACT)
     assert act is not None
     assert [one.outcome for one in act.results] == [GroupOutcome.CHANGED] * 2
 
@@ -282,16 +284,16 @@ async def test_an_end_that_was_given_while_the_service_failed_to_unpause_is_kept
     later = clock.now() + HALF_HOUR
 
     async def extended() -> None:
-        async with store.begin() as transaction:
-            timer = await transaction.timers.of(SITE, paused_at)
+        with begin(store) as transaction:
+            timer = transaction.timers.of(SITE, paused_at)
             assert timer is not None
-            await transaction.timers.save(replace(timer, lifts_at=later, due_at=later))
+            transaction.timers.save(replace(timer, lifts_at=later, due_at=later))
 
     service.meanwhile = extended
     await process.expire()
 
-    async with store.begin() as transaction:
-        timer = await transaction.timers.of(SITE, paused_at)
+    with begin(store) as transaction:
+        timer = transaction.timers.of(SITE, paused_at)
         assert timer is not None
         assert abs(timer.lifts_at - later) < timedelta(seconds=1)
         assert timer.due_at == timer.lifts_at
@@ -308,8 +310,8 @@ async def test_a_timer_that_finds_another_pause_says_so_on_record_once(store: St
 
     await process.expire()
 
-    async with store.begin() as transaction:
-        records = await transaction.audit.oldest(AuditSelection(), 1000)
+    with begin(store) as transaction:
+        records = transaction.audit.oldest(AuditSelection(), 1000)
     (left,) = [one for one in records if one.action is Action.UNPAUSE]
     assert left.result is ActResult.UNCHANGED
     assert left.previous_reason == "night"
@@ -402,9 +404,9 @@ async def test_a_duration_lasts_as_long_as_it_was_to_though_the_clock_jumps(
     await process.expire()
 
     assert await lifted(store) == [API, SITE]
-    async with store.begin() as transaction:
-        records = await transaction.audit.oldest(AuditSelection(), 1000)
-        act = await transaction.group_acts.latest("release", EVERY_ACT)
+    with begin(store) as transaction:
+        records = transaction.audit.oldest(AuditSelection(), 1000)
+        act = transaction.group_acts.latest("release", EVERY_ACT)
     ends = [(one.at, one.lifts_at) for one in records if one.result is ActResult.DONE][2:]
     ends += [(act.at, act.lifts_at)] if act is not None else []
     assert not any(late_by(at, lifts_at) for at, lifts_at in ends)

@@ -15,8 +15,9 @@ from bot.domain.group_acts import (
     RepositoryResult,
 )
 from bot.domain.pause_records import PauseRecord, Who
-from bot.ports import Store
+from bot.store.transactions import Store, Transaction
 from tests.support.stored import NOW, SHOP, SITE, after, make_new
+from tests.support.transactions import begin
 
 ACT = GroupAct(
     group="release",
@@ -41,13 +42,13 @@ def held(group: str = "release", *, seconds: float | None = None) -> HeldPause:
 
 
 async def test_an_act_comes_back_before_and_after_its_end(store: Store) -> None:
-    async with store.begin() as transaction:
-        first = await transaction.group_acts.add(ACT)
-        second = await transaction.group_acts.add(replace(ACT, group="docs", channel_id=None))
-        await transaction.group_acts.end(first, RESULTS, after(3))
-    async with store.begin() as transaction:
-        found = await transaction.group_acts.get([first, second, 999])
-        assert await transaction.group_acts.get([]) == {}
+    with begin(store) as transaction:
+        first = transaction.group_acts.add(ACT)
+        second = transaction.group_acts.add(replace(ACT, group="docs", channel_id=None))
+        transaction.group_acts.end(first, RESULTS, after(3))
+    with begin(store) as transaction:
+        found = transaction.group_acts.get([first, second, 999])
+        assert transaction.group_acts.get([]) == {}
 
     assert first < second
     assert found == {
@@ -57,31 +58,31 @@ async def test_an_act_comes_back_before_and_after_its_end(store: Store) -> None:
 
 
 async def test_the_latest_act_of_a_group_is_the_last_that_was_begun(store: Store) -> None:
-    async with store.begin() as transaction:
-        assert await transaction.group_acts.latest("release", EVERY_ACT) is None
-        await transaction.group_acts.add(ACT)
+    with begin(store) as transaction:
+        assert transaction.group_acts.latest("release", EVERY_ACT) is None
+        transaction.group_acts.add(ACT)
         later = replace(ACT, action=Action.UNPAUSE, at=after(-60))
-        last = await transaction.group_acts.add(later)
-        await transaction.group_acts.add(replace(ACT, group="docs"))
+        last = transaction.group_acts.add(later)
+        transaction.group_acts.add(replace(ACT, group="docs"))
         longer = replace(ACT, action=Action.EXTEND, lifts_at=after(60))
-        longest = await transaction.group_acts.add(longer)
-    async with store.begin() as transaction:
+        longest = transaction.group_acts.add(longer)
+    with begin(store) as transaction:
         acts = transaction.group_acts
-        assert await acts.latest("release", CHANGES) == replace(later, group_act_id=last)
-        assert await acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
+        assert acts.latest("release", CHANGES) == replace(later, group_act_id=last)
+        assert acts.latest("release", EVERY_ACT) == replace(longer, group_act_id=longest)
 
 
 async def test_acts_without_an_end_are_found_by_when_they_were_begun(store: Store) -> None:
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         acts = transaction.group_acts
-        ended = await acts.add(ACT)
-        await acts.end(ended, RESULTS, after(3))
-        first = await acts.add(replace(ACT, at=after(2)))
-        second = await acts.add(replace(ACT, at=after(1)))
-        await acts.add(replace(ACT, at=after(60)))
-    async with store.begin() as transaction:
-        found = await transaction.group_acts.unended(after(60))
-        assert await transaction.group_acts.unended(after(1)) == []
+        ended = acts.add(ACT)
+        acts.end(ended, RESULTS, after(3))
+        first = acts.add(replace(ACT, at=after(2)))
+        second = acts.add(replace(ACT, at=after(1)))
+        acts.add(replace(ACT, at=after(60)))
+    with begin(store) as transaction:
+        found = transaction.group_acts.unended(after(60))
+        assert transaction.group_acts.unended(after(1)) == []
     assert found == [
         replace(ACT, group_act_id=first, at=after(2)),
         replace(ACT, group_act_id=second, at=after(1)),
@@ -90,68 +91,66 @@ async def test_acts_without_an_end_are_found_by_when_they_were_begun(store: Stor
 
 async def test_one_at_a_time_gets_an_act_that_is_locked(store: Store) -> None:
     """Each finds what the one before it has written."""
-    async with store.begin() as transaction:
-        group_act_id = await transaction.group_acts.add(ACT)
-        assert await transaction.group_acts.locked(999) is None
+    with begin(store) as transaction:
+        group_act_id = transaction.group_acts.add(ACT)
+        assert transaction.group_acts.locked(999) is None
 
-    async def add_a_result() -> None:
-        async with store.begin() as transaction:
-            found = await transaction.group_acts.locked(group_act_id)
-            assert found is not None
-            await asyncio.sleep(0)
-            results = (*found.results, RESULTS[0])
-            await transaction.group_acts.end(group_act_id, results, after(3))
+    def add_a_result(transaction: Transaction) -> None:
+        found = transaction.group_acts.locked(group_act_id)
+        assert found is not None
+        results = (*found.results, RESULTS[0])
+        transaction.group_acts.end(group_act_id, results, after(3))
 
-    await asyncio.gather(*(add_a_result() for _ in range(4)))
-    async with store.begin() as transaction:
-        found = await transaction.group_acts.locked(group_act_id)
+    await asyncio.gather(*(store.run(add_a_result) for _ in range(4)))
+    with begin(store) as transaction:
+        found = transaction.group_acts.locked(group_act_id)
     assert found is not None
     assert len(found.results) == 4
 
 
 async def test_a_held_pause_is_one_for_each_group_and_repository(store: Store) -> None:
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         acts = transaction.group_acts
-        await acts.hold(held())
-        await acts.hold(held(seconds=2))
-        await acts.hold(held("docs", seconds=5))
-        await acts.hold(replace(held(), repository=SHOP))
-        await acts.let_go("docs", SHOP)
-        await acts.let_go("release", SHOP, held().group_act_id + 1)
-    async with store.begin() as transaction:
+        acts.hold(held())
+        acts.hold(held(seconds=2))
+        acts.hold(held("docs", seconds=5))
+        acts.hold(replace(held(), repository=SHOP))
+        acts.let_go("docs", SHOP)
+        acts.let_go("release", SHOP, held().group_act_id + 1)
+    with begin(store) as transaction:
         acts = transaction.group_acts
-        assert await acts.held("release") == [replace(held(), repository=SHOP), held(seconds=2)]
-        await acts.let_go("release", SHOP, held().group_act_id)
-        assert await acts.held("release") == [held(seconds=2)]
-        assert await acts.held("docs") == [held("docs", seconds=5)]
-        assert await acts.held("all") == []
+        assert acts.held("release") == [replace(held(), repository=SHOP), held(seconds=2)]
+        acts.let_go("release", SHOP, held().group_act_id)
+        assert acts.held("release") == [held(seconds=2)]
+        assert acts.held("docs") == [held("docs", seconds=5)]
+        assert acts.held("all") == []
 
 
 async def test_what_is_held_is_found_by_its_repositories(store: Store) -> None:
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         acts = transaction.group_acts
-        await acts.hold(held())
-        await acts.hold(held("docs", seconds=5))
-        await acts.hold(replace(held(), repository=SHOP))
-    async with store.begin() as transaction:
+        acts.hold(held())
+        acts.hold(held("docs", seconds=5))
+        acts.hold(replace(held(), repository=SHOP))
+    with begin(store) as transaction:
         acts = transaction.group_acts
-        assert await acts.holding([SITE]) == [held("docs", seconds=5), held()]
-        assert await acts.holding([SHOP, SITE]) == [
+        assert acts.holding([SITE]) == [held("docs", seconds=5), held()]
+        assert acts.holding([SHOP, SITE]) == [
             replace(held(), repository=SHOP),
             held("docs", seconds=5),
             held(),
         ]
-        assert await acts.holding([]) == []
+        assert acts.holding([]) == []
 
 
 async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) -> None:
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         acts = transaction.group_acts
         gone, held_for, paused_by, shown, unsettled, young = [
-            await acts.add(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 0, 60)
+            acts.add(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 0, 60)
         ]
-        await acts.hold(replace(held(), group_act_id=held_for))
-        await transaction.pauses.save(
+        acts.hold(replace(held(), group_act_id=held_for))
+        transaction.pauses.save(
             PauseRecord(
                 repository=SITE,
                 paused_at=NOW,
@@ -162,23 +161,23 @@ async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) ->
             )
         )
         name = CardName(CardKind.GROUP, SITE, str(shown))
-        await transaction.cards.add(name, "C1", now=NOW)
+        transaction.cards.add(name, "C1", now=NOW)
         subject = Subject(SubjectKind.GROUP, SITE, unsettled)
-        await transaction.outbox.add([replace(make_new(), subject=subject)])
-        assert (await transaction.prune(NOW))["group_acts"] == 0
-        assert (await transaction.prune(after(60)))["group_acts"] == 1
-        assert (await transaction.prune(after(60)))["group_acts"] == 0
-        left = await acts.get([gone, held_for, paused_by, shown, unsettled, young])
+        transaction.outbox.add([replace(make_new(), subject=subject)])
+        assert (transaction.prune(NOW))["group_acts"] == 0
+        assert (transaction.prune(after(60)))["group_acts"] == 1
+        assert (transaction.prune(after(60)))["group_acts"] == 0
+        left = acts.get([gone, held_for, paused_by, shown, unsettled, young])
 
     assert sorted(left) == [held_for, paused_by, shown, unsettled, young]
 
 
 async def test_no_act_has_the_number_of_one_that_was_deleted(store: Store) -> None:
-    async with store.begin() as transaction:
-        first = await transaction.group_acts.add(ACT)
-        second = await transaction.group_acts.add(ACT)
-        await transaction.group_acts.hold(replace(held(), group_act_id=second))
-        await transaction.prune(after(1))
-        third = await transaction.group_acts.add(ACT)
+    with begin(store) as transaction:
+        first = transaction.group_acts.add(ACT)
+        second = transaction.group_acts.add(ACT)
+        transaction.group_acts.hold(replace(held(), group_act_id=second))
+        transaction.prune(after(1))
+        third = transaction.group_acts.add(ACT)
 
     assert first < second < third

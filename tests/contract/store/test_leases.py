@@ -5,26 +5,26 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import LeaseLost
-from bot.ports import Lease, Store
-from bot.storage.engines import create_engine, with_database_clock
-from bot.storage.transactions import SqlStore
+from bot.domain.leases import Lease
+from bot.store.engines import create_engine, with_database_clock
+from bot.store.transactions import Store
 from tests.support.databases import PATIENT, TestDatabase
 from tests.support.stored import NOW, after
+from tests.support.transactions import begin
 
 LIFETIME = timedelta(seconds=30)
 
 
 async def claim_one(store: Store, holder: str, seconds: float = 0) -> Lease | None:
-    async with store.begin() as transaction:
-        claimed = await transaction.leases.claim(
+    with begin(store) as transaction:
+        claimed = transaction.leases.claim(
             ["poll"], holder=holder, now=after(seconds), lifetime=LIFETIME
         )
     return claimed.get("poll")
 
 
 async def require(store: Store, lease: Lease, seconds: float = 0) -> None:
-    async with store.begin() as transaction:
-        await transaction.leases.require(lease, after(seconds))
+    await store.run(lambda transaction: transaction.leases.require(lease, after(seconds)))
 
 
 async def test_a_free_lease_is_taken_until_its_lifetime_ends(store: Store) -> None:
@@ -82,8 +82,8 @@ async def test_a_holder_that_let_its_lease_expire_gets_a_new_token(store: Store)
 async def test_a_released_lease_is_free_and_its_token_never_comes_back(store: Store) -> None:
     first = await claim_one(store, "one")
     assert first is not None
-    async with store.begin() as transaction:
-        await transaction.leases.release([first])
+    with begin(store) as transaction:
+        transaction.leases.release([first])
     second = await claim_one(store, "two", 1)
 
     assert second is not None
@@ -98,9 +98,9 @@ async def test_releasing_a_lease_that_was_lost_does_not_take_it_from_its_holder(
     lost = await claim_one(store, "one")
     held = await claim_one(store, "two", 31)
     assert lost is not None
-    async with store.begin() as transaction:
-        await transaction.leases.release([lost])
-        await transaction.leases.release([])
+    with begin(store) as transaction:
+        transaction.leases.release([lost])
+        transaction.leases.release([])
 
     assert held is not None
     await require(store, held, 32)
@@ -115,7 +115,7 @@ async def test_leases_last_by_the_clock_of_the_database_whatever_that_of_a_proce
     database: TestDatabase,
 ) -> None:
     one, two = [
-        SqlStore(with_database_clock(create_engine(database.url, **PATIENT))) for _ in range(2)
+        Store(with_database_clock(create_engine(database.url, **PATIENT))) for _ in range(2)
     ]
     held = await claim_one(one, "one")
     assert held == Lease("poll", "one", 1, NOW + LIFETIME)
@@ -125,12 +125,10 @@ async def test_leases_last_by_the_clock_of_the_database_whatever_that_of_a_proce
         await require(one, held, seconds)
         renewed = await claim_one(one, "one", seconds)
         assert renewed == Lease("poll", "one", 1, after(seconds) + LIFETIME)
-        async with two.begin() as transaction:
+        with begin(two) as transaction:
             until = after(seconds + 60)
-            assert "two" in await transaction.workers.announce(
-                "two", now=after(seconds), until=until
-            )
-            assert await transaction.workers.announce("one", now=NOW, until=after(60)) == {
+            assert "two" in transaction.workers.announce("two", now=after(seconds), until=until)
+            assert transaction.workers.announce("one", now=NOW, until=after(60)) == {
                 "one",
                 "two",
             }
@@ -141,10 +139,10 @@ async def test_leases_last_by_the_clock_of_the_database_whatever_that_of_a_proce
 async def test_a_lease_that_lasts_no_time_is_over_by_the_clock_of_the_database(
     database: TestDatabase,
 ) -> None:
-    store = SqlStore(with_database_clock(create_engine(database.url, **PATIENT)))
+    store = Store(with_database_clock(create_engine(database.url, **PATIENT)))
     for holder, token in (("one", 1), ("two", 2)):
-        async with store.begin() as transaction:
-            claimed = await transaction.leases.claim(
+        with begin(store) as transaction:
+            claimed = transaction.leases.claim(
                 ["poll"], holder=holder, now=NOW, lifetime=timedelta(seconds=-1)
             )
         assert claimed["poll"].token == token
@@ -156,16 +154,12 @@ async def test_thousands_of_names_are_shared_out_between_two_processes(
 ) -> None:
     names = [f"poll:acme/site{number}" for number in range(2500)]
     one, two = database.open_store(), database.open_store()
-    async with one.begin() as transaction:
-        mine = await transaction.leases.claim(
-            names[:1500], holder="one", now=NOW, lifetime=LIFETIME
-        )
-    async with two.begin() as transaction:
-        theirs = await transaction.leases.claim(names, holder="two", now=NOW, lifetime=LIFETIME)
-    async with one.begin() as transaction:
-        renewed = await transaction.leases.claim(
-            names, holder="one", now=after(5), lifetime=LIFETIME
-        )
+    with begin(one) as transaction:
+        mine = transaction.leases.claim(names[:1500], holder="one", now=NOW, lifetime=LIFETIME)
+    with begin(two) as transaction:
+        theirs = transaction.leases.claim(names, holder="two", now=NOW, lifetime=LIFETIME)
+    with begin(one) as transaction:
+        renewed = transaction.leases.claim(names, holder="one", now=after(5), lifetime=LIFETIME)
 
     assert sorted(mine) == sorted(names[:1500])
     assert sorted(theirs) == sorted(names[1500:])
@@ -174,9 +168,7 @@ async def test_thousands_of_names_are_shared_out_between_two_processes(
 
 
 async def test_a_name_asked_for_twice_is_one_lease(store: Store) -> None:
-    async with store.begin() as transaction:
-        claimed = await transaction.leases.claim(
-            ["a", "a"], holder="one", now=NOW, lifetime=LIFETIME
-        )
+    with begin(store) as transaction:
+        claimed = transaction.leases.claim(["a", "a"], holder="one", now=NOW, lifetime=LIFETIME)
 
     assert list(claimed) == ["a"]

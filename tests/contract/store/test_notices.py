@@ -1,51 +1,52 @@
 """Notices: which mentions and direct messages people have switched on or off."""
 
 from bot.domain.notices import Notice
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
-from tests.support.stored import NOW, after
+from tests.support.stored import NOW
+from tests.support.transactions import begin
 
 
 async def test_what_a_person_chose_last_is_known_to_other_processes(database: TestDatabase) -> None:
     first = {Notice.MENTION: False, Notice.REMINDER: False}
-    async with database.open_store().begin() as transaction:
-        await transaction.notices.choose("U1", first, NOW)
-    async with database.open_store().begin() as transaction:
-        await transaction.notices.choose("U1", {Notice.MENTION: True}, after(1))
+    with begin(database.open_store()) as transaction:
+        transaction.notices.choose("U1", first)
+    with begin(database.open_store()) as transaction:
+        transaction.notices.choose("U1", {Notice.MENTION: True})
 
-    async with database.open_store().begin() as transaction:
-        assert await transaction.notices.chosen(["U1"]) == {
+    with begin(database.open_store()) as transaction:
+        assert transaction.notices.chosen(["U1"]) == {
             "U1": {Notice.MENTION: True, Notice.REMINDER: False}
         }
 
 
 async def test_each_person_chooses_for_themselves_alone(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.notices.choose("U1", {Notice.REPLACED: False}, NOW)
-        await transaction.notices.choose("U2", {Notice.MENTION: False}, NOW)
-        await transaction.notices.choose("U3", {}, NOW)
+    with begin(store) as transaction:
+        transaction.notices.choose("U1", {Notice.REPLACED: False})
+        transaction.notices.choose("U2", {Notice.MENTION: False})
+        transaction.notices.choose("U3", {})
 
-    async with store.begin() as transaction:
-        found = await transaction.notices.chosen(["U1", "U3", "U4"])
-        assert await transaction.notices.chosen([]) == {}
+    with begin(store) as transaction:
+        found = transaction.notices.chosen(["U1", "U3", "U4"])
+        assert transaction.notices.chosen([]) == {}
     assert found == {"U1": {Notice.REPLACED: False}}
 
 
 async def test_who_has_switched_on_what_is_found_by_a_login_in_any_case(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.accounts.link("U1", "Ada-L", NOW)
-        await transaction.accounts.link("U3", "carol", NOW)
-        await transaction.accounts.link("U4", "bob", NOW)
+    with begin(store) as transaction:
+        transaction.accounts.link("U1", "Ada-L", NOW)
+        transaction.accounts.link("U3", "carol", NOW)
+        transaction.accounts.link("U4", "bob", NOW)
         for user_id in ("U1", "U2", "U4", "U5"):
-            await transaction.notices.choose(user_id, {Notice.FAILURE: True}, NOW)
-        await transaction.notices.choose("U1", {Notice.MERGE: True}, NOW)
-        await transaction.notices.choose("U3", {Notice.MERGE: False}, NOW)
+            transaction.notices.choose(user_id, {Notice.FAILURE: True})
+        transaction.notices.choose("U1", {Notice.MERGE: True})
+        transaction.notices.choose("U3", {Notice.MERGE: False})
 
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         both = [Notice.FAILURE, Notice.MERGE]
-        found = await transaction.notices.switched_on(["ada-l", "BOB", "carol"], both)
-        merges = await transaction.notices.switched_on(["ada-l"], [Notice.MERGE])
-        assert await transaction.notices.switched_on([], both) == {}
+        found = transaction.notices.switched_on(["ada-l", "BOB", "carol"], both)
+        merges = transaction.notices.switched_on(["ada-l"], [Notice.MERGE])
+        assert transaction.notices.switched_on([], both) == {}
     assert {key: list(people) for key, people in found.items()} == {
         ("ada-l", Notice.FAILURE): ["U1"],
         ("ada-l", Notice.MERGE): ["U1"],
@@ -57,11 +58,11 @@ async def test_who_has_switched_on_what_is_found_by_a_login_in_any_case(store: S
 
 
 async def test_what_anybody_has_switched_on_is_known(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.notices.choose("U1", {Notice.FAILURE: False}, NOW)
-        await transaction.notices.choose("U2", {Notice.FAILURE: False, Notice.MERGE: True}, NOW)
+    with begin(store) as transaction:
+        transaction.notices.choose("U1", {Notice.FAILURE: False})
+        transaction.notices.choose("U2", {Notice.FAILURE: False, Notice.MERGE: True})
 
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         notices = transaction.notices
-        assert list(await notices.switched_on_by_anybody(list(Notice))) == [Notice.MERGE]
-        assert list(await notices.switched_on_by_anybody([Notice.FAILURE])) == []
+        assert list(notices.switched_on_by_anybody(list(Notice))) == [Notice.MERGE]
+        assert list(notices.switched_on_by_anybody([Notice.FAILURE])) == []

@@ -12,9 +12,11 @@ from bot.domain.deliveries import (
     failed,
     in_doubt,
     postponed,
+    summary_id,
 )
+from bot.domain.outbox import ParkedChannel
 from bot.domain.repository import RepositoryName
-from bot.ports import ParkedChannel, Store
+from bot.store.transactions import Store
 from tests.support.stored import (
     NOW,
     SITE,
@@ -27,13 +29,15 @@ from tests.support.stored import (
     record,
     stored as stored_delivery,
 )
+from tests.support.transactions import begin
 
 
 async def fold(store: Store, *, longer_than: int = 3, at_most: int = 100) -> int:
-    async with store.begin() as transaction:
-        return await transaction.outbox.fold(
+    return await store.run(
+        lambda transaction: transaction.outbox.fold(
             now=after(10), longer_than=longer_than, at_most=at_most
         )
+    )
 
 
 async def test_an_urgent_delivery_does_not_wait_behind_the_ordinary_ones(store: Store) -> None:
@@ -56,24 +60,24 @@ async def test_each_line_of_a_channel_keeps_its_own_order(store: Store) -> None:
 
 async def test_a_parked_channel_that_nothing_waits_for_is_not_told_of(store: Store) -> None:
     await add(store, replace(make_new(8), urgent=True))
-    async with store.begin() as transaction:
-        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(100)))
-        await transaction.outbox.park(ParkedChannel("C2", "is_archived", NOW, after(100)))
-        assert [one.channel_id for one in (await transaction.outbox.summary()).parked] == ["C1"]
+    with begin(store) as transaction:
+        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(100)))
+        transaction.outbox.park(ParkedChannel("C2", "is_archived", NOW, after(100)))
+        assert [one.channel_id for one in (transaction.outbox.summary()).parked] == ["C1"]
     (last,) = await claim(store, after(100))
     await record(store, failed(last, "is_archived", after(101)))
-    async with store.begin() as transaction:
-        assert (await transaction.outbox.summary()).parked == []
+    with begin(store) as transaction:
+        assert (transaction.outbox.summary()).parked == []
 
 
 async def test_what_a_parked_channel_hears_of_no_more_is_not_told(store: Store) -> None:
     other = replace(make_new(3), subject=Subject(SubjectKind.EVENT, RepositoryName("acme/api"), 3))
     elsewhere = replace(make_new(4), channel_id="C2")
     await add(store, make_new(1), replace(make_new(2), urgent=True), other, elsewhere)
-    async with store.begin() as transaction:
-        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(100)))
-        await transaction.outbox.drop_unheard("C1", SITE, NOW)
-        await transaction.outbox.drop_unheard("C2", SITE, NOW)
+    with begin(store) as transaction:
+        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(100)))
+        transaction.outbox.drop_unheard("C1", SITE, NOW)
+        transaction.outbox.drop_unheard("C2", SITE, NOW)
     assert ids(await claim(store, after(100), per_channel=5)) == ["C1-3", "C1-4"]
     dropped = await stored_delivery(store, 1)
     assert (dropped.state, dropped.error) == (DeliveryState.FAILED, NOT_HEARD)
@@ -81,16 +85,16 @@ async def test_what_a_parked_channel_hears_of_no_more_is_not_told(store: Store) 
 
 async def test_a_parked_channel_is_parked_in_both_lines(store: Store) -> None:
     await add(store, make_new(1), replace(make_new(8), urgent=True))
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         parked = ParkedChannel("C1", "is_archived", NOW, after(100))
-        await transaction.outbox.park(parked)
+        transaction.outbox.park(parked)
 
     assert await claim(store, after(99)) == []
     assert len(await claim(store, after(100), seconds=200)) == 2
-    async with store.begin() as transaction:
-        assert (await transaction.outbox.summary()).parked == [parked]
-        await transaction.outbox.unpark("C1")
-        assert (await transaction.outbox.summary()).parked == []
+    with begin(store) as transaction:
+        assert (transaction.outbox.summary()).parked == [parked]
+        transaction.outbox.unpark("C1")
+        assert (transaction.outbox.summary()).parked == []
 
 
 async def test_failures_are_counted_apart_from_claims(store: Store) -> None:
@@ -111,9 +115,9 @@ async def test_a_backlog_is_folded_into_its_head(store: Store) -> None:
 
     assert await fold(store) == 3
     (summary,) = await claim(store, after(10), per_channel=10)
-    assert (ids([summary]), summary.folded) == (["C1-1"], 3)
-    async with store.begin() as transaction:
-        folded = await transaction.outbox.folded_into(summary.delivery_id)
+    assert (summary.delivery_id, summary.folded) == (summary_id("C1-1", "C1-4"), 3)
+    with begin(store) as transaction:
+        folded = transaction.outbox.folded_into(summary.delivery_id)
     assert folded.counts == {
         (SITE, EventKind.MERGE): 2,
         (SITE, EventKind.FAILURE): 1,
@@ -191,8 +195,8 @@ async def test_a_summary_of_many_is_not_folded_into_another(store: Store) -> Non
     await add(store, *(make_new(number) for number in range(100, 106)))
 
     assert await fold(store) == 0
-    async with store.begin() as transaction:
-        told = await transaction.outbox.folded_into("C1-2")
+    with begin(store) as transaction:
+        told = transaction.outbox.folded_into(summary_id("C1-2", "C1-53"))
     assert sum(told.counts.values()) == 52
 
 
@@ -201,10 +205,11 @@ async def test_a_summary_of_few_hands_them_over(store: Store) -> None:
     await add(store, *(make_new(number) for number in range(100, 103)))
 
     assert await fold(store) == 4
-    async with store.begin() as transaction:
-        told = await transaction.outbox.folded_into("C1-1")
-        subjects = await transaction.outbox.told_with("C1-1", 50)
-        assert await transaction.outbox.told_with("C1-2", 50) == [event_subject(2)]
+    with begin(store) as transaction:
+        told = transaction.outbox.folded_into(summary_id("C1-1", "C1-102"))
+        subjects = transaction.outbox.told_with(summary_id("C1-1", "C1-102"), 50)
+        few = summary_id("C1-2", "C1-5")
+        assert transaction.outbox.told_with(few, 50) == [event_subject(2)]
     assert sum(told.counts.values()) == 8
     assert subjects == [event_subject(one) for one in (1, 2, 3, 4, 5, 100, 101, 102)]
     (head,) = await claim(store, after(10))
@@ -221,10 +226,10 @@ async def test_one_may_be_added_to_tell_others_with_itself(store: Store) -> None
     assert (await stored_delivery(store, 3)).state is DeliveryState.FOLDED
     await record(store, *(delivered(one, "1.1", NOW) for one in run))
     assert await claim(store, after(100)) == []
-    async with store.begin() as transaction:
-        told = await transaction.outbox.told_with("C1-2", 50)
-        assert await transaction.outbox.told_with("C1-2", 2) == told[:2]
-        assert (await transaction.outbox.summary()).pending == 0
+    with begin(store) as transaction:
+        told = transaction.outbox.told_with("C1-2", 50)
+        assert transaction.outbox.told_with("C1-2", 2) == told[:2]
+        assert (transaction.outbox.summary()).pending == 0
     assert told == [event_subject(one) for one in (2, 3, 4)]
 
 

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from bot.domain.deliveries import DeliveryState, delivered, postponed
-from bot.ports import ParkedChannel, Store
+from bot.domain.outbox import ParkedChannel
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import (
     NOW,
@@ -15,6 +16,7 @@ from tests.support.stored import (
     record,
     stored,
 )
+from tests.support.transactions import begin
 
 
 async def test_a_delivery_is_claimed_as_sending_with_its_attempt_counted_and_timed(
@@ -161,39 +163,39 @@ async def test_a_parked_channel_gives_one_delivery_at_its_retry_time(store: Stor
     await add(store, make_new(1), make_new(2), make_new(1, channel_id="C2"))
     run = await claim(store, channels=1)
     parked = ParkedChannel("C1", "is_archived", parked_at=NOW, retry_at=after(600))
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         back = [postponed(each, "is_archived", now=NOW, retry_after=0, jitter=0) for each in run]
-        await transaction.outbox.record(back)
-        await transaction.outbox.park(parked)
+        transaction.outbox.record(back)
+        transaction.outbox.park(parked)
 
     assert ids(await claim(store, after(599))) == ["C2-1"]
     tried = await claim(store, after(600))
     assert ids(tried) == ["C1-1"]
-    async with store.begin() as transaction:
-        assert (await transaction.outbox.summary()).parked == [parked]
-        await transaction.outbox.record([delivered(tried[0], "1.1", after(601))])
-        await transaction.outbox.unpark("C1")
-        assert (await transaction.outbox.summary()).parked == []
+    with begin(store) as transaction:
+        assert (transaction.outbox.summary()).parked == [parked]
+        transaction.outbox.record([delivered(tried[0], "1.1", after(601))])
+        transaction.outbox.unpark("C1")
+        assert (transaction.outbox.summary()).parked == []
     assert ids(await claim(store, after(601))) == ["C1-2"]
 
 
 async def test_a_channel_parked_again_waits_for_its_new_retry_time(store: Store) -> None:
     await add(store, make_new(1))
     for retry_at in (after(10), after(20)):
-        async with store.begin() as transaction:
-            await transaction.outbox.park(ParkedChannel("C1", "not_in_channel", NOW, retry_at))
+        with begin(store) as transaction:
+            transaction.outbox.park(ParkedChannel("C1", "not_in_channel", NOW, retry_at))
 
     assert await claim(store, after(19)) == []
     assert ids(await claim(store, after(20))) == ["C1-1"]
 
 
 async def test_unparking_makes_the_head_due_at_once(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(600)))
-        await transaction.outbox.unpark("C9")
+    with begin(store) as transaction:
+        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, after(600)))
+        transaction.outbox.unpark("C9")
     await add(store, make_new(1), make_new(2))
     assert await claim(store, after(1)) == []
-    async with store.begin() as transaction:
-        await transaction.outbox.unpark("C1")
+    with begin(store) as transaction:
+        transaction.outbox.unpark("C1")
 
     assert ids(await claim(store, after(1))) == ["C1-1", "C1-2"]

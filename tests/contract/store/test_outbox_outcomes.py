@@ -16,7 +16,8 @@ from bot.domain.deliveries import (
     postponed,
 )
 from bot.domain.errors import LeaseLost
-from bot.ports import ParkedChannel, Store
+from bot.domain.outbox import ParkedChannel
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import (
     NOW,
@@ -29,6 +30,7 @@ from tests.support.stored import (
     record,
     stored,
 )
+from tests.support.transactions import begin
 
 
 async def claim_after_adding(store: Store, *new: NewDelivery) -> Sequence[Delivery]:
@@ -75,9 +77,9 @@ async def test_a_crash_between_claim_and_record_leaves_the_time_of_the_attempt(
 
 async def test_a_delivery_in_doubt_keeps_the_time_of_its_attempt(store: Store) -> None:
     await record(store, in_doubt(await claimed_one(store), "timeout", after(5)))
-    async with store.begin() as transaction:
-        assert ids(await transaction.outbox.in_doubt(10)) == ["C1-1"]
-        assert await transaction.outbox.in_doubt(0) == []
+    with begin(store) as transaction:
+        assert ids(transaction.outbox.in_doubt(10)) == ["C1-1"]
+        assert transaction.outbox.in_doubt(0) == []
     assert await claim(store, after(6)) == []
     (looked_for,) = await claim(store, after(7))
 
@@ -104,9 +106,9 @@ async def test_of_a_claimed_run_only_the_one_that_was_tried_may_have_been_sent(
 ) -> None:
     await add(store, make_new(1), make_new(2), make_new(3))
     first, second, _ = await claim(store, NOW, seconds=30)
-    async with store.begin() as transaction:
-        await transaction.outbox.record([delivered(first, "1.1", after(1))])
-        await transaction.outbox.attempt(second, after(1))
+    with begin(store) as transaction:
+        transaction.outbox.record([delivered(first, "1.1", after(1))])
+        transaction.outbox.attempt(second, after(1))
 
     left_behind = await claim(store, after(30))
     assert [(one.subject.subject_id, one.attempted_at) for one in left_behind] == [
@@ -118,8 +120,8 @@ async def test_of_a_claimed_run_only_the_one_that_was_tried_may_have_been_sent(
 async def test_the_time_of_an_older_attempt_stays(store: Store) -> None:
     await record(store, in_doubt(await claimed_one(store), "timeout", after(5)))
     (found,) = await claim(store, after(30))
-    async with store.begin() as transaction:
-        await transaction.outbox.attempt(found, after(31))
+    with begin(store) as transaction:
+        transaction.outbox.attempt(found, after(31))
 
     assert (await stored(store, 1)).attempted_at == NOW
 
@@ -132,18 +134,16 @@ async def test_a_delivery_that_another_claimed_meanwhile_is_not_tried(
     _, second = await claim(slept, NOW, seconds=30)
     await claim(awake, after(30))
 
-    with pytest.raises(LeaseLost):
-        async with slept.begin() as transaction:
-            await transaction.outbox.attempt(second, after(31))
+    with pytest.raises(LeaseLost), begin(slept) as transaction:
+        transaction.outbox.attempt(second, after(31))
 
 
 async def test_a_settled_delivery_is_not_tried_again(store: Store) -> None:
     claimed = await claimed_one(store)
     await record(store, delivered(claimed, "1.1", after(1)))
 
-    with pytest.raises(LeaseLost):
-        async with store.begin() as transaction:
-            await transaction.outbox.attempt(claimed, after(2))
+    with pytest.raises(LeaseLost), begin(store) as transaction:
+        transaction.outbox.attempt(claimed, after(2))
 
 
 async def test_the_outcome_of_a_claim_that_another_took_over_is_refused(
@@ -230,13 +230,13 @@ async def test_a_line_goes_on_after_it_was_empty(store: Store) -> None:
 
 
 async def test_a_post_to_a_parked_channel_opens_it_in_one_transaction(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, NOW))
+    with begin(store) as transaction:
+        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, NOW))
     (claimed, *_) = await claim_after_adding(store, make_new(1), make_new(2))
-    async with store.begin() as transaction:
-        await transaction.outbox.record([delivered(claimed, "1.1", after(1))])
-        await transaction.outbox.unpark("C1")
-        assert (await transaction.outbox.summary()).parked == []
+    with begin(store) as transaction:
+        transaction.outbox.record([delivered(claimed, "1.1", after(1))])
+        transaction.outbox.unpark("C1")
+        assert (transaction.outbox.summary()).parked == []
 
 
 async def test_an_unknown_delivery_cannot_be_recorded(store: Store) -> None:
@@ -257,8 +257,8 @@ async def test_the_summary_counts_what_is_not_settled(store: Store) -> None:
     await add(store, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in range(1, 6)))
     first, second, _ = await claim(store, after(5), channels=3)
     await record(store, delivered(first, "1.1", NOW), in_doubt(second, "timeout", NOW))
-    async with store.begin() as transaction:
-        summary = await transaction.outbox.summary()
+    with begin(store) as transaction:
+        summary = transaction.outbox.summary()
 
     assert (summary.pending, summary.sending, summary.in_doubt) == (2, 1, 1)
     assert summary.oldest_created_at == after(2)
@@ -267,15 +267,15 @@ async def test_the_summary_counts_what_is_not_settled(store: Store) -> None:
 async def test_what_waits_in_a_channel_that_slack_refuses_is_not_the_oldest(store: Store) -> None:
     await add(store, *(make_new(n, channel_id=f"C{n}", due_at=after(n)) for n in (1, 2)))
     for channel, oldest in (("C1", after(2)), ("C2", None)):
-        async with store.begin() as transaction:
-            await transaction.outbox.park(ParkedChannel(channel, "is_archived", NOW, after(120)))
-            summary = await transaction.outbox.summary()
+        with begin(store) as transaction:
+            transaction.outbox.park(ParkedChannel(channel, "is_archived", NOW, after(120)))
+            summary = transaction.outbox.summary()
         assert (summary.pending, summary.oldest_created_at) == (2, oldest)
 
 
 async def test_an_empty_outbox_has_an_empty_summary(store: Store) -> None:
-    async with store.begin() as transaction:
-        summary = await transaction.outbox.summary()
+    with begin(store) as transaction:
+        summary = transaction.outbox.summary()
 
     assert (summary.pending, summary.sending, summary.in_doubt) == (0, 0, 0)
     assert summary.oldest_created_at is None
@@ -286,11 +286,22 @@ async def test_old_settled_deliveries_are_deleted_in_bounded_slices(store: Store
     await add(store, *(make_new(number) for number in range(1100)))
     claimed = await claim(store, per_channel=1100)
     await record(store, *(delivered(each, "1.1", NOW) for each in claimed[:1050]))
-    async with store.begin() as transaction:
-        assert (await transaction.prune(NOW))["deliveries"] == 0
-        assert (await transaction.prune(after(1)))["deliveries"] == 1000
-        assert (await transaction.prune(after(1)))["deliveries"] == 50
-        assert (await transaction.prune(after(1)))["deliveries"] == 0
-        assert await transaction.outbox.get("C1", event_subject(1049)) is None
-        assert await transaction.outbox.get("C1", event_subject(1050)) is not None
+    with begin(store) as transaction:
+        assert (transaction.prune(NOW))["deliveries"] == 0
+        assert (transaction.prune(after(1)))["deliveries"] == 1000
+        assert (transaction.prune(after(1)))["deliveries"] == 50
+        assert (transaction.prune(after(1)))["deliveries"] == 0
+        assert transaction.outbox.get("C1", event_subject(1049)) is None
+        assert transaction.outbox.get("C1", event_subject(1050)) is not None
     assert len(await claim(store, after(60), per_channel=100)) == 50
+
+
+async def test_two_subjects_with_one_id_are_both_kept_and_added_once(store: Store) -> None:
+    one = make_new(1)
+    two = replace(make_new(2), delivery_id=one.delivery_id)
+    for _ in range(2):
+        await add(store, one, two)
+
+    found = await claim(store, NOW)
+    assert [each.subject for each in found] == [one.subject, two.subject]
+    assert len(set(ids(found))) == 2

@@ -7,8 +7,9 @@ from datetime import datetime
 from bot.domain.cards import CardKind, CardName
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repository import RepositoryName
-from bot.ports import Store
+from bot.store.transactions import Store, Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.transactions import begin
 
 
 def make_pause(
@@ -31,15 +32,16 @@ def make_pause(
 
 
 async def save(store: Store, *records: PauseRecord) -> list[int]:
-    async with store.begin() as transaction:
-        return [await transaction.pauses.save(record) for record in records]
+    return await store.run(
+        lambda transaction: [transaction.pauses.save(record) for record in records]
+    )
 
 
 async def test_recent_pauses_are_those_in_force_and_those_that_ended_lately(store: Store) -> None:
     old, ended = make_pause(ended_at=after(5)), make_pause(after(10), ended_at=after(20))
     await save(store, old, ended, make_pause(after(30)), make_pause(repository=SHOP))
-    async with store.begin() as transaction:
-        found = await transaction.pauses.recent(SITE, after(6))
+    with begin(store) as transaction:
+        found = transaction.pauses.recent(SITE, after(6))
     assert [one.paused_at for one in found] == [after(30), after(10)]
 
 
@@ -55,8 +57,8 @@ async def test_a_pause_comes_back_as_it_was_kept(store: Store) -> None:
         ended_by=Who("dave"),
     )
     first, second = await save(store, full, make_pause(repository=SHOP))
-    async with store.begin() as transaction:
-        found = await transaction.pauses.get([first, second, 999])
+    with begin(store) as transaction:
+        found = transaction.pauses.get([first, second, 999])
 
     assert found == {
         first: replace(full, pause_id=first),
@@ -70,8 +72,8 @@ async def test_a_pause_is_changed_in_place(store: Store) -> None:
         make_pause(), pause_id=pause_id, paused_at=after(1), by=None, queued_now=9, is_exact=False
     )
     assert await save(store, changed) == [pause_id]
-    async with store.begin() as transaction:
-        assert await transaction.pauses.get([pause_id]) == {pause_id: changed}
+    with begin(store) as transaction:
+        assert transaction.pauses.get([pause_id]) == {pause_id: changed}
 
 
 async def test_the_pauses_of_a_repository_are_those_in_force_and_of_late(store: Store) -> None:
@@ -82,10 +84,10 @@ async def test_the_pauses_of_a_repository_are_those_in_force_and_of_late(store: 
         make_pause(after(-30)),
         make_pause(after(-20), repository=SHOP),
     )
-    async with store.begin() as transaction:
-        of = await transaction.pauses.of(SITE, after(-30))
-        in_force = await transaction.pauses.open([SITE, SHOP])
-        assert await transaction.pauses.open([]) == []
+    with begin(store) as transaction:
+        of = transaction.pauses.of(SITE, after(-30))
+        in_force = transaction.pauses.open([SITE, SHOP])
+        assert transaction.pauses.open([]) == []
 
     assert [one.pause_id for one in of] == [ids[2], ids[1]]
     assert [one.pause_id for one in in_force] == [ids[3], ids[2]]
@@ -94,16 +96,13 @@ async def test_the_pauses_of_a_repository_are_those_in_force_and_of_late(store: 
 async def test_nobody_begins_a_pause_while_another_looks_whether_there_is_one(
     store: Store,
 ) -> None:
-    async def begin() -> None:
-        async with store.begin() as transaction:
-            known = await transaction.pauses.of(SITE, NOW)
-            await asyncio.sleep(0)
-            if not known:
-                await transaction.pauses.save(make_pause())
+    def add_first(transaction: Transaction) -> None:
+        if not transaction.pauses.of(SITE, NOW):
+            transaction.pauses.save(make_pause())
 
-    await asyncio.gather(*(begin() for _ in range(4)))
-    async with store.begin() as transaction:
-        assert len(await transaction.pauses.of(SITE, NOW)) == 1
+    await asyncio.gather(*(store.run(add_first) for _ in range(4)))
+    with begin(store) as transaction:
+        assert len(transaction.pauses.of(SITE, NOW)) == 1
 
 
 async def test_ends_that_were_not_told_are_found(store: Store) -> None:
@@ -115,8 +114,8 @@ async def test_ends_that_were_not_told_are_found(store: Store) -> None:
         make_pause(after(3), ended_at=after(6), end_told=True),
         make_pause(after(4), ended_at=after(20)),
     )
-    async with store.begin() as transaction:
-        untold = await transaction.pauses.untold_ends(after(20))
+    with begin(store) as transaction:
+        untold = transaction.pauses.untold_ends(after(20))
 
     assert [one.pause_id for one in untold] == [ids[2], ids[1]]
 
@@ -130,60 +129,60 @@ async def test_a_pause_is_kept_as_long_as_a_card_shows_it(store: Store) -> None:
         make_pause(after(3)),
     )
     name = CardName(CardKind.PAUSE, SITE, str(shown))
-    async with store.begin() as transaction:
-        await transaction.cards.add(name, "C1", now=NOW)
-        await transaction.resume_watchers.add(gone, "U1")
-        assert (await transaction.prune(after(5)))["pauses"] == 0
-        assert (await transaction.prune(after(6)))["pauses"] == 1
-        left = await transaction.pauses.get([shown, gone, untold, in_force])
+    with begin(store) as transaction:
+        transaction.cards.add(name, "C1", now=NOW)
+        transaction.resume_watchers.add(gone, "U1")
+        assert (transaction.prune(after(5)))["pauses"] == 0
+        assert (transaction.prune(after(6)))["pauses"] == 1
+        left = transaction.pauses.get([shown, gone, untold, in_force])
 
     assert sorted(left) == [shown, untold, in_force]
 
 
 async def test_a_watcher_asks_once_and_is_told_once(store: Store) -> None:
     first, second = await save(store, make_pause(), make_pause(after(1)))
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         watchers = transaction.resume_watchers
-        assert await watchers.add(first, "U2")
-        assert await watchers.add(first, "U1")
-        assert not await watchers.add(first, "U2")
-        assert await watchers.add(second, "U1")
-    async with store.begin() as transaction:
+        assert watchers.add(first, "U2")
+        assert watchers.add(first, "U1")
+        assert not watchers.add(first, "U2")
+        assert watchers.add(second, "U1")
+    with begin(store) as transaction:
         watchers = transaction.resume_watchers
-        assert await watchers.waiting([first, second]) == {"U1", "U2"}
-        assert await watchers.waiting([]) == set()
-        assert await watchers.take(first) == ["U1", "U2"]
-        assert await watchers.waiting([first, second]) == {"U1"}
-        assert await watchers.take(first) == []
-        assert await transaction.resume_watchers.take(second) == ["U1"]
+        assert watchers.waiting([first, second]) == {"U1", "U2"}
+        assert watchers.waiting([]) == set()
+        assert watchers.take(first) == ["U1", "U2"]
+        assert watchers.waiting([first, second]) == {"U1"}
+        assert watchers.take(first) == []
+        assert transaction.resume_watchers.take(second) == ["U1"]
 
 
 async def test_watchers_go_over_to_the_pause_that_replaced_theirs(store: Store) -> None:
     first, second = await save(store, make_pause(), make_pause(after(1)))
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for user_id in ("U1", "U2"):
-            await transaction.resume_watchers.add(first, user_id)
-        await transaction.resume_watchers.add(second, "U1")
-        await transaction.resume_watchers.move(first, second)
-        assert await transaction.resume_watchers.take(first) == []
-        assert await transaction.resume_watchers.take(second) == ["U1", "U2"]
+            transaction.resume_watchers.add(first, user_id)
+        transaction.resume_watchers.add(second, "U1")
+        transaction.resume_watchers.move(first, second)
+        assert transaction.resume_watchers.take(first) == []
+        assert transaction.resume_watchers.take(second) == ["U1", "U2"]
 
 
 async def test_a_person_can_see_what_they_wait_for_and_wait_no_longer(store: Store) -> None:
     site, shop = await save(store, make_pause(), make_pause(after(1), repository=SHOP))
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for pause_id in (shop, site):
-            await transaction.resume_watchers.add(pause_id, "U1")
-        await transaction.resume_watchers.add(site, "U2")
+            transaction.resume_watchers.add(pause_id, "U1")
+        transaction.resume_watchers.add(site, "U2")
 
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         watchers = transaction.resume_watchers
-        awaited = await watchers.awaited(["U1", "U2", "U3"])
+        awaited = watchers.awaited(["U1", "U2", "U3"])
         assert {one: list(names) for one, names in awaited.items()} == {
             "U1": sorted([SHOP, SITE]),
             "U2": [SITE],
         }
-        assert await watchers.awaited([]) == {}
-        assert await watchers.forget("U1")
-        assert not await watchers.forget("U1")
-        assert await watchers.waiting([site, shop]) == {"U2"}
+        assert watchers.awaited([]) == {}
+        assert watchers.forget("U1")
+        assert not watchers.forget("U1")
+        assert watchers.waiting([site, shop]) == {"U2"}

@@ -4,18 +4,20 @@ from collections.abc import Collection
 
 from bot.domain.event_log import LastPoll
 from bot.domain.repository import RepositoryName
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.transactions import begin
 
 
 async def save(
     store: Store, polled: dict[RepositoryName, float], types: Collection[str] = ()
 ) -> None:
-    async with store.begin() as transaction:
-        await transaction.polls.save(
+    await store.run(
+        lambda transaction: transaction.polls.save(
             {name: LastPoll(after(at), types) for name, at in polled.items()}
         )
+    )
 
 
 async def test_the_last_poll_of_each_repository_is_known_to_other_processes(
@@ -24,8 +26,8 @@ async def test_the_last_poll_of_each_repository_is_known_to_other_processes(
     await save(database.open_store(), {SITE: 1, SHOP: 2})
     await save(database.open_store(), {SITE: 5}, ["merge", "enter"])
 
-    async with database.open_store().begin() as transaction:
-        assert await transaction.polls.latest([SITE, SHOP]) == {
+    with begin(database.open_store()) as transaction:
+        assert transaction.polls.latest([SITE, SHOP]) == {
             SITE: LastPoll(after(5), frozenset({"enter", "merge"})),
             SHOP: LastPoll(after(2), frozenset()),
         }
@@ -35,42 +37,42 @@ async def test_a_repository_that_was_never_read_is_left_out(store: Store) -> Non
     await save(store, {})
     await save(store, {SHOP: 2})
 
-    async with store.begin() as transaction:
-        assert await transaction.polls.latest([SITE]) == {}
+    with begin(store) as transaction:
+        assert transaction.polls.latest([SITE]) == {}
 
 
 async def test_a_person_has_the_login_they_named_last(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.accounts.link("U1", "ada", NOW)
-        assert await transaction.accounts.link("U1", "ada-l", after(1))
-        assert await transaction.accounts.link("U1", "Ada-L", after(1))
-        assert await transaction.accounts.link("U2", "ada", after(1))
+    with begin(store) as transaction:
+        transaction.accounts.link("U1", "ada", NOW)
+        assert transaction.accounts.link("U1", "ada-l", after(1))
+        assert transaction.accounts.link("U1", "Ada-L", after(1))
+        assert transaction.accounts.link("U2", "ada", after(1))
 
-    async with store.begin() as transaction:
-        found = await transaction.accounts.logins(["U1", "U2", "U3"])
+    with begin(store) as transaction:
+        found = transaction.accounts.logins(["U1", "U2", "U3"])
     assert found == {"U1": "Ada-L", "U2": "ada"}
 
 
 async def test_a_login_that_another_person_has_is_not_stored_whatever_its_case(
     store: Store,
 ) -> None:
-    async with store.begin() as transaction:
-        assert await transaction.accounts.link("U1", "ada", NOW)
-        assert await transaction.accounts.link("U2", "bob", NOW)
-        assert not await transaction.accounts.link("U2", "ADA", after(1))
+    with begin(store) as transaction:
+        assert transaction.accounts.link("U1", "ada", NOW)
+        assert transaction.accounts.link("U2", "bob", NOW)
+        assert not transaction.accounts.link("U2", "ADA", after(1))
 
-    async with store.begin() as transaction:
-        assert await transaction.accounts.logins(["U1", "U2"]) == {"U1": "ada", "U2": "bob"}
+    with begin(store) as transaction:
+        assert transaction.accounts.logins(["U1", "U2"]) == {"U1": "ada", "U2": "bob"}
 
 
 async def test_people_are_found_by_a_login_in_any_case(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.accounts.link("U2", "Ada-L", NOW)
-        await transaction.accounts.link("U3", "bob", after(2))
+    with begin(store) as transaction:
+        transaction.accounts.link("U2", "Ada-L", NOW)
+        transaction.accounts.link("U3", "bob", after(2))
 
-    async with store.begin() as transaction:
-        found = await transaction.accounts.people(["ADA-l", "bob", "carol"])
-        assert await transaction.accounts.people([]) == {}
+    with begin(store) as transaction:
+        found = transaction.accounts.people(["ADA-l", "bob", "carol"])
+        assert transaction.accounts.people([]) == {}
     assert {login: list(people) for login, people in found.items()} == {
         "ADA-l": ["U2"],
         "bob": ["U3"],
@@ -78,8 +80,8 @@ async def test_people_are_found_by_a_login_in_any_case(store: Store) -> None:
 
 
 async def test_a_link_is_ended_once(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.accounts.link("U1", "ada", NOW)
-        assert await transaction.accounts.unlink("U1")
-        assert not await transaction.accounts.unlink("U1")
-        assert await transaction.accounts.logins(["U1"]) == {}
+    with begin(store) as transaction:
+        transaction.accounts.link("U1", "ada", NOW)
+        assert transaction.accounts.unlink("U1")
+        assert not transaction.accounts.unlink("U1")
+        assert transaction.accounts.logins(["U1"]) == {}

@@ -6,47 +6,48 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from bot.domain.event_log import Walk, Window, first_position
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.stored import NOW, SHOP, SITE, after
+from tests.support.transactions import begin
 
 
 async def test_a_position_comes_back_as_it_was_saved(store: Store) -> None:
     resting = first_position(SITE, NOW)
     walk = Walk(Window(NOW, after(0.000001)), cursor="opaque==", newest=after(-1))
     walking = replace(first_position(SHOP, after(1)), walk=walk)
-    async with store.begin() as transaction:
-        await transaction.positions.save(resting)
-        await transaction.positions.save(walking)
-    async with store.begin() as transaction:
-        loaded = await transaction.positions.load([SHOP, SITE])
+    with begin(store) as transaction:
+        transaction.positions.save(resting)
+        transaction.positions.save(walking)
+    with begin(store) as transaction:
+        loaded = transaction.positions.load([SHOP, SITE])
 
     assert loaded == {SITE: resting, SHOP: walking}
 
 
 async def test_a_repository_never_polled_has_no_position(store: Store) -> None:
-    async with store.begin() as transaction:
-        assert await transaction.positions.load([SITE]) == {}
-        assert await transaction.positions.load([]) == {}
+    with begin(store) as transaction:
+        assert transaction.positions.load([SITE]) == {}
+        assert transaction.positions.load([]) == {}
 
 
 async def test_a_finished_walk_is_forgotten(store: Store) -> None:
     begun = replace(first_position(SITE, NOW), walk=Walk(Window(NOW, after(60)), "page2"))
     finished = replace(begun, watermark=after(30), walk=None)
-    async with store.begin() as transaction:
-        await transaction.positions.save(begun)
-    async with store.begin() as transaction:
-        await transaction.positions.save(finished)
-        loaded = await transaction.positions.load([SITE])
+    with begin(store) as transaction:
+        transaction.positions.save(begun)
+    with begin(store) as transaction:
+        transaction.positions.save(finished)
+        loaded = transaction.positions.load([SITE])
 
     assert loaded[SITE] == finished
 
 
 async def test_times_of_other_zones_come_back_as_the_same_instant_in_utc(store: Store) -> None:
     eastern = NOW.astimezone(timezone(timedelta(hours=-5)))
-    async with store.begin() as transaction:
-        await transaction.positions.save(first_position(SITE, eastern))
-    async with store.begin() as transaction:
-        loaded = await transaction.positions.load([SITE])
+    with begin(store) as transaction:
+        transaction.positions.save(first_position(SITE, eastern))
+    with begin(store) as transaction:
+        loaded = transaction.positions.load([SITE])
 
     assert loaded[SITE].origin == NOW
     assert loaded[SITE].origin.utcoffset() == timedelta(0)
@@ -54,6 +55,5 @@ async def test_times_of_other_zones_come_back_as_the_same_instant_in_utc(store: 
 
 async def test_a_naive_time_is_refused(store: Store) -> None:
     naive = datetime(2026, 3, 1)  # noqa: DTZ001  # the naive time is what is tested
-    with pytest.raises(ValueError, match="aware"):
-        async with store.begin() as transaction:
-            await transaction.positions.save(first_position(SITE, naive))
+    with pytest.raises(ValueError, match="aware"), begin(store) as transaction:
+        transaction.positions.save(first_position(SITE, naive))

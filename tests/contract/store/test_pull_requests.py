@@ -1,17 +1,18 @@
 """Pull requests: what the queue's status told, brought up to date."""
 
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.stored import SHOP, SITE, after, make_pull_request
+from tests.support.transactions import begin
 
 
 async def test_a_pull_request_is_brought_up_to_date(store: Store) -> None:
     newer = make_pull_request(7, title="Add search, faster", seen_at=after(1))
-    async with store.begin() as transaction:
-        await transaction.pull_requests.save([make_pull_request(7), make_pull_request(8)])
-        await transaction.pull_requests.save([newer])
-    async with store.begin() as transaction:
-        found = await transaction.pull_requests.get(SITE, [7, 8, 9])
-        elsewhere = await transaction.pull_requests.get(SHOP, {7})
+    with begin(store) as transaction:
+        transaction.pull_requests.save([make_pull_request(7), make_pull_request(8)])
+        transaction.pull_requests.save([newer])
+    with begin(store) as transaction:
+        found = transaction.pull_requests.get(SITE, [7, 8, 9])
+        elsewhere = transaction.pull_requests.get(SHOP, {7})
 
     assert found == {7: newer, 8: make_pull_request(8)}
     assert elsewhere == {}
@@ -19,56 +20,54 @@ async def test_a_pull_request_is_brought_up_to_date(store: Store) -> None:
 
 async def test_a_transaction_reads_what_it_saved_after_it_was_read(store: Store) -> None:
     newer = make_pull_request(7, title="New title", seen_at=after(5))
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         pull_requests = transaction.pull_requests
-        await pull_requests.save([make_pull_request(7)])
-        assert await pull_requests.get(SITE, [7, 8]) == {7: make_pull_request(7)}
-        await pull_requests.save([newer, make_pull_request(8)])
-        assert await pull_requests.get(SITE, [8, 7]) == {7: newer, 8: make_pull_request(8)}
-        assert await pull_requests.get(SHOP, [7]) == {}
-        await transaction.prune(after(1))
-        assert await pull_requests.get(SITE, [7, 8]) == {7: newer}
+        pull_requests.save([make_pull_request(7)])
+        assert pull_requests.get(SITE, [7, 8]) == {7: make_pull_request(7)}
+        pull_requests.save([newer, make_pull_request(8)])
+        assert pull_requests.get(SITE, [8, 7]) == {7: newer, 8: make_pull_request(8)}
+        assert pull_requests.get(SHOP, [7]) == {}
+        transaction.prune(after(1))
+        assert pull_requests.get(SITE, [7, 8]) == {7: newer}
 
 
 async def test_the_one_seen_last_is_of_the_repository_or_else_of_any(store: Store) -> None:
     ours = make_pull_request(8, seen_at=after(2))
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         pull_requests = transaction.pull_requests
-        assert await pull_requests.last_seen(SITE) is None
-        await pull_requests.save(
-            [make_pull_request(7), make_pull_request(6, seen_at=after(2)), ours]
-        )
+        assert pull_requests.last_seen(SITE) is None
+        pull_requests.save([make_pull_request(7), make_pull_request(6, seen_at=after(2)), ours])
         theirs = make_pull_request(3, repository=SHOP, seen_at=after(1))
-        assert await pull_requests.last_seen(SHOP) == ours
-        await pull_requests.save([theirs])
-        assert await pull_requests.last_seen(SITE) == ours
-        assert await pull_requests.last_seen(SHOP) == theirs
+        assert pull_requests.last_seen(SHOP) == ours
+        pull_requests.save([theirs])
+        assert pull_requests.last_seen(SITE) == ours
+        assert pull_requests.last_seen(SHOP) == theirs
 
 
 async def test_what_was_seen_later_stands(store: Store) -> None:
     newer = make_pull_request(7, title="New title", seen_at=after(5))
-    async with store.begin() as transaction:
-        await transaction.pull_requests.save([newer, make_pull_request(7)])
-        await transaction.pull_requests.save([make_pull_request(7, seen_at=after(4))])
-        await transaction.pull_requests.save([])
-        assert await transaction.pull_requests.get(SITE, [7]) == {7: newer}
+    with begin(store) as transaction:
+        transaction.pull_requests.save([newer, make_pull_request(7)])
+        transaction.pull_requests.save([make_pull_request(7, seen_at=after(4))])
+        transaction.pull_requests.save([])
+        assert transaction.pull_requests.get(SITE, [7]) == {7: newer}
 
 
 async def test_those_not_seen_for_long_are_deleted_in_bounded_slices(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.pull_requests.save(
+    with begin(store) as transaction:
+        transaction.pull_requests.save(
             [make_pull_request(number, seen_at=after(number)) for number in range(1100)]
         )
-    async with store.begin() as transaction:
-        assert (await transaction.prune(after(1050)))["pull_requests"] == 1000
-        assert (await transaction.prune(after(1050)))["pull_requests"] == 50
-        assert (await transaction.prune(after(1050)))["pull_requests"] == 0
-        assert list(await transaction.pull_requests.get(SITE, [1049, 1050])) == [1050]
+    with begin(store) as transaction:
+        assert (transaction.prune(after(1050)))["pull_requests"] == 1000
+        assert (transaction.prune(after(1050)))["pull_requests"] == 50
+        assert (transaction.prune(after(1050)))["pull_requests"] == 0
+        assert list(transaction.pull_requests.get(SITE, [1049, 1050])) == [1050]
 
 
 async def test_where_pull_requests_of_some_authors_were_seen_lately(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.pull_requests.save(
+    with begin(store) as transaction:
+        transaction.pull_requests.save(
             [
                 make_pull_request(7, author="Ada", seen_at=after(2)),
                 make_pull_request(8, author="ada", seen_at=after(3), repository=SHOP),
@@ -77,7 +76,7 @@ async def test_where_pull_requests_of_some_authors_were_seen_lately(store: Store
             ]
         )
         pull_requests = transaction.pull_requests
-        assert list(await pull_requests.repositories_of(["ADA"], after(0))) == [SHOP, SITE]
-        assert list(await pull_requests.repositories_of(["ada", "zoe"], after(0))) == [SITE, SHOP]
-        assert list(await pull_requests.repositories_of(["eve"], after(2))) == []
-        assert list(await pull_requests.repositories_of([], after(0))) == []
+        assert list(pull_requests.repositories_of(["ADA"], after(0))) == [SHOP, SITE]
+        assert list(pull_requests.repositories_of(["ada", "zoe"], after(0))) == [SITE, SHOP]
+        assert list(pull_requests.repositories_of(["eve"], after(2))) == []
+        assert list(pull_requests.repositories_of([], after(0))) == []

@@ -5,7 +5,8 @@ import pytest
 from bot.domain.boards import Board
 from bot.domain.cards import CardKind, CardName
 from bot.domain.deliveries import DeliveryState, delivered, postponed
-from bot.ports import ParkedChannel, Store
+from bot.domain.outbox import ParkedChannel
+from bot.store.transactions import Store
 from tests.support.make import make_subscription
 from tests.support.stored import (
     NOW,
@@ -19,13 +20,13 @@ from tests.support.stored import (
     make_new,
     record,
 )
+from tests.support.transactions import begin
 
 OLD, NEW = "G0OLD", "C0NEW"
 
 
 async def rename(store: Store) -> bool:
-    async with store.begin() as transaction:
-        return await transaction.rename_channel(OLD, NEW)
+    return await store.run(lambda transaction: transaction.rename_channel(OLD, NEW))
 
 
 async def test_what_waits_is_posted_to_the_new_id_in_order(store: Store) -> None:
@@ -50,8 +51,8 @@ async def test_what_the_new_id_was_told_already_is_not_told_again(store: Store) 
     assert await rename(store)
 
     assert ids(await claim(store, NOW)) == [f"{NEW}-1", f"{NEW}-3", f"{OLD}-2"]
-    async with store.begin() as transaction:
-        assert await transaction.outbox.get(OLD, event_subject(1)) is None
+    with begin(store) as transaction:
+        assert transaction.outbox.get(OLD, event_subject(1)) is None
 
 
 async def test_nothing_moves_while_a_post_is_being_sent(store: Store) -> None:
@@ -70,51 +71,47 @@ async def test_a_suspended_channel_is_open_under_its_new_id(store: Store) -> Non
     await add(store, make_new(1, channel_id=OLD))
     (first,) = await claim(store, NOW)
     await record(store, postponed(first, "channel_not_found", now=NOW, retry_after=9, jitter=0))
-    async with store.begin() as transaction:
-        await transaction.outbox.park(
-            ParkedChannel(OLD, "channel_not_found", NOW, retry_at=after(3600))
-        )
+    with begin(store) as transaction:
+        transaction.outbox.park(ParkedChannel(OLD, "channel_not_found", NOW, retry_at=after(3600)))
 
     assert await rename(store)
 
     assert ids(await claim(store, after(60))) == [f"{OLD}-1"]
-    async with store.begin() as transaction:
-        assert (await transaction.outbox.summary()).parked == []
+    with begin(store) as transaction:
+        assert (transaction.outbox.summary()).parked == []
 
 
 async def test_choices_and_what_is_shown_move(store: Store) -> None:
     name = CardName(CardKind.PAUSE, SITE, "1")
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for repository in (SITE, SHOP):
-            await transaction.subscriptions.save(
+            transaction.subscriptions.save(
                 make_subscription("merge", channel_id=OLD, repository=repository)
             )
-        await transaction.subscriptions.save(
-            make_subscription("pause", channel_id=NEW, repository=SHOP)
-        )
-        await transaction.channel_defaults.set(OLD, SITE)
-        board_id = await transaction.boards.add(Board(OLD, SITE, "alice", NOW))
-        card_id = await transaction.cards.add(name, OLD, now=NOW)
+        transaction.subscriptions.save(make_subscription("pause", channel_id=NEW, repository=SHOP))
+        transaction.channel_defaults.set(OLD, SITE)
+        board_id = transaction.boards.add(Board(OLD, SITE, "alice", NOW))
+        card_id = transaction.cards.add(name, OLD, now=NOW)
     assert board_id is not None
     assert card_id is not None
 
     assert await rename(store)
 
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         heard = {
             repository: [
                 (one.channel_id, *one.topics)
-                for one in await transaction.subscriptions.of_repository(repository)
+                for one in transaction.subscriptions.of_repository(repository)
             ]
             for repository in (SITE, SHOP)
         }
         assert heard == {SITE: [(NEW, "merge")], SHOP: [(NEW, "pause")]}
-        assert await transaction.channel_defaults.of(NEW) == SITE
-        assert await transaction.channel_defaults.of(OLD) is None
-        board = await transaction.boards.kept_in(NEW, SITE)
+        assert transaction.channel_defaults.of(NEW) == SITE
+        assert transaction.channel_defaults.of(OLD) is None
+        board = transaction.boards.kept_in(NEW, SITE)
         assert board is not None
         assert board.board_id == board_id
-        assert (await transaction.cards.get([card_id]))[card_id].channel_id == NEW
+        assert (transaction.cards.get([card_id]))[card_id].channel_id == NEW
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -4,14 +4,15 @@ import asyncio
 
 import pytest
 
-from bot.ports import Store
+from bot.store.transactions import Store, Transaction
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, after
 
 
 async def add(store: Store, key: str, *, now: float = 0, until: float = 600) -> bool:
-    async with store.begin() as transaction:
-        return await transaction.seen_requests.add(key, now=after(now), until=after(until))
+    return await store.run(
+        lambda transaction: transaction.seen_requests.add(key, now=after(now), until=after(until))
+    )
 
 
 async def test_a_request_is_new_once(store: Store) -> None:
@@ -38,13 +39,12 @@ async def test_of_machines_that_see_a_request_at_once_one_is_first(
 
 
 async def test_a_request_whose_transaction_failed_is_new_again(store: Store) -> None:
-    async def fail() -> None:
-        async with store.begin() as transaction:
-            await transaction.seen_requests.add("k1", now=NOW, until=after(600))
-            raise ConnectionError
+    def fail(transaction: Transaction) -> None:
+        transaction.seen_requests.add("k1", now=NOW, until=after(600))
+        raise LookupError
 
-    with pytest.raises(ConnectionError):
-        await fail()
+    with pytest.raises(LookupError):
+        await store.run(fail)
     assert await add(store, "k1") is True
 
 

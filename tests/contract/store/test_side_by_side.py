@@ -7,14 +7,16 @@ from datetime import datetime, timedelta
 
 from bot.domain.deliveries import Delivery, delivered, postponed
 from bot.domain.event_records import EventRecord
+from bot.domain.outbox import ParkedChannel
 from bot.domain.subscriptions import Style
-from bot.ports import ParkedChannel, Store
 from bot.scheduler import next_digest
+from bot.store.transactions import Store, Transaction
 from bot.usecases.posting.record_outcome import Outcome, record_outcome
 from bot.usecases.routing.route_events import route_events
 from tests.support.databases import TestDatabase
 from tests.support.make import make_subscription
 from tests.support.stored import NOW, SITE, add, after, claim, make_event, make_new
+from tests.support.transactions import begin
 
 ROUNDS = 30
 """Of two transactions that could wait for each other, some of so many do."""
@@ -22,8 +24,7 @@ ROUNDS = 30
 
 async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
     async def stored(one: Outcome) -> None:
-        async with store.begin() as transaction:
-            await record_outcome(transaction, one, NOW)
+        await store.run(lambda transaction: record_outcome(transaction, one, NOW))
 
     await asyncio.gather(*(stored(one) for one in outcomes))
 
@@ -44,8 +45,8 @@ async def test_a_channel_is_refused_in_two_lines_at_once(database: TestDatabase)
         assert len(claimed) == 2
         await record_at_once(store, [refused(one, at) for one in claimed])
 
-    async with store.begin() as transaction:
-        assert len((await transaction.outbox.summary()).parked) == 1
+    with begin(store) as transaction:
+        assert len((transaction.outbox.summary()).parked) == 1
 
 
 async def test_a_channel_takes_posts_again_in_two_lines_at_once(
@@ -64,22 +65,21 @@ async def test_a_channel_takes_posts_again_in_two_lines_at_once(
         assert len(claimed) == 2
         await record_at_once(store, [Outcome([delivered(one, "1.1", at)]) for one in claimed])
 
-    async with store.begin() as transaction:
-        assert (await transaction.outbox.summary()).parked == []
+    with begin(store) as transaction:
+        assert (transaction.outbox.summary()).parked == []
 
 
-async def route(store: Store, event: EventRecord) -> None:
-    async with store.begin() as transaction:
-        await transaction.events.add_new([event])
-        await route_events(transaction, SITE, event.received_at, next_digest)
+def route(transaction: Transaction, event: EventRecord) -> None:
+    transaction.events.add_new([event])
+    route_events(transaction, SITE, event.received_at, next_digest)
 
 
 async def test_a_first_post_ends_while_what_follows_in_its_thread_is_routed(
     database: TestDatabase,
 ) -> None:
     store = database.open_store()
-    async with store.begin() as transaction:
-        await transaction.subscriptions.save(
+    with begin(store) as transaction:
+        transaction.subscriptions.save(
             replace(make_subscription("enter", "checks"), style=Style.THREAD)
         )
 
@@ -89,7 +89,7 @@ async def test_a_first_post_ends_while_what_follows_in_its_thread_is_routed(
             replace(make_event(10 * turn + place, received_at=at, type_=one), pull_request=turn + 1)
             for place, one in enumerate(("action.queue.enter", "action.queue.checks_start"))
         )
-        await route(store, enter)
+        await store.run(route, enter)
         (first,) = await claim(store, at)
 
         async def end(one: Delivery = first, seconds: float = turn % 25 / 1000) -> None:
@@ -97,7 +97,7 @@ async def test_a_first_post_ends_while_what_follows_in_its_thread_is_routed(
             await asyncio.sleep(seconds)
             await record_at_once(store, [Outcome([delivered(one, "1.1", NOW)], shown=1)])
 
-        await asyncio.gather(route(store, checks), end())
+        await asyncio.gather(store.run(route, checks), end())
         (reply,) = await claim(store, at)
         assert reply.card_id == first.subject.subject_id
         await record_at_once(store, [Outcome([delivered(reply, "1.2", at)])])

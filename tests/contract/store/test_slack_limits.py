@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.waiting import until_true
 
@@ -14,13 +14,11 @@ HOUR = 3600
 
 
 async def close(store: Store, name: str, seconds: float) -> None:
-    async with store.begin() as transaction:
-        await transaction.slack_limits.close(name, seconds)
+    await store.run(lambda transaction: transaction.slack_limits.close(name, seconds))
 
 
 async def closed(store: Store) -> Mapping[str, float]:
-    async with store.begin() as transaction:
-        return await transaction.slack_limits.closed()
+    return await store.run(lambda transaction: transaction.slack_limits.closed())
 
 
 async def test_what_one_closes_is_closed_to_another_until_its_time(database: TestDatabase) -> None:
@@ -53,7 +51,7 @@ async def test_what_a_clock_that_was_wrong_has_stored_closes_nothing(
     await close(store, "views.open", 5)
     with closing(sqlite3.connect(database.url.removeprefix("sqlite:///"))) as file, file:
         file.execute(
-            "UPDATE slack_limits SET met_at = met_at + ?1, closed_until = closed_until + ?1",
+            "UPDATE expiring_keys SET value = value + ?1, until = until + ?1",
             [HOUR * 1_000_000],
         )
     assert await closed(store) == {}

@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, event, text
-from sqlalchemy.exc import IntegrityError
 
 from bot.domain.audit import Action, AuditPlace, AuditSelection
 from bot.domain.deliveries import delivered
 from bot.domain.errors import StoreUnavailable
-from bot.ports import ParkedChannel
-from bot.storage import migrate
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.domain.outbox import ParkedChannel
+from bot.store import migrate
+from bot.store.engines import create_engine
+from bot.store.transactions import Store
 from tests.support.stored import (
     NOW,
     SHOP,
@@ -33,6 +32,7 @@ from tests.support.stored import (
     make_record,
     record,
 )
+from tests.support.transactions import begin
 
 
 def path_of(url: str) -> Path:
@@ -63,7 +63,7 @@ def test_every_connection_is_durable_and_holds_its_references(sqlite_url: str) -
 async def test_a_file_that_another_process_has_locked_is_unavailable_until_it_is_free(
     sqlite_url: str,
 ) -> None:
-    store = SqlStore(create_engine(sqlite_url, wait_seconds=0.05))
+    store = Store(create_engine(sqlite_url, wait_seconds=0.05))
     with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="locked") as caught:
@@ -75,7 +75,7 @@ async def test_a_file_that_another_process_has_locked_is_unavailable_until_it_is
 
 
 async def test_waiting_for_another_process_keeps_nobody_else_waiting(sqlite_url: str) -> None:
-    store = SqlStore(create_engine(sqlite_url, wait_seconds=30))
+    store = Store(create_engine(sqlite_url, wait_seconds=30))
     with closing(sqlite3.connect(path_of(sqlite_url), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         adding = asyncio.create_task(add(store, make_new(1)))
@@ -91,14 +91,14 @@ async def test_a_full_disk_is_unavailable_and_corrupts_nothing(sqlite_url: str) 
     engine = create_engine(sqlite_url)
     # SQLite reports a file that may not grow with the same error as a disk without room.
     on_connect(engine, pragma("max_page_count=50"))
-    store = SqlStore(engine)
+    store = Store(engine)
     await add(store, make_new(0))
     with pytest.raises(StoreUnavailable, match="full"):
         await add(store, *(make_new(number) for number in range(1, 3000)))
     assert ids(await claim(store)) == ["C1-0"]
     await store.close()
 
-    roomy = SqlStore(create_engine(sqlite_url))
+    roomy = Store(create_engine(sqlite_url))
     assert await add(roomy, *(make_new(number) for number in range(3000))) == 2999
     await roomy.close()
     with closing(sqlite3.connect(path_of(sqlite_url))) as plain:
@@ -108,7 +108,7 @@ async def test_a_full_disk_is_unavailable_and_corrupts_nothing(sqlite_url: str) 
 async def test_a_database_that_may_only_be_read_is_unavailable(sqlite_url: str) -> None:
     engine = create_engine(sqlite_url)
     on_connect(engine, pragma("query_only=ON"))
-    store = SqlStore(engine)
+    store = Store(engine)
     with pytest.raises(StoreUnavailable, match="readonly"):
         await add(store, make_new(1))
     await store.close()
@@ -116,43 +116,35 @@ async def test_a_database_that_may_only_be_read_is_unavailable(sqlite_url: str) 
 
 async def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "bot.sqlite3").write_text("not a database, " * 100)
-    store = SqlStore(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
+    store = Store(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
     with pytest.raises(StoreUnavailable, match="not a database"):
         await add(store, make_new(1))
     await store.close()
 
 
 async def test_a_folder_that_does_not_exist_is_unavailable(tmp_path: Path) -> None:
-    store = SqlStore(create_engine(f"sqlite:///{tmp_path}/nowhere/bot.sqlite3"))
+    store = Store(create_engine(f"sqlite:///{tmp_path}/nowhere/bot.sqlite3"))
     with pytest.raises(StoreUnavailable, match="unable to open"):
         await add(store, make_new(1))
     await store.close()
 
 
 async def test_a_database_without_tables_is_unavailable(tmp_path: Path) -> None:
-    store = SqlStore(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
+    store = Store(create_engine(f"sqlite:///{tmp_path}/bot.sqlite3"))
     with pytest.raises(StoreUnavailable, match="no such table"):
         await add(store, make_new(1))
     await store.close()
 
 
 async def test_the_audit_refuses_to_be_changed(sqlite_url: str) -> None:
-    store = SqlStore(create_engine(sqlite_url))
-    async with store.begin() as transaction:
-        await transaction.audit.add(make_record())
+    store = Store(create_engine(sqlite_url))
+    with begin(store) as transaction:
+        transaction.audit.add(make_record())
     await store.close()
     with closing(sqlite3.connect(path_of(sqlite_url))) as plain:
         for statement in ("UPDATE audit SET reason = ''", "DELETE FROM audit"):
             with pytest.raises(sqlite3.IntegrityError, match="only ever added"):
                 plain.execute(statement)
-
-
-async def test_a_delivery_id_used_twice_is_a_mistake_of_the_program(sqlite_url: str) -> None:
-    store = SqlStore(create_engine(sqlite_url))
-    await add(store, make_new(1, delivery_id="same"))
-    with pytest.raises(IntegrityError):
-        await add(store, make_new(2, delivery_id="same"))
-    await store.close()
 
 
 def fill(path: Path, *, settled: int, waiting: int) -> None:
@@ -170,7 +162,7 @@ def fill(path: Path, *, settled: int, waiting: int) -> None:
     )
     with closing(sqlite3.connect(path)) as plain, plain:
         plain.executemany(
-            "INSERT INTO destinations (line, next_sequence, head_sequence, claimable_at) "
+            "INSERT INTO channels (line, next_sequence, head_sequence, claimable_at) "
             "VALUES (?, ?, ?, ?)",
             [("C1", settled + 1, settled + 1, None), ("C2", waiting + 1, 1, 0)],
         )
@@ -178,7 +170,7 @@ def fill(path: Path, *, settled: int, waiting: int) -> None:
         plain.executemany(row, backlog)
 
 
-async def work_of(store: SqlStore) -> list[str]:
+async def work_of(store: Store) -> list[str]:
     """Add, claim and record; return the ids claimed."""
     await add(store, *(make_new(number) for number in range(5, 10)))
     claimed = await claim(store, per_channel=3)
@@ -200,7 +192,7 @@ async def steps_of_posting(url: str) -> int:
         engine,
         lambda connection: connection.set_progress_handler(count, 1),
     )
-    store = SqlStore(engine)
+    store = Store(engine)
     await add(store, *(make_new(number) for number in range(5)))
     steps = 0
     assert await work_of(store) == ["C1-0", "C1-1", "C1-2", "new0", "new1", "new2"]
@@ -222,38 +214,40 @@ async def test_posting_costs_the_same_after_a_long_history_and_before_a_long_bac
     assert costs[0] > 100, "the steps were counted"
 
 
-async def every_part(store: SqlStore) -> None:
+async def every_part(store: Store) -> None:
     """Call everything that reads, changes or deletes."""
-    async with store.begin() as transaction:
-        await transaction.leases.claim(["a"], holder="one", now=NOW, lifetime=timedelta(seconds=9))
-        await transaction.leases.claim(["a"], holder="two", now=NOW, lifetime=timedelta(seconds=9))
-        await transaction.positions.load([SITE])
-        await transaction.events.add_new([make_event(1)])
-        await transaction.events.unrouted(SITE)
-        await transaction.events.mark_routed(SITE, [1])
-        await transaction.events.get([event_subject(1), event_subject(2), event_subject(1, SHOP)])
-        await transaction.pull_requests.get(SITE, [1])
-        await transaction.outbox.in_doubt(10)
-        await transaction.outbox.get("C1", event_subject(1))
-        await transaction.prune(NOW)
-        await transaction.subscriptions.of_channel("C1")
-        await transaction.subscriptions.of_repository(SITE)
-        await transaction.audit.latest(SITE, Action.PAUSE)
-        await transaction.audit.since(SITE, NOW)
-        await transaction.audit.get([1])
+    with begin(store) as transaction:
+        transaction.leases.claim(["a"], holder="one", now=NOW, lifetime=timedelta(seconds=9))
+        transaction.leases.claim(["a"], holder="two", now=NOW, lifetime=timedelta(seconds=9))
+        transaction.workers.announce("one", now=NOW, until=after(9))
+        transaction.workers.announce("two", now=after(1), until=after(9))
+        transaction.positions.load([SITE])
+        transaction.events.add_new([make_event(1)])
+        transaction.events.unrouted(SITE)
+        transaction.events.mark_routed(SITE, [1])
+        transaction.events.get([event_subject(1), event_subject(2), event_subject(1, SHOP)])
+        transaction.pull_requests.get(SITE, [1])
+        transaction.outbox.in_doubt(10)
+        transaction.outbox.get("C1", event_subject(1))
+        transaction.prune(NOW)
+        transaction.subscriptions.of_channel("C1")
+        transaction.subscriptions.of_repository(SITE)
+        transaction.audit.latest(SITE, Action.PAUSE)
+        transaction.audit.since(SITE, NOW)
+        transaction.audit.get([1])
         for selection in (
             AuditSelection(since=NOW, ends_only=True),
             AuditSelection(repository=SITE, since=NOW, ends_only=True),
         ):
             place = AuditPlace(NOW, 1)
-            await transaction.audit.newest(selection, 10)
-            await transaction.audit.newest(selection, 10, before=place)
-            await transaction.audit.oldest(selection, 10, after=place)
+            transaction.audit.newest(selection, 10)
+            transaction.audit.newest(selection, 10, before=place)
+            transaction.audit.oldest(selection, 10, after=place)
     await work_of(store)
-    async with store.begin() as transaction:
-        await transaction.outbox.summary()
-        await transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, NOW))
-        await transaction.outbox.unpark("C1")
+    with begin(store) as transaction:
+        transaction.outbox.summary()
+        transaction.outbox.park(ParkedChannel("C1", "is_archived", NOW, NOW))
+        transaction.outbox.unpark("C1")
 
 
 async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> None:
@@ -265,7 +259,7 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
         connection.set_trace_callback(seen.add)
 
     on_connect(engine, see)
-    store = SqlStore(engine)
+    store = Store(engine)
     await every_part(store)
     await store.close()
     scans = set()
@@ -280,7 +274,7 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
     assert scans - {"SCAN CONSTANT ROW"} == {
         # What is not settled, and the channels, neither of which grow with history.
         "SCAN deliveries USING INDEX ix_deliveries_unsettled",
-        "SCAN destinations USING INDEX sqlite_autoindex_destinations_1",
+        "SCAN channels USING INDEX sqlite_autoindex_channels_1",
         # Only pruning reads these: rows that people's acts and outages add, one at a time.
         "SCAN alerts",
         "SCAN group_acts",

@@ -8,8 +8,9 @@ import pytest
 from bot.domain.digests import DigestTime
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
-from bot.ports import Store
+from bot.store.transactions import Store
 from tests.support.stored import NOW, SHOP, SITE
+from tests.support.transactions import begin
 
 BY_COMMAND = Subscription(
     channel_id="C1",
@@ -24,19 +25,21 @@ CONFIGURED = Subscription("C1", SITE, source=SubscriptionSource.CONFIGURATION)
 
 
 async def save(store: Store, *subscriptions: Subscription) -> None:
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for subscription in subscriptions:
-            await transaction.subscriptions.save(subscription)
+            transaction.subscriptions.save(subscription)
 
 
 async def configure(store: Store, *subscriptions: Subscription) -> list[Subscription]:
-    async with store.begin() as transaction:
-        return list(await transaction.subscriptions.replace_configured(subscriptions))
+    return await store.run(
+        lambda transaction: list(transaction.subscriptions.replace_configured(subscriptions))
+    )
 
 
 async def of_channel(store: Store, channel_id: str = "C1") -> list[Subscription]:
-    async with store.begin() as transaction:
-        return list(await transaction.subscriptions.of_channel(channel_id))
+    return await store.run(
+        lambda transaction: list(transaction.subscriptions.of_channel(channel_id))
+    )
 
 
 async def test_a_subscription_comes_back_as_it_was_made(store: Store) -> None:
@@ -65,18 +68,18 @@ async def test_branches_style_and_digest_come_back(store: Store, branches: froze
 
 
 async def test_a_channels_default_is_set_changed_and_forgotten(store: Store) -> None:
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         defaults = transaction.channel_defaults
-        assert await defaults.of("C1") is None
-        await defaults.set("C1", SITE)
-        await defaults.set("C2", SITE)
-        await defaults.set("C1", SHOP)
-    async with store.begin() as transaction:
+        assert defaults.of("C1") is None
+        defaults.set("C1", SITE)
+        defaults.set("C2", SITE)
+        defaults.set("C1", SHOP)
+    with begin(store) as transaction:
         defaults = transaction.channel_defaults
-        assert (await defaults.of("C1"), await defaults.of("C2")) == (SHOP, SITE)
-        await defaults.forget("C1")
-        await defaults.forget("C3")
-        assert await defaults.of("C1") is None
+        assert (defaults.of("C1"), defaults.of("C2")) == (SHOP, SITE)
+        defaults.forget("C1")
+        defaults.forget("C3")
+        assert defaults.of("C1") is None
 
 
 async def test_subscribing_again_replaces_the_first(store: Store) -> None:
@@ -90,17 +93,17 @@ async def test_one_by_command_and_one_by_configuration_stand_side_by_side(store:
     await save(store, CONFIGURED, BY_COMMAND)
 
     assert await of_channel(store) == [BY_COMMAND, CONFIGURED]
-    async with store.begin() as transaction:
-        assert await transaction.subscriptions.delete("C1", SITE)
-        assert not await transaction.subscriptions.delete("C1", SITE)
+    with begin(store) as transaction:
+        assert transaction.subscriptions.delete("C1", SITE)
+        assert not transaction.subscriptions.delete("C1", SITE)
     assert await of_channel(store) == [CONFIGURED]
 
 
 async def test_a_repository_knows_its_channels(store: Store) -> None:
     other = replace(BY_COMMAND, channel_id="C0")
     await save(store, BY_COMMAND, other, CONFIGURED, replace(BY_COMMAND, repository=SHOP))
-    async with store.begin() as transaction:
-        assert list(await transaction.subscriptions.of_repository(SITE)) == [
+    with begin(store) as transaction:
+        assert list(transaction.subscriptions.of_repository(SITE)) == [
             other,
             BY_COMMAND,
             CONFIGURED,
@@ -129,11 +132,11 @@ async def test_one_by_command_is_no_configuration(store: Store) -> None:
 
 async def test_all_subscriptions_come_by_repository_and_at_most_so_many(store: Store) -> None:
     ones = [("C2", "acme/site"), ("C1", "acme/site"), ("C9", "acme/api")]
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for channel_id, name in ones:
-            await transaction.subscriptions.save(Subscription(channel_id, RepositoryName(name)))
-        found = await transaction.subscriptions.all(10)
-        first = await transaction.subscriptions.all(2)
+            transaction.subscriptions.save(Subscription(channel_id, RepositoryName(name)))
+        found = transaction.subscriptions.all(10)
+        first = transaction.subscriptions.all(2)
 
     assert [(one.channel_id, one.repository) for one in found] == [
         ("C9", "acme/api"),
@@ -149,9 +152,9 @@ async def test_the_subscriptions_of_many_repositories_are_read_at_once(store: St
     await save(store, BY_COMMAND, *others)
     await configure(store, CONFIGURED)
 
-    async with store.begin() as transaction:
-        found = await transaction.subscriptions.of_repositories([SITE, *many])
-        of_site = await transaction.subscriptions.of_repository(SITE)
+    with begin(store) as transaction:
+        found = transaction.subscriptions.of_repositories([SITE, *many])
+        of_site = transaction.subscriptions.of_repository(SITE)
 
     assert {name: list(some) for name, some in found.items()} == {
         SITE: list(of_site),

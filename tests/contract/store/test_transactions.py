@@ -1,13 +1,15 @@
 """Transactions: all or nothing, and no update lost."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from bot.domain.errors import StoreUnavailable
 from bot.domain.event_log import first_position
-from bot.ports import Store
+from bot.store.transactions import Store, Transaction
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, SITE, make_record
 
@@ -16,119 +18,153 @@ class Interrupted(Exception):
     """Raised by a test in the middle of a transaction."""
 
 
-async def audit_length(store: Store) -> int:
-    async with store.begin() as transaction:
-        return len(await transaction.audit.since(SITE, NOW))
+def _save_first_position(transaction: Transaction) -> None:
+    transaction.positions.save(first_position(SITE, NOW))
 
 
-async def add_one(store: Store) -> None:
+def _add_record(transaction: Transaction) -> None:
+    transaction.audit.add(make_record())
+
+
+def _add_one(transaction: Transaction) -> None:
     """Read, add one microsecond, write."""
-    async with store.begin() as transaction:
-        position = (await transaction.positions.load([SITE]))[SITE]
-        await asyncio.sleep(0)
-        later = position.watermark + timedelta(microseconds=1)
-        await transaction.positions.save(replace(position, watermark=later))
+    position = transaction.positions.load([SITE])[SITE]
+    later = position.watermark + timedelta(microseconds=1)
+    transaction.positions.save(replace(position, watermark=later))
+
+
+def _add_both(transaction: Transaction) -> None:
+    _add_record(transaction)
+    _add_one(transaction)
+
+
+def _count_records(transaction: Transaction) -> int:
+    return len(transaction.audit.since(SITE, NOW))
+
+
+async def _audit_length(store: Store) -> int:
+    return await store.run(_count_records)
+
+
+def _added(transaction: Transaction) -> int:
+    position = transaction.positions.load([SITE])[SITE]
+    return (position.watermark - NOW) // timedelta(microseconds=1)
+
+
+def _both(transaction: Transaction) -> tuple[int, int]:
+    # In this order: who reads the position keeps others from changing it.
+    added = _added(transaction)
+    return _count_records(transaction), added
 
 
 async def test_six_workers_on_two_stores_lose_none_of_300_updates(
     database: TestDatabase,
 ) -> None:
     stores = [database.open_store(), database.open_store()]
-    async with stores[0].begin() as transaction:
-        await transaction.positions.save(first_position(SITE, NOW))
+    await stores[0].run(_save_first_position)
 
     async def work(store: Store) -> None:
         for _ in range(50):
-            await add_one(store)
+            await store.run(_add_one)
 
     await asyncio.gather(*(work(stores[number % 2]) for number in range(6)))
 
-    async with stores[0].begin() as transaction:
-        position = (await transaction.positions.load([SITE]))[SITE]
-    assert position.watermark - NOW == timedelta(microseconds=300)
+    assert await stores[0].run(_added) == 300
 
 
 async def test_a_transaction_sees_its_own_writes_and_others_see_them_after_it(
     database: TestDatabase,
 ) -> None:
     one, two = database.open_store(), database.open_store()
-    async with one.begin() as transaction:
-        await transaction.audit.add(make_record())
-        assert len(await transaction.audit.since(SITE, NOW)) == 1
 
-    assert await audit_length(two) == 1
+    def add_and_count(transaction: Transaction) -> int:
+        _add_record(transaction)
+        return len(transaction.audit.since(SITE, NOW))
 
-
-async def write_and_fail(store: Store) -> None:
-    async with store.begin() as transaction:
-        await transaction.audit.add(make_record())
-        raise Interrupted
+    assert await one.run(add_and_count) == 1
+    assert await _audit_length(two) == 1
 
 
 async def test_an_exception_leaves_nothing_and_rises_unchanged(store: Store) -> None:
+    def add_and_fail(transaction: Transaction) -> None:
+        _add_record(transaction)
+        raise Interrupted
+
     with pytest.raises(Interrupted):
-        await write_and_fail(store)
+        await store.run(add_and_fail)
 
-    assert await audit_length(store) == 0
-
-
-async def begin_inside(store: Store) -> None:
-    async with store.begin(), store.begin():
-        pass
+    assert await _audit_length(store) == 0
 
 
-async def test_a_transaction_inside_another_of_its_task_is_refused(store: Store) -> None:
-    with pytest.raises(RuntimeError, match="one transaction"):
-        await begin_inside(store)
-
-    assert await audit_length(store) == 0
-
-
-async def test_a_cancelled_transaction_leaves_nothing_and_the_store_goes_on(
-    store: Store,
+async def test_a_transaction_that_runs_is_not_undone_when_who_asked_for_it_is_cancelled(
+    database: TestDatabase,
 ) -> None:
     """More often than a pool has connections, so that one that is not given back is missed."""
+    store = database.open_store()
     for _ in range(20):
-        written = asyncio.Event()
+        written, let_go = threading.Event(), threading.Event()
 
-        async def write(written: asyncio.Event = written) -> None:
-            async with store.begin() as transaction:
-                await transaction.audit.add(make_record())
-                written.set()
-                await asyncio.Event().wait()
+        def write(
+            transaction: Transaction,
+            written: threading.Event = written,
+            let_go: threading.Event = let_go,
+        ) -> None:
+            _add_record(transaction)
+            written.set()
+            let_go.wait()
 
-        task = asyncio.create_task(write())
-        await written.wait()
+        task = asyncio.create_task(store.run(write))
+        await asyncio.to_thread(written.wait)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        let_go.set()
 
-    assert await audit_length(store) == 0
+    await store.close()
+    assert await _audit_length(database.open_store()) == 20
 
 
 async def test_a_transaction_cancelled_at_any_step_is_all_or_nothing(store: Store) -> None:
     """Cancelled after so many turns of the event loop, from before it begins to after its end."""
-    async with store.begin() as transaction:
-        await transaction.positions.save(first_position(SITE, NOW))
+    await store.run(_save_first_position)
     finished = 0
     for turns in range(0, 3000, 50):
-        task = asyncio.create_task(add_both(store))
+        task = asyncio.create_task(store.run(_add_both))
         for _ in range(turns):
             await asyncio.sleep(0)
         task.cancel()
         (outcome,) = await asyncio.gather(task, return_exceptions=True)
         finished += outcome is None
 
-    async with store.begin() as transaction:
-        position = (await transaction.positions.load([SITE]))[SITE]
-    added = (position.watermark - NOW) // timedelta(microseconds=1)
-    assert await audit_length(store) == added
+    records, added = await store.run(_both)
+    assert records == added
     assert finished <= added < 60
 
 
-async def add_both(store: Store) -> None:
-    async with store.begin() as transaction:
-        position = (await transaction.positions.load([SITE]))[SITE]
-        await transaction.audit.add(make_record())
-        later = position.watermark + timedelta(microseconds=1)
-        await transaction.positions.save(replace(position, watermark=later))
+async def test_what_only_reads_changes_nothing(store: Store) -> None:
+    with pytest.raises(StoreUnavailable, match="read"):
+        await store.read(_add_record)
+
+    assert await _audit_length(store) == 0
+    await store.run(_add_record)
+    assert await store.read(_count_records) == 1
+
+
+async def test_changes_are_made_while_something_reads_which_sees_none_of_them(
+    store: Store,
+) -> None:
+    begun, let_go = threading.Event(), threading.Event()
+
+    def read(transaction: Transaction) -> tuple[int, int]:
+        before = _count_records(transaction)
+        begun.set()
+        let_go.wait()
+        return before, _count_records(transaction)
+
+    reading = asyncio.create_task(store.read(read))
+    await asyncio.to_thread(begun.wait)
+    await store.run(_add_record)
+    let_go.set()
+
+    assert await reading == (0, 0)
+    assert await store.read(_count_records) == 1

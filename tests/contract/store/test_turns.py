@@ -10,7 +10,8 @@ from bot.domain.audit import Actor, Origin
 from bot.domain.errors import QueueBusy
 from bot.domain.pauses import AlreadyPaused, NotPaused, Paused, Unpaused
 from bot.domain.permissions import Policy
-from bot.ports import Clock, Store
+from bot.ports import Clock
+from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
@@ -20,12 +21,13 @@ from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, API, BOB, SITE
 from tests.support.merge_queue import FakeMergeQueue
+from tests.support.transactions import begin
 
 
 async def hold(store: Store, clock: Clock, lifetime: timedelta) -> None:
     """As somebody does who dies in the middle of an act."""
-    async with store.begin() as transaction:
-        claimed = await transaction.leases.claim(
+    with begin(store) as transaction:
+        claimed = transaction.leases.claim(
             [f"act:{SITE}"], holder="dead", now=clock.now(), lifetime=lifetime
         )
     assert claimed
@@ -98,14 +100,14 @@ async def test_an_act_that_takes_long_keeps_its_turn(store: Store) -> None:
 async def is_renewed(store: Store, clock: FakeClock) -> bool:
     """Whether, before long, nobody else can take the turn until a whole lease from now."""
     for _ in range(3000):
-        async with store.begin() as transaction:
-            taken = await transaction.leases.claim(
+        with begin(store) as transaction:
+            taken = transaction.leases.claim(
                 [f"act:{SITE}"],
                 holder="another",
                 now=clock.now() + LEASE - timedelta(milliseconds=1),
                 lifetime=timedelta(),
             )
-            await transaction.leases.release(list(taken.values()))
+            transaction.leases.release(list(taken.values()))
         if not taken:
             return True
         await asyncio.sleep(0.01)

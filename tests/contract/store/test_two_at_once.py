@@ -4,10 +4,10 @@ Each test interleaves two transactions on purpose; SQLite has one writer at a ti
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Concatenate, ParamSpec, TypeVar
 
 import pytest
 from typing_extensions import override
@@ -19,6 +19,7 @@ from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventRecord
 from bot.domain.group_acts import GroupAct, HeldPause, as_part
+from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
@@ -28,11 +29,11 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style
 from bot.domain.timers import Timer
 from bot.domain.wishes import Wish
-from bot.ports import Store, Transaction
 from bot.scheduler import next_digest
-from bot.storage.engines import create_engine
-from bot.storage.transactions import SqlStore
+from bot.store.engines import create_engine
+from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.job_lease import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
@@ -65,7 +66,11 @@ from tests.support.stored import (
     make_new,
     make_record,
 )
+from tests.support.transactions import begin
 from tests.support.waiting import until
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 pytestmark = pytest.mark.postgres
 
@@ -87,8 +92,8 @@ class TwoProcesses:
     """Their stores on one server, and what a person does through the second."""
 
     def __init__(self, url: str, server: PostgresServer, database: str) -> None:
-        self.one = SqlStore(create_engine(url, **PATIENT))
-        self.two = SqlStore(create_engine(url, **PATIENT))
+        self.one = Store(create_engine(url, **PATIENT))
+        self.two = Store(create_engine(url, **PATIENT))
         self._server, self._database = server, database
         self.clock = FakeClock(NOW)
         self.service = FakeMergeQueue((SITE, SHOP), clock=self.clock)
@@ -105,18 +110,18 @@ class TwoProcesses:
         await until(waits, "it waits for the other")
 
     async def pause(self, *repositories: RepositoryName, group_act_id: int = 0) -> None:
-        async with self.one.begin() as transaction:
+        with begin(self.one) as transaction:
             for name in repositories:
                 self.service.pauses[name] = Pause(reason="freeze", paused_at=NOW)
-                await transaction.pauses.of(name, NOW)
-                await transaction.pauses.save(
+                transaction.pauses.of(name, NOW)
+                transaction.pauses.save(
                     PauseRecord(name, NOW, "freeze", "freeze", group_act_id=group_act_id)
                 )
 
     async def told(self, kind: SubjectKind, subject_id: int, address: str) -> bool:
-        async with self.one.begin() as transaction:
+        with begin(self.one) as transaction:
             subject = Subject(kind, SITE, subject_id)
-            return await transaction.outbox.get(address, subject) is not None
+            return transaction.outbox.get(address, subject) is not None
 
 
 @pytest.fixture
@@ -129,24 +134,24 @@ async def processes(
     await both.two.close()
 
 
-async def _end(transaction: Transaction, name: RepositoryName) -> PauseRecord:
-    known = await transaction.pauses.of(name, NOW)
-    return await end_pause(transaction, known[0], after(5), None, after(5))
+def _end(transaction: Transaction, name: RepositoryName) -> PauseRecord:
+    known = transaction.pauses.of(name, NOW)
+    return end_pause(transaction, known[0], after(5), None, after(5))
 
 
 async def test_who_asks_to_be_told_as_the_last_pause_of_a_group_ends_is_answered(
     processes: TwoProcesses,
 ) -> None:
-    async with processes.one.begin() as transaction:
+    with begin(processes.one) as transaction:
         act = GroupAct("release", Action.PAUSE, NOW, ALICE, Origin.COMMAND, (SITE,))
-        act_id = await transaction.group_acts.add(act)
-        await transaction.group_acts.hold(
+        act_id = transaction.group_acts.add(act)
+        transaction.group_acts.hold(
             HeldPause("release", SITE, act_id, "freeze", NOW, NOW),
         )
     await processes.pause(SITE, group_act_id=act_id)
 
-    async with processes.one.begin() as transaction:
-        ended = await _end(transaction, SITE)
+    with begin(processes.one) as transaction:
+        ended = _end(transaction, SITE)
         click = asyncio.create_task(processes.watching.of_group("release", ALICE))
         await processes.until_it_waits(click)
     answer = await click
@@ -163,16 +168,16 @@ async def test_what_two_people_subscribe_a_channel_to_at_once_is_both_heard(
     wish = Wish(topics=frozenset({"failure"}))
     request = SubscriptionRequest(CHANNEL, [SITE], wish, ALICE, Origin.COMMAND)
 
-    async with processes.one.begin() as transaction:
-        await transaction.subscriptions.hold(CHANNEL)
-        await transaction.subscriptions.of_channel(CHANNEL)
+    with begin(processes.one) as transaction:
+        transaction.subscriptions.hold(CHANNEL)
+        transaction.subscriptions.of_channel(CHANNEL)
         second = asyncio.create_task(managing.subscribe(request))
         await processes.until_it_waits(second)
-        await transaction.subscriptions.save(before)
+        transaction.subscriptions.save(before)
     await second
 
-    async with processes.one.begin() as transaction:
-        (heard,) = await transaction.subscriptions.of_channel(CHANNEL)
+    with begin(processes.one) as transaction:
+        (heard,) = transaction.subscriptions.of_channel(CHANNEL)
     assert {"merge", "failure"} <= set(heard.topics)
 
 
@@ -180,34 +185,52 @@ async def test_an_extension_and_whoever_tells_of_the_same_pause_do_not_wait_in_a
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
-    async with processes.one.begin() as transaction:
-        await transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
+    with begin(processes.one) as transaction:
+        transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
     extending = ExtendPause(processes.service, processes.acts)
     request = ExtendRequest(SITE, HOUR, ALICE, Origin.BUTTON)
 
-    async with processes.one.begin() as transaction:
-        await transaction.pauses.of(SITE, NOW)
+    with begin(processes.one) as transaction:
+        transaction.pauses.of(SITE, NOW)
         extension = asyncio.create_task(extending.run(request))
         await processes.until_it_waits(extension)
-        await tell_urgently(transaction, Subject(SubjectKind.EVENT, SITE, 1), [CHANNEL], NOW)
+        tell_urgently(
+            transaction, Subject(SubjectKind.EVENT, SITE, 1), [CHANNEL], NOW, identity="1"
+        )
 
     assert isinstance(await extension, Extended)
+
+
+async def test_what_a_person_switches_in_two_places_at_once_is_both_kept(
+    processes: TwoProcesses,
+) -> None:
+    choosing = ChooseNotices(processes.two)
+
+    with begin(processes.one) as transaction:
+        transaction.notices.choose(ALICE.user_id, {Notice.MERGE: True})
+        second = asyncio.create_task(choosing.choose(ALICE.user_id, [Notice.MENTION], is_on=False))
+        await processes.until_it_waits(second)
+    await second
+
+    with begin(processes.one) as transaction:
+        chosen = transaction.notices.chosen([ALICE.user_id])
+    assert chosen == {ALICE.user_id: {Notice.MERGE: True, Notice.MENTION: False}}
 
 
 class _Awaited(Store):
     """Each transaction waits until it is let go, and says that it does."""
 
-    def __init__(self, store: SqlStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self.is_reached, self.is_let_go = asyncio.Event(), asyncio.Event()
 
     @override
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[Transaction]:
+    async def run(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         self.is_reached.set()
         await self.is_let_go.wait()
-        async with self._store.begin() as transaction:
-            yield transaction
+        return await self._store.run(body, *args, **kwargs)
 
 
 async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pause(
@@ -215,8 +238,8 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
 ) -> None:
     await processes.pause(SITE)
     timer = Timer(SITE, NOW, lifts_at=NOW, due_at=NOW, set_by="U0ALICE", set_by_name="alice")
-    async with processes.two.begin() as transaction:
-        await transaction.timers.save(timer)
+    with begin(processes.two) as transaction:
+        transaction.timers.save(timer)
     processes.service.fail_next(MergeQueueUnavailable("down"))
     store = _Awaited(processes.two)
     unpausing = UnpauseQueue(processes.service, processes.acts)
@@ -224,30 +247,30 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
 
     lift = asyncio.create_task(lifting.run(timer, JobLease("timers", "two", timedelta(seconds=30))))
     await store.is_reached.wait()
-    async with processes.one.begin() as transaction:
-        before = await transaction.timers.locked(SITE, NOW)
+    with begin(processes.one) as transaction:
+        before = transaction.timers.locked(SITE, NOW)
         store.is_let_go.set()
         await processes.until_it_waits(lift)
         extended = replace(timer, lifts_at=after(3600), due_at=after(3600))
-        await transaction.timers.save(extended)
+        transaction.timers.save(extended)
     outcome = await lift
 
     assert before == timer
     assert isinstance(outcome, Postponed)
-    async with processes.one.begin() as transaction:
-        assert await transaction.timers.running([SITE]) == [extended]
+    with begin(processes.one) as transaction:
+        assert transaction.timers.running([SITE]) == [extended]
 
 
 async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
     processes: TwoProcesses,
 ) -> None:
-    async with processes.one.begin() as transaction:
-        await transaction.subscriptions.save(
+    with begin(processes.one) as transaction:
+        transaction.subscriptions.save(
             replace(
                 make_subscription("enter", "checks", "pause", channel_id="C1"), style=Style.THREAD
             )
         )
-        await tell_urgently(transaction, event_subject(99), ["C1"], NOW)
+        tell_urgently(transaction, event_subject(99), ["C1"], NOW, identity="1")
     enter, checks = (
         replace(make_event(number, received_at=after(number), type_=one), pull_request=7)
         for number, one in enumerate(("action.queue.enter", "action.queue.checks_start"))
@@ -257,14 +280,14 @@ async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
         pull_request=None,
         details={"reason": "CI is down"},
     )
-    await _route(processes.one, enter)
+    await processes.one.run(_route, enter)
     first = _first_post(await claim(processes.one, after(3)))
 
-    async with processes.one.begin() as transaction:
-        await transaction.cards.posted(first.subject.subject_id, "1.1", 1)
-        routing = asyncio.create_task(_route(processes.two, checks, paused))
+    with begin(processes.one) as transaction:
+        transaction.cards.posted(first.subject.subject_id, "1.1", 1)
+        routing = asyncio.create_task(processes.two.run(_route, checks, paused))
         await processes.until_it_waits(routing)
-        await transaction.outbox.record([delivered(first, "1.1", after(3))])
+        transaction.outbox.record([delivered(first, "1.1", after(3))])
     await routing
 
     assert len(await claim(processes.one, after(4))) == 1
@@ -283,26 +306,25 @@ async def test_the_log_tells_of_a_group_while_somebody_acts_on_one_of_it(
         (SITE, SHOP),
         told_together=frozenset({CHANNEL}),
     )
-    async with processes.one.begin() as transaction:
-        act = replace(act, group_act_id=await transaction.group_acts.add(act))
-        await transaction.group_acts.end(act.group_act_id, (), NOW)
-        await tell_urgently(transaction, event_subject(99), [CHANNEL], NOW)
+    with begin(processes.one) as transaction:
+        act = replace(act, group_act_id=transaction.group_acts.add(act))
+        transaction.group_acts.end(act.group_act_id, (), NOW)
+        tell_urgently(transaction, event_subject(99), [CHANNEL], NOW, identity="1")
     part = as_part(replace(make_record(), action=Action.UNPAUSE), act)
 
-    async def log_tells() -> None:
-        async with processes.two.begin() as transaction:
-            event = make_event(received_at=after(1), type_="queue.pause.delete")
-            await route_act(transaction, event, part, (), after(3), None)
+    def log_tells(transaction: Transaction) -> None:
+        event = make_event(received_at=after(1), type_="queue.pause.delete")
+        route_act(transaction, event, part, (), after(3), None)
 
-    async with processes.one.begin() as transaction:
-        await transaction.pauses.of(SITE, NOW)
-        routing = asyncio.create_task(log_tells())
+    with begin(processes.one) as transaction:
+        transaction.pauses.of(SITE, NOW)
+        routing = asyncio.create_task(processes.two.run(log_tells))
         await processes.until_it_waits(routing)
-        await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW)
+        tell_urgently(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
     await routing
 
-    async with processes.one.begin() as transaction:
-        (card,) = await transaction.cards.of(group_card_of(act))
+    with begin(processes.one) as transaction:
+        (card,) = transaction.cards.of(group_card_of(act))
     assert await processes.told(SubjectKind.CARD, card.card_id, CHANNEL)
 
 
@@ -310,9 +332,9 @@ async def test_first_posts_are_folded_while_what_changes_one_is_routed(
     processes: TwoProcesses,
 ) -> None:
     names = [CardName(CardKind.STAY, SITE, f"{number}-1") for number in range(FOLD_OVER + 1)]
-    async with processes.one.begin() as transaction:
-        cards = [await transaction.cards.add(name, "C1", now=NOW) for name in names]
-        await transaction.outbox.add(
+    with begin(processes.one) as transaction:
+        cards = [transaction.cards.add(name, "C1", now=NOW) for name in names]
+        transaction.outbox.add(
             [
                 NewDelivery(f"d{one}", "C1", Subject(SubjectKind.CARD, SITE, one), NOW)
                 for one in cards
@@ -323,15 +345,15 @@ async def test_first_posts_are_folded_while_what_changes_one_is_routed(
         processes.two, RecordingPoster(), processes.clock, _no_nudge, "two", lambda: 0.5
     )
 
-    async with processes.one.begin() as transaction:
-        await transaction.cards.touch(names[-1], due_at=NOW)
+    with begin(processes.one) as transaction:
+        transaction.cards.touch(names[-1], due_at=NOW)
         posting = asyncio.create_task(posts.run())
         await processes.until_it_waits(posting)
-        await transaction.outbox.add([make_new(1)])
+        transaction.outbox.add([make_new(1)])
     await posting
 
-    async with processes.one.begin() as transaction:
-        found = await transaction.cards.get([one for one in cards if one is not None])
+    with begin(processes.one) as transaction:
+        found = transaction.cards.get([one for one in cards if one is not None])
     assert [one.is_lost for one in found.values()] == [True] * len(names)
 
 
@@ -339,26 +361,26 @@ async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
-    async with processes.one.begin() as transaction:
-        (pause,) = await transaction.pauses.open([SITE])
+    with begin(processes.one) as transaction:
+        (pause,) = transaction.pauses.open([SITE])
         due = ReminderPlan(pause.pause_id, next_at=NOW, sent=1)
-        await transaction.reminders.save(due)
-        await transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
+        transaction.reminders.save(due)
+        transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
     reminding = RemindOfPauses(
         processes.two, processes.clock, _no_nudge, (SITE,), timedelta(minutes=30)
     )
     put_off = replace(due, next_at=after(3600))
 
-    async with processes.one.begin() as transaction:
-        await transaction.reminders.locked([pause.pause_id])
+    with begin(processes.one) as transaction:
+        transaction.reminders.locked([pause.pause_id])
         reminder = asyncio.create_task(reminding.run())
         await processes.until_it_waits(reminder)
-        await transaction.reminders.save(put_off)
+        transaction.reminders.save(put_off)
     await reminder
 
     assert not await processes.told(SubjectKind.REMINDER, due.reminder_id, CHANNEL)
-    async with processes.one.begin() as transaction:
-        assert await transaction.reminders.get([pause.pause_id]) == {pause.pause_id: put_off}
+    with begin(processes.one) as transaction:
+        assert transaction.reminders.get([pause.pause_id]) == {pause.pause_id: put_off}
 
 
 async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
@@ -366,23 +388,27 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
 ) -> None:
     await processes.pause(SITE)
     timer = Timer(SITE, NOW, lifts_at=after(60), due_at=after(60), set_by="U1", set_by_name="bob")
-    async with processes.one.begin() as transaction:
-        (pause,) = await transaction.pauses.open([SITE])
+    with begin(processes.one) as transaction:
+        (pause,) = transaction.pauses.open([SITE])
         sent = ReminderPlan(pause.pause_id, next_at=NOW, sent=1)
-        await transaction.timers.save(timer)
-        await transaction.reminders.save(replace(sent, sent=2))
-        await tell_urgently(
-            transaction, Subject(SubjectKind.REMINDER, SITE, sent.reminder_id), [CHANNEL], NOW
+        transaction.timers.save(timer)
+        transaction.reminders.save(replace(sent, sent=2))
+        tell_urgently(
+            transaction,
+            Subject(SubjectKind.REMINDER, SITE, sent.reminder_id),
+            [CHANNEL],
+            NOW,
+            identity="1",
         )
     poster = RecordingPoster()
     posts = PostDeliveries(processes.two, poster, processes.clock, _no_nudge, "two", lambda: 0.5)
 
-    async with processes.one.begin() as transaction:
-        await transaction.timers.locked(SITE, NOW)
-        await transaction.reminders.locked([pause.pause_id])
+    with begin(processes.one) as transaction:
+        transaction.timers.locked(SITE, NOW)
+        transaction.reminders.locked([pause.pause_id])
         posting = asyncio.create_task(posts.run())
         await processes.until_it_waits(posting)
-        await tell_urgently(transaction, event_subject(1), [CHANNEL], NOW)
+        tell_urgently(transaction, event_subject(1), [CHANNEL], NOW, identity="1")
     await posting
 
     assert await processes.told(SubjectKind.EVENT, 1, CHANNEL)
@@ -394,7 +420,6 @@ def _first_post(claimed: Sequence[Delivery]) -> Delivery:
     return next(one for one in claimed if one.subject.kind is SubjectKind.CARD)
 
 
-async def _route(store: SqlStore, *events: EventRecord) -> None:
-    async with store.begin() as transaction:
-        await transaction.events.add_new(events)
-        await route_events(transaction, SITE, after(3), next_digest)
+def _route(transaction: Transaction, *events: EventRecord) -> None:
+    transaction.events.add_new(events)
+    route_events(transaction, SITE, after(3), next_digest)

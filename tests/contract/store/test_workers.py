@@ -6,28 +6,32 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import LeaseLost
-from bot.ports import Lease, Store
+from bot.domain.leases import Lease
+from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import after
+from tests.support.transactions import begin
 
 ALIVE_SECONDS = 9
 
 
 async def announce(store: Store, holder: str, seconds: float = 0) -> Collection[str]:
-    async with store.begin() as transaction:
-        return await transaction.workers.announce(
+    return await store.run(
+        lambda transaction: transaction.workers.announce(
             holder, now=after(seconds), until=after(seconds + ALIVE_SECONDS)
         )
+    )
 
 
 async def claim(store: Store, holder: str, seconds: float = 0) -> dict[str, Lease]:
     names = ["poll:acme/site", "poll:acme/shop", "post"]
-    async with store.begin() as transaction:
-        return dict(
-            await transaction.leases.claim(
+    return await store.run(
+        lambda transaction: dict(
+            transaction.leases.claim(
                 names, holder=holder, now=after(seconds), lifetime=timedelta(seconds=60)
             )
         )
+    )
 
 
 async def test_whoever_announces_hears_who_is_alive(database: TestDatabase) -> None:
@@ -52,10 +56,10 @@ async def test_polling_leases_of_the_dead_are_free_at_once_and_others_are_not(
         "poll:acme/site": 2,
         "poll:acme/shop": 2,
     }
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         with pytest.raises(LeaseLost):
-            await transaction.leases.require(held["poll:acme/site"], after(ALIVE_SECONDS))
-        await transaction.leases.require(held["post"], after(ALIVE_SECONDS))
+            transaction.leases.require(held["poll:acme/site"], after(ALIVE_SECONDS))
+        transaction.leases.require(held["post"], after(ALIVE_SECONDS))
 
 
 async def test_whoever_was_forgotten_may_come_back(store: Store) -> None:
@@ -67,22 +71,22 @@ async def test_whoever_was_forgotten_may_come_back(store: Store) -> None:
 async def test_whoever_leaves_is_not_waited_for(store: Store) -> None:
     await announce(store, "one")
     await announce(store, "two")
-    async with store.begin() as transaction:
-        await transaction.workers.leave("one")
-        await transaction.workers.leave("nobody")
+    with begin(store) as transaction:
+        transaction.workers.leave("one")
+        transaction.workers.leave("nobody")
     assert set(await announce(store, "two")) == {"two"}
 
 
 async def test_jumps_of_clocks_are_remembered_for_a_month(store: Store) -> None:
     hour = timedelta(hours=1)
-    async with store.begin() as transaction:
-        await transaction.workers.clock_jumped(after(0), -hour)
-        await transaction.workers.clock_jumped(after(60), timedelta(seconds=2.6))
-        known = await transaction.workers.clock_jumps(after(0))
+    with begin(store) as transaction:
+        transaction.clock_jumps.add(after(0), -hour)
+        transaction.clock_jumps.add(after(60), timedelta(seconds=2.6))
+        known = transaction.clock_jumps.since(after(0))
         assert list(known) == [(after(60), timedelta(seconds=3)), (after(0), -hour)]
-        assert len(await transaction.workers.clock_jumps(after(1))) == 1
+        assert len(transaction.clock_jumps.since(after(1))) == 1
     month = timedelta(days=30).total_seconds()
-    async with store.begin() as transaction:
-        await transaction.workers.clock_jumped(after(30 + month), hour)
-        known = await transaction.workers.clock_jumps(after(0))
+    with begin(store) as transaction:
+        transaction.clock_jumps.add(after(30 + month), hour)
+        known = transaction.clock_jumps.since(after(0))
     assert [at for at, _ in known] == [after(30 + month), after(60)]

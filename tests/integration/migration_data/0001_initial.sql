@@ -1,24 +1,22 @@
 -- At least one row of every table, as a bot of revision 0001_initial stores them.
-INSERT INTO positions (repository, origin, watermark, walk_received_from, walk_received_to, walk_cursor, walk_newest)
-  VALUES ('acme/site', 1772368215000000, 1772368245123456, 1772368100000000, 1772371845123456, 'opaque==', 1772368244000000),
-         ('acme/shop', 1772368215000000, 1772368215000000, NULL, NULL, NULL, NULL);
-INSERT INTO polls (repository, polled_at, types)
-  VALUES ('acme/site', 1772368845123456, '["action.queue.enter","queue.pause.create"]');
+INSERT INTO repositories (repository, origin, watermark, walk_received_from, walk_received_to, walk_cursor, walk_newest, polled_at, polled_types, failures, failed_pull_request, picture, read_at, outage, out_since)
+  VALUES ('acme/site', 1772368215000000, 1772368245123456, 1772368100000000, 1772371845123456, 'opaque==', 1772368244000000, 1772368845123456, '["action.queue.enter","queue.pause.create"]', 3, 41, '{"pause":null,"batches":[],"batch_count":0,"in_batches":0,"due_at":null,"next_up":[],"behind":[],"waiting":0}', 1772368845123456, NULL, NULL),
+         ('acme/shop', 1772368215000000, 1772368215000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO events (repository, event_id, received_at, type, pull_request, base_ref, session_id, details, routed)
   VALUES ('acme/site', 1, 1772368240000000, 'action.queue.enter', 41, 'main', NULL, '{"queue_name":"default"}', TRUE),
          ('acme/site', 2, 1772368241000001, 'action.queue.leave', 41, 'main', 's-1', '{"queue_name":"default","reason":"merged \u00e9"}', FALSE);
 INSERT INTO stalenesses (repositories, since, ended_at, told_at, read_again)
   VALUES ('["acme/site","acme/shop"]', 1772368845123456, NULL, 1772368905123456, '{"acme/shop":"2026-03-01T12:42:45.123456+00:00"}');
-INSERT INTO stays (repository, key, pull_request, session_id, began_at, last_at, entered, ended_at)
-  VALUES ('acme/site', '41-1', 41, 's-1', 1772368240000000, 1772368241000001, TRUE, NULL);
-INSERT INTO bisections (repository, key, batch_id, pull_requests, last_at, latest_event_id, ended_at)
-  VALUES ('acme/site', '9001', 'b-1', '[41,42]', 1772368845123456, 9001, NULL);
+INSERT INTO threads (kind, repository, key, pull_request, session_id, began_at, last_at, entered, ended_at, batch_id, pull_requests, latest_event_id)
+  VALUES ('stay', 'acme/site', '41-1', 41, 's-1', 1772368240000000, 1772368241000001, TRUE, NULL, NULL, NULL, NULL),
+         ('bisection', 'acme/site', '9001', NULL, NULL, NULL, 1772368845123456, NULL, NULL, 'b-1', '[41,42]', 9001);
 INSERT INTO pull_requests (repository, number, title, url, author, seen_at)
   VALUES ('acme/site', 41, 'Add search', 'https://code.example/acme/site/pull/41', 'ada', 1772368240000000);
 
-INSERT INTO destinations (line, next_sequence, head_sequence, claimable_at, parked_code, parked_at, retry_at)
-  VALUES ('C1', 4, 2, 1772368300000000, NULL, NULL, NULL),
-         ('C2', 2, 1, 1772368900000000, 'is_archived', 1772368300000000, 1772368900000000);
+INSERT INTO channels (line, next_sequence, head_sequence, claimable_at, parked_code, parked_at, retry_at, default_repository)
+  VALUES ('C1', 4, 2, 1772368300000000, NULL, NULL, NULL, NULL),
+         ('C2', 2, 1, 1772368900000000, 'is_archived', 1772368300000000, 1772368900000000, NULL),
+         ('C9', 1, 1, NULL, NULL, NULL, NULL, 'acme/site');
 INSERT INTO deliveries (delivery_id, channel_id, line, sequence, subject_kind, repository, subject_id, created_at, due_at, state, attempts, attempted_at, looks, message_ts, error, settled_at, failures, kind, folded, told_by, card_id)
   VALUES ('d1', 'C1', 'C1', 1, 'event', 'acme/site', 1, 1772368241000000, 1772368241000000, 'delivered', 1, 1772368242000000, 0, '1772368242.000100', NULL, 1772368243000000, 0, 'enter', 0, NULL, NULL),
          ('d2', 'C1', 'C1', 2, 'act', 'acme/site', 1, 1772368242000000, 1772368300000000, 'in_doubt', 2, 1772368250000000, 1, NULL, 'timeout', NULL, 1, NULL, 0, NULL, NULL),
@@ -28,8 +26,6 @@ INSERT INTO cards (kind, repository, key, channel_id, generation, message_ts, wa
   VALUES ('pause', 'acme/site', '1', 'C1', 1, '1772368246.000100', 2, 1, 1772368300000000, 0, FALSE, FALSE, 1772368245123456, 1772368300000000);
 INSERT INTO boards (channel_id, repository, made_by, made_at, ended_at, ended_by)
   VALUES ('C1', 'acme/site', 'alice', 1772368845123456, NULL, NULL);
-INSERT INTO board_sights (repository, picture, read_at, outage, out_since)
-  VALUES ('acme/site', '{"pause":null,"batches":[],"batch_count":0,"in_batches":0,"due_at":null,"next_up":[],"behind":[],"waiting":0}', 1772368845123456, NULL, NULL);
 
 INSERT INTO pauses (repository, paused_at, is_exact, stored_reason, reason, by_id, by_name, event_id, previous_reason, queued_at_start, queued_now, joined, ended_at, ended_by_id, ended_by_name, ending, end_told, group_act_id)
   VALUES ('acme/site', 1772368245123456, TRUE, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', 'U1', 'Ada', NULL, NULL, 3, 5, '[44,45]', NULL, NULL, NULL, NULL, FALSE, 1),
@@ -47,22 +43,18 @@ INSERT INTO subscriptions (channel_id, repository, source, topics, branch, excep
   VALUES ('C1', 'acme/site', 'command', '["failure","merge"]', 'release/*', '["renovate[bot]"]', 'U1', 1772368200000000, 'thread', NULL),
          ('C2', 'acme/site', 'configuration', '["enter"]', NULL, '[]', NULL, NULL, 'thread', NULL),
          ('C9', 'acme/site', 'command', '["merge"]', '["main","release/*"]', '[]', 'U1', 1772368950000000, 'digest', '09:00 Europe/Paris');
-INSERT INTO channel_defaults (channel_id, repository) VALUES ('C9', 'acme/site');
 INSERT INTO audit (act_id, at, user_id, user_name, team_id, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, heard_before, heard_after, group_act_id, "group", lifts_at)
   VALUES (0, 1772368230000000, 'U1', 'Ada', 'T1', 'pause', 'command', 'acme/site', 'done', 'C1', 'deploying 4.2', 'deploying 4.2 (Ada)', 1772368231000000, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'release', 1772372550000000),
          (0, 1772368930000000, 'U2', 'Bob', 'T1', 'subscribe', 'command', 'acme/site', 'done', 'C1', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '', 'enter merge', 0, NULL, NULL);
-INSERT INTO accounts (user_id, login, linked_at) VALUES ('U1', 'ada', 1772368845123456);
-INSERT INTO notice_choices (user_id, notice, is_on, chosen_at)
-  VALUES ('U1', 'mentions', FALSE, 1772368950000000),
-         ('U1', 'failures', TRUE, 1772368950000000);
-INSERT INTO seen_requests (request_key, until)
-  VALUES ('8c4b1f', 1772368845123456),
-         ('e3b0c4', 1772458245123456);
+INSERT INTO people (user_id, login, linked_at, switched_on, switched_off)
+  VALUES ('U1', 'ada', 1772368845123456, '["failures"]', '["mentions"]');
 
 INSERT INTO alerts (repository, kind, value, threshold, began_at, pull_request, batch, ended_at)
   VALUES ('acme/site', 'head', 5460, 5400, 1772368845123456, 41, NULL, NULL);
-INSERT INTO failure_streaks (repository, failures, pull_request) VALUES ('acme/site', 3, 41);
-INSERT INTO leases (name, holder, token, expires_at) VALUES ('poll:acme/site', 'worker-1', 4, 1772368245123456);
-INSERT INTO workers (holder, alive_until) VALUES ('host:7:0a1b2c3d', 1772368950000000);
-INSERT INTO clock_jumps (at, seconds) VALUES (1772368945123456, -3600);
-INSERT INTO slack_limits (method, closed_until, met_at) VALUES ('chat.postMessage C1', 4102444800000000, 1772368950000000);
+INSERT INTO leases (name, holder, token, expires_at) VALUES ('poll:acme/site', 'worker-1', 4, 1772368245123456),
+         ('worker:host:7:0a1b2c3d', 'host:7:0a1b2c3d', 1, 1772368950000000);
+INSERT INTO expiring_keys (kind, key, until, value)
+  VALUES ('request', '8c4b1f', 1772368845123456, NULL),
+         ('request', 'e3b0c4', 1772458245123456, NULL),
+         ('limit', 'chat.postMessage C1', 4102444800000000, 1772368950000000),
+         ('jump', '2026-03-01T12:42:25.123456+00:00', 1774960945123456, -3600);

@@ -4,14 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.commands import (
+from bot.domain.commands import Command, parse_command
+from bot.domain.commands.asking import (
     BranchesCommand,
-    Command,
     LogCommand,
     RulesCommand,
     StatsCommand,
     WhyCommand,
-    parse_command,
 )
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
 from bot.domain.log_pages import LONGEST_LOOKBACK

@@ -4,22 +4,19 @@ from datetime import time, timedelta
 
 import pytest
 
-from bot.domain.commands import (
-    VERBS,
+from bot.domain.commands import VERBS, Command, parse_command
+from bot.domain.commands.asking import StatusCommand
+from bot.domain.commands.pausing import PauseCommand, UnpauseCommand
+from bot.domain.commands.people import MeCommand
+from bot.domain.commands.subscribing import (
     BoardCommand,
-    Command,
     DefaultCommand,
-    HelpCommand,
-    MeCommand,
-    PauseCommand,
     SampleCommand,
-    StatusCommand,
     SubscribeCommand,
     SubscriptionsCommand,
-    UnpauseCommand,
     UnsubscribeCommand,
-    parse_command,
 )
+from bot.domain.commands.verbs import HelpCommand
 from bot.domain.durations import For, Until
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
 from bot.domain.notices import DIRECT, Notice

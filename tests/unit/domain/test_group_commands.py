@@ -4,17 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.commands import (
-    AuditCommand,
-    Command,
-    GroupStatusCommand,
-    PauseCommand,
-    PauseGroupCommand,
+from bot.domain.commands import Command, parse_command
+from bot.domain.commands.asking import GroupStatusCommand
+from bot.domain.commands.auditing import AuditCommand
+from bot.domain.commands.pausing import PauseCommand, PauseGroupCommand, UnpauseGroupCommand
+from bot.domain.commands.subscribing import (
     SubscribeCommand,
     SubscribeGroupCommand,
-    UnpauseGroupCommand,
     UnsubscribeGroupCommand,
-    parse_command,
 )
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
 from bot.domain.groups import ALL, Group, Groups, read_groups

@@ -44,6 +44,12 @@ def test_a_wait_too_short_to_be_told_is_no_permission() -> None:
     assert pace.wait("C1", nearly + timedelta(microseconds=1)) > timedelta()
 
 
+def test_asking_how_long_it_takes_costs_nothing() -> None:
+    pace = Pace()
+
+    assert [pace.until("C1", NOON) for _ in range(BURST + 1)] == [timedelta()] * (BURST + 1)
+
+
 def test_channels_do_not_wait_for_each_other() -> None:
     pace = Pace()
     for _ in range(BURST + 1):

@@ -187,6 +187,14 @@ def test_what_looked_replaced_was_lifted_when_an_event_says_so() -> None:
     assert lifted_by_event([thought], at(10)) is None
 
 
+def test_an_event_that_is_logged_late_does_not_end_the_pause_in_force() -> None:
+    thought = make_pause(0, pause_id=1, ended=9, ending=PauseEnding.REPLACED)
+    following = make_pause(9, pause_id=2)
+    assert lifted_by_event([following, thought], at(10), in_force_since=at(9)) is thought
+    assert lifted_by_event([following], at(10), in_force_since=at(9)) is None
+    assert lifted_by_event([following, thought], at(10), in_force_since=at(30)) is following
+
+
 @pytest.mark.parametrize(("ended", "lasted"), [(-1, 0), (3, 3)])
 def test_a_pause_never_lasts_less_than_nothing(ended: float, lasted: float) -> None:
     length = make_pause(0, ended=ended).lasted

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from bot.domain.event_log import Window
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
+from bot.merge_queue.http import Http
 from bot.merge_queue.retries import Patience
 from tests.support.clock import FakeClock
 from tests.support.samples import sample_bytes
@@ -36,13 +37,15 @@ async def client_of(
     *,
     patience: Patience = BRIEF,
     clock: FakeClock | None = None,
+    deprecated_pause: bool = False,
     **more: Any,
 ) -> AsyncIterator[MergeQueueClient]:
-    async with MergeQueueClient(
+    http = Http(
         base_url=service if isinstance(service, str) else service.base_url,
         token=SecretStr(TOKEN),
         clock=clock or FakeClock(),
         patience=patience,
         **more,
-    ) as client:
+    )
+    async with MergeQueueClient(http, deprecated_pause=deprecated_pause) as client:
         yield client

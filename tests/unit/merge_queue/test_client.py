@@ -21,8 +21,7 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
 )
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.connection import FOR_PEOPLE, GATE
-from bot.merge_queue.decoding import LARGEST_BODY
+from bot.merge_queue.http import KEPT_FOR_PEOPLE, LARGEST_BODY, REQUESTS_AT_ONCE
 from bot.merge_queue.retries import Patience
 from tests.support.clock import FakeClock
 from tests.unit.merge_queue.client_under_test import (
@@ -218,6 +217,40 @@ async def test_huge_answer_is_given_up() -> None:
         assert (await client.status(SITE)).batches
 
 
+async def test_a_packed_gigabyte_is_given_up_early() -> None:
+    packing = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
+    packed = b"".join(packing.compress(bytes(1 << 20)) for _ in range(1024)) + packing.flush()
+    bomb = answer(packed, headers=(("Content-Encoding", "gzip"),))
+    async with ScriptedService([bomb]) as service, client_of(service) as client:
+        tracemalloc.start()
+        try:
+            with pytest.raises(MergeQueueProtocolError, match="32 MiB"):
+                await client.status(SITE)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert most < 8 * LARGEST_BODY
+
+
+@pytest.mark.parametrize("head", ["200 OK", "307 Moved\r\nLocation: /v1/elsewhere"])
+async def test_an_endless_body_is_not_read_to_its_end(head: str) -> None:
+    async def pour(_arrival: Arrival, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 {head}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        while not writer.is_closing():
+            writer.write(b"100000\r\n" + b" " * 0x100000 + b"\r\n")
+            await writer.drain()
+
+    is_moved = "307" in head
+    script: list[Behaviour] = [pour, answer(STATUS)] if is_moved else [pour]
+    async with ScriptedService(script) as service, client_of(service) as client:
+        if is_moved:
+            assert (await client.status(SITE)).batches
+        else:
+            with pytest.raises(MergeQueueProtocolError, match="32 MiB"):
+                await client.status(SITE)
+
+
 async def test_a_body_packed_several_times_is_not_unpacked() -> None:
     packing = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
     packed = b"".join(packing.compress(bytes(1 << 20)) for _ in range(256)) + packing.flush()
@@ -297,9 +330,32 @@ async def test_at_most_eight_requests_are_in_flight_on_as_many_connections() -> 
     assert service.connections == 8
 
 
+async def test_requests_that_are_cancelled_leave_their_places_to_others() -> None:
+    held, again = Held(), Held()
+    patience = Patience(read=30, total=30)
+    async with (
+        ScriptedService([*[held] * 8, *[again] * 8]) as service,
+        client_of(service, patience=patience) as client,
+    ):
+        calls = [asyncio.create_task(client.status(SITE)) for _ in range(30)]
+        async with asyncio.timeout(10):
+            for _ in range(8):
+                await held.arrived.acquire()
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+            others = [asyncio.create_task(client.status(SITE)) for _ in range(8)]
+            for _ in range(8):
+                await again.arrived.acquire()
+            again.go_on.set()
+            await asyncio.gather(*others)
+
+    assert service.connections == 16
+
+
 async def test_what_people_ask_is_sent_at_once_whatever_the_schedule_has_in_flight() -> None:
     held = Held()
-    most = GATE - FOR_PEOPLE
+    most = REQUESTS_AT_ONCE - KEPT_FOR_PEOPLE
     async with (
         ScriptedService([*[held] * most, answer(STATUS), *[held] * most]) as service,
         client_of(service, patience=Patience(read=30, total=30)) as client,
@@ -312,7 +368,7 @@ async def test_what_people_ask_is_sent_at_once_whatever_the_schedule_has_in_flig
             assert not any(one.done() for one in scheduled)
             held.go_on.set()
             await asyncio.gather(*scheduled)
-    assert service.most_at_once == GATE
+    assert service.most_at_once == REQUESTS_AT_ONCE
 
 
 async def test_more_are_in_flight_when_that_is_wished() -> None:
@@ -323,11 +379,11 @@ async def test_more_are_in_flight_when_that_is_wished() -> None:
     ):
         calls = [asyncio.create_task(client.scheduled.status(SITE)) for _ in range(50)]
         async with asyncio.timeout(10):
-            for _ in range(40 - FOR_PEOPLE):
+            for _ in range(40 - KEPT_FOR_PEOPLE):
                 await held.arrived.acquire()
             held.go_on.set()
             await asyncio.gather(*calls)
-    assert service.most_at_once == service.connections == 40 - FOR_PEOPLE
+    assert service.most_at_once == service.connections == 40 - KEPT_FOR_PEOPLE
 
 
 class CountingTransport(httpx.AsyncBaseTransport):
@@ -372,6 +428,16 @@ async def test_connection_is_kept_for_the_next_poll() -> None:
             assert await client.branches(SITE, WINDOW) == ()
 
     assert service.connections == 1
+
+
+async def test_cookies_are_not_kept() -> None:
+    cookie = (("Set-Cookie", "session=1; Path=/"),)
+    script = [answer(STATUS, headers=cookie), answer(STATUS)]
+    async with ScriptedService(script) as service, client_of(service) as client:
+        await client.status(SITE)
+        await client.status(SITE)
+
+    assert all("cookie" not in arrival.headers for arrival in service.arrivals)
 
 
 async def test_limits_are_checked_before_anything_is_sent() -> None:

@@ -253,7 +253,7 @@ class TestDeprecatedEndpoints:
         script = [answer(self.QUEUE_PAUSE), answer(self.QUEUE_PAUSE), answer("", status=204)]
         async with (
             ScriptedService(script) as service,
-            client_of(service, deprecated_pause_endpoints=True) as client,
+            client_of(service, deprecated_pause=True) as client,
         ):
             paused = await client.pause(SITE, "deploying")
             assert paused == await client.current_pause(SITE)
@@ -268,7 +268,7 @@ class TestDeprecatedEndpoints:
     async def test_no_pause_may_be_an_empty_array(self) -> None:
         async with (
             ScriptedService([answer('{"queue_pause": []}')]) as service,
-            client_of(service, deprecated_pause_endpoints=True) as client,
+            client_of(service, deprecated_pause=True) as client,
         ):
             assert await client.current_pause(SITE) is None
 
@@ -276,7 +276,7 @@ class TestDeprecatedEndpoints:
         script = [answer("", status=405), answer("", status=204)]
         async with (
             ScriptedService(script) as service,
-            client_of(service, deprecated_pause_endpoints=True) as client,
+            client_of(service, deprecated_pause=True) as client,
         ):
             assert await client.unpause(SITE) is True
 
@@ -288,31 +288,16 @@ class TestDeprecatedEndpoints:
         script = [answer("", status=status), answer("", status=204)]
         async with (
             ScriptedService(script) as service,
-            client_of(service, deprecated_pause_endpoints=True) as client,
+            client_of(service, deprecated_pause=True) as client,
         ):
             assert await client.unpause(SITE) is True
 
         assert [arrival.method for arrival in service.arrivals] == ["DELETE", "POST"]
 
-    async def test_each_can_be_called_by_itself(self) -> None:
-        script = [
-            answer(self.QUEUE_PAUSE),
-            answer(self.QUEUE_PAUSE),
-            answer("", status=204),
-            answer("", status=204),
-            answer(sample_bytes("queues")),
-        ]
-        async with ScriptedService(script) as service, client_of(service) as client:
-            assert (await client.set_queue_pause(SITE, "deploying"))[0].reason == "deploying"
-            assert len(await client.queue_pauses(SITE)) == 1
-            await client.delete_queue_pause(SITE)
-            await client.post_queue_pause_delete(SITE)
+    async def test_the_queues_are_listed(self) -> None:
+        listing = [answer(sample_bytes("queues"))]
+        async with ScriptedService(listing) as service, client_of(service) as client:
             assert (await client.queues(SITE))[0].branch.name == "main"
 
-        assert [arrival.method for arrival in service.arrivals] == [
-            "PUT",
-            "GET",
-            "DELETE",
-            "POST",
-            "GET",
-        ]
+        (arrival,) = service.arrivals
+        assert (arrival.method, arrival.target) == ("GET", "/v1/repos/acme/site/queues")

@@ -1,16 +1,19 @@
-"""The requests of the API document, and its limits."""
+"""What is sent for each endpoint of the API document, and the document's limits."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+import httpx
 import pytest
 
-from bot.domain.errors import InvalidRequest
+from bot.domain.errors import InvalidRequest, MergeQueueError
 from bot.domain.event_log import Window
 from bot.domain.repository import RepositoryName
-from bot.merge_queue import requests
-from bot.merge_queue.requests import EventFilter, Request
+from bot.merge_queue.client import MergeQueueClient
+from tests.unit.merge_queue.client_under_test import TOKEN, client_of
 
 SITE = RepositoryName.parse("acme/site.web-2_x")
 WINDOW = Window(
@@ -19,120 +22,169 @@ WINDOW = Window(
 )
 START = "2026-07-20T10%3A00%3A00.000000Z"
 END = "2026-07-20T12%3A00%3A00.000005Z"
-BASE = "/repos/acme/site.web-2_x"
+BASE = "/v1/repos/acme/site.web-2_x"
+
+Act = Callable[[MergeQueueClient], Awaitable[Any]]
+
+
+async def sent_by(act: Act, *, deprecated: bool = False, status: int = 200) -> list[httpx.Request]:
+    """What reaches the network when a service answers everything with this status and nothing."""
+    requests: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(status)
+
+    async with client_of(
+        "https://queue.example/v1",
+        transport=httpx.MockTransport(answer),
+        deprecated_pause=deprecated,
+    ) as client:
+        with suppress(MergeQueueError):
+            await act(client)
+    return requests
 
 
 @pytest.mark.parametrize(
-    ("request_", "method", "target", "body"),
+    ("act", "method", "target", "body"),
     [
-        (requests.status_request(SITE), "GET", f"{BASE}/merge-queue/status", None),
+        (lambda client: client.status(SITE), "GET", f"{BASE}/merge-queue/status", b""),
         (
-            requests.status_request(SITE, "release/1 & 2"),
+            lambda client: client.status(SITE, "release/1 & 2"),
             "GET",
             f"{BASE}/merge-queue/status?branch=release%2F1+%26+2",
-            None,
+            b"",
         ),
         (
-            requests.set_pause_request(SITE, "déploy"),
+            lambda client: client.pause(SITE, "déploy"),
             "PUT",
             f"{BASE}/merge-queue/pause",
-            '{"reason": "déploy"}'.encode(),
+            '{"reason":"déploy"}'.encode(),
         ),
-        (requests.delete_pause_request(SITE), "DELETE", f"{BASE}/merge-queue/pause", None),
-        (requests.get_pause_request(SITE), "GET", f"{BASE}/merge-queue/pause", None),
-        (requests.rules_request(SITE), "GET", f"{BASE}/queues/configuration", None),
+        (lambda client: client.unpause(SITE), "DELETE", f"{BASE}/merge-queue/pause", b""),
+        (lambda client: client.current_pause(SITE), "GET", f"{BASE}/merge-queue/pause", b""),
+        (lambda client: client.rules(SITE), "GET", f"{BASE}/queues/configuration", b""),
         (
-            requests.branches_request(SITE, WINDOW),
+            lambda client: client.branches(SITE, WINDOW),
             "GET",
             f"{BASE}/queues/branches?start_at={START}&end_at={END}",
-            None,
+            b"",
         ),
-        (requests.application_request(), "GET", "/application", None),
-        (
-            requests.set_queue_pause_request(SITE, "x"),
-            "PUT",
-            f"{BASE}/queue/pause",
-            b'{"reason": "x"}',
-        ),
-        (requests.delete_queue_pause_request(SITE), "DELETE", f"{BASE}/queue/pause", None),
-        (requests.get_queue_pause_request(SITE), "GET", f"{BASE}/queue/pause", None),
-        (
-            requests.post_queue_pause_delete_request(SITE),
-            "POST",
-            f"{BASE}/queue/pause/delete",
-            None,
-        ),
-        (requests.queues_request(SITE), "GET", f"{BASE}/queues", None),
+        (lambda client: client.application(), "GET", "/v1/application", b""),
+        (lambda client: client.queues(SITE), "GET", f"{BASE}/queues", b""),
     ],
-    ids=lambda value: f"{value.method} {value.target}" if isinstance(value, Request) else "",
 )
-def test_endpoint_has_its_method_path_and_body(
-    request_: Request, method: str, target: str, body: bytes | None
+async def test_endpoint_has_its_method_path_and_body(
+    act: Act, method: str, target: str, body: bytes
 ) -> None:
-    assert (request_.method, request_.target, request_.body) == (method, target, body)
-    assert request_.is_read is (method == "GET")
+    request = (await sent_by(act))[0]
+
+    assert (request.method, request.url.raw_path.decode()) == (method, target)
+    assert (request.url.scheme, request.url.host) == ("https", "queue.example")
+    assert request.content == body
+    assert request.headers.get("content-type") == ("application/json" if body else None)
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
 
 
-def test_event_log_request_says_both_ends_of_its_window() -> None:
-    request = requests.event_page_request(SITE, WINDOW, EventFilter())
+@pytest.mark.parametrize(
+    ("act", "sent"),
+    [
+        (lambda client: client.pause(SITE, "x"), [("PUT", "/pause")]),
+        (lambda client: client.current_pause(SITE), [("GET", "/pause")]),
+        (lambda client: client.unpause(SITE), [("DELETE", "/pause"), ("POST", "/pause/delete")]),
+    ],
+)
+async def test_deprecated_endpoint_has_its_method_and_path(
+    act: Act, sent: list[tuple[str, str]]
+) -> None:
+    requests = await sent_by(act, deprecated=True, status=405)
 
-    assert request.target == (f"{BASE}/logs?received_from={START}&received_to={END}&per_page=100")
+    assert [(one.method, one.url.path) for one in requests] == [
+        (method, f"{BASE}/queue{path}") for method, path in sent
+    ]
+    if requests[0].method == "PUT":
+        assert json.loads(requests[0].content) == {"reason": "x"}
 
 
-def test_event_log_request_repeats_its_filters_with_the_cursor() -> None:
-    wanted = EventFilter(types=("b", "a"), pull_request=41, base_ref="main")
+async def test_event_log_request_says_both_ends_of_its_window() -> None:
+    (request, *_) = await sent_by(lambda client: client.event_page(SITE, WINDOW))
 
-    request = requests.event_page_request(SITE, WINDOW, wanted, cursor="a+b/=", per_page=1)
+    assert request.url.raw_path.decode() == (
+        f"{BASE}/logs?received_from={START}&received_to={END}&per_page=100"
+    )
 
-    assert request.target.endswith(
+
+async def test_event_log_request_repeats_its_filters_with_the_cursor() -> None:
+    (request, *_) = await sent_by(
+        lambda client: client.event_page(
+            SITE,
+            WINDOW,
+            types=("b", "a"),
+            pull_request=41,
+            base_ref="main",
+            cursor="a+b/=",
+            per_page=1,
+        )
+    )
+
+    assert request.url.raw_path.decode().endswith(
         "&per_page=1&pull_request=41&base_ref=main&cursor=a%2Bb%2F%3D&event_type=a&event_type=b"
     )
 
 
-def page(**changes: Any) -> Request:
-    filters = {"types", "pull_request", "base_ref"} & changes.keys()
-    wanted = EventFilter(**{name: changes.pop(name) for name in filters})
-    return requests.event_page_request(SITE, WINDOW, wanted, **changes)
+def page(**wanted: Any) -> Act:
+    return lambda client: client.event_page(SITE, WINDOW, **wanted)
 
 
 @pytest.mark.parametrize(
-    ("case", "build", "field"),
+    ("case", "act", "field"),
     [
-        ("long", lambda: requests.set_pause_request(SITE, "x" * 256), "reason"),
-        ("long, deprecated", lambda: requests.set_queue_pause_request(SITE, "x" * 256), "reason"),
-        ("no text", lambda: requests.set_pause_request(SITE, "\ud800"), "reason"),
-        ("no text", lambda: requests.status_request(SITE, "\ud800"), "query"),
-        ("cursor that is no text", lambda: page(cursor="\ud800"), "query"),
-        ("type that is no text", lambda: page(types=["\ud800"]), "query"),
-        ("path", lambda: requests.status_request(RepositoryName("../x")), "owner"),
-        ("long", lambda: requests.status_request(RepositoryName("a" * 41 + "/x")), "owner"),
-        ("dots", lambda: requests.rules_request(RepositoryName("acme/..")), "repository"),
-        ("space", lambda: requests.rules_request(RepositoryName("acme/a b")), "repository"),
-        ("none", lambda: requests.rules_request(RepositoryName("acme/")), "repository"),
-        ("below", lambda: page(per_page=0), "per_page"),
-        ("above", lambda: page(per_page=101), "per_page"),
-        ("below", lambda: page(pull_request=0), "pull_request"),
-        ("above", lambda: page(pull_request=2147483647), "pull_request"),
-        ("none", lambda: page(base_ref=""), "base_ref"),
-        ("long", lambda: page(base_ref="x" * 256), "base_ref"),
-        ("none", lambda: page(cursor=""), "cursor"),
+        ("long", lambda client: client.pause(SITE, "x" * 256), "reason"),
+        ("no text", lambda client: client.pause(SITE, "\ud800"), "reason"),
+        ("no text", lambda client: client.status(SITE, "\ud800"), "branch"),
+        ("cursor that is no text", page(cursor="\ud800"), "cursor"),
+        ("type that is no text", page(types=["\ud800"]), "event_type"),
+        ("path", lambda client: client.status(RepositoryName("../x")), "owner"),
+        ("long", lambda client: client.status(RepositoryName("a" * 41 + "/x")), "owner"),
+        ("dots", lambda client: client.rules(RepositoryName("acme/..")), "repository"),
+        ("space", lambda client: client.rules(RepositoryName("acme/a b")), "repository"),
+        ("none", lambda client: client.rules(RepositoryName("acme/")), "repository"),
+        ("below", page(per_page=0), "per_page"),
+        ("above", page(per_page=101), "per_page"),
+        ("below", page(pull_request=0), "pull_request"),
+        ("above", page(pull_request=2147483647), "pull_request"),
+        ("none", page(base_ref=""), "base_ref"),
+        ("long", page(base_ref="x" * 256), "base_ref"),
+        ("none", page(cursor=""), "cursor"),
     ],
 )
-def test_limit_is_checked_before_sending_and_names_its_field(
-    case: str, build: Callable[[], Request], field: str
+@pytest.mark.parametrize("deprecated", [False, True])
+async def test_limit_is_checked_before_sending_and_names_its_field(
+    case: str,
+    act: Act,
+    field: str,
+    deprecated: bool,  # noqa: FBT001 - a case of the test
 ) -> None:
-    with pytest.raises(InvalidRequest) as caught:
-        build()
+    async def refused(client: MergeQueueClient) -> None:
+        with pytest.raises(InvalidRequest) as caught:
+            await act(client)
+        assert caught.value.field == field, case
+        assert caught.value.status is None
 
-    assert caught.value.field == field, case
-    assert caught.value.status is None
+    assert await sent_by(refused, deprecated=deprecated) == []
 
 
-def test_values_at_the_limits_are_sent() -> None:
-    requests.set_pause_request(SITE, "x" * 255)
-    requests.status_request(RepositoryName("a" * 40 + "/x"))
-    page(per_page=1)
-    page(per_page=100)
-    page(pull_request=1)
-    page(pull_request=2147483646)
-    page(base_ref="x" * 255)
+@pytest.mark.parametrize(
+    "act",
+    [
+        pytest.param(lambda client: client.pause(SITE, "x" * 255), id="reason"),
+        pytest.param(lambda client: client.status(RepositoryName("a" * 40 + "/x")), id="owner"),
+        pytest.param(page(per_page=1), id="per_page 1"),
+        pytest.param(page(per_page=100), id="per_page 100"),
+        pytest.param(page(pull_request=1), id="pull_request 1"),
+        pytest.param(page(pull_request=2147483646), id="pull_request 2147483646"),
+        pytest.param(page(base_ref="x" * 255), id="base_ref"),
+    ],
+)
+async def test_values_at_the_limits_are_sent(act: Act) -> None:
+    assert await sent_by(act)

@@ -3,20 +3,15 @@
 import pytest
 
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.repository import RepositoryName
-from bot.merge_queue.requests import delete_pause_request, status_request
-from bot.merge_queue.retries import Patience, wait_before_retry
+from bot.merge_queue.retries import Patience
 
-SITE = RepositoryName.parse("acme/site")
-READ = status_request(SITE)
-WRITE = delete_pause_request(SITE)
 LOST = MergeQueueUnavailable("lost")
 NOT_SENT = MergeQueueUnavailable("no connection", arrived=False)
 CALM = Patience(jitter=lambda: 0.0)
 
 
 def wait(error: MergeQueueUnavailable, attempt: int = 1, remaining: float = 8.0) -> float | None:
-    return wait_before_retry(READ, error, attempt=attempt, remaining=remaining, patience=CALM)
+    return CALM.wait_before_retry(error, is_read=True, attempt=attempt, remaining=remaining)
 
 
 def test_waits_grow_until_the_attempts_are_used_up() -> None:
@@ -25,7 +20,7 @@ def test_waits_grow_until_the_attempts_are_used_up() -> None:
 
 def test_write_is_sent_again_only_when_it_did_not_arrive() -> None:
     def after(error: MergeQueueUnavailable) -> float | None:
-        return wait_before_retry(WRITE, error, attempt=1, remaining=8, patience=CALM)
+        return CALM.wait_before_retry(error, is_read=False, attempt=1, remaining=8)
 
     assert after(LOST) is None
     assert after(MergeQueueUnavailable("busy", status=503, retry_after=1)) is None
@@ -50,7 +45,7 @@ def test_jitter_spreads_the_waits() -> None:
     hasty, slow = Patience(jitter=lambda: 0.0), Patience(jitter=lambda: 1.0)
 
     def first(patience: Patience) -> float | None:
-        return wait_before_retry(READ, LOST, attempt=1, remaining=8, patience=patience)
+        return patience.wait_before_retry(LOST, is_read=True, attempt=1, remaining=8)
 
     assert (first(hasty), first(slow)) == (0.5, 1.0)
     assert 0 <= Patience().jitter() <= 1

@@ -2,8 +2,7 @@
 
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.statistics import Statistics
-from bot.merge_queue.unreadable import REMEMBERED, UnreadableEvents
+from bot.merge_queue.statistics import REMEMBERED, Statistics
 
 SITE = RepositoryName.parse("acme/site")
 OTHER = RepositoryName.parse("acme/other")
@@ -19,22 +18,20 @@ def nonsense(event_id: int | None = None, raw: str = "x") -> UnreadableEvent:
 
 def test_each_is_counted_once_in_its_repository() -> None:
     statistics = Statistics()
-    events = UnreadableEvents(statistics)
 
-    events.note(SITE, page(nonsense(1), nonsense(raw="a"), nonsense(raw="b")))
-    events.note(SITE, page(nonsense(1), nonsense(raw="b")))
-    events.note(OTHER, page(nonsense(1)))
+    statistics.note_unreadable(SITE, page(nonsense(1), nonsense(raw="a"), nonsense(raw="b")))
+    statistics.note_unreadable(SITE, page(nonsense(1), nonsense(raw="b")))
+    statistics.note_unreadable(OTHER, page(nonsense(1)))
 
     assert statistics.unreadable_events == 4
 
 
 def test_oldest_are_forgotten() -> None:
     statistics = Statistics()
-    events = UnreadableEvents(statistics)
 
-    events.note(SITE, page(*(nonsense(number) for number in range(REMEMBERED + 1))))
-    events.note(SITE, page(nonsense(REMEMBERED)))
+    statistics.note_unreadable(SITE, page(*(nonsense(number) for number in range(REMEMBERED + 1))))
+    statistics.note_unreadable(SITE, page(nonsense(REMEMBERED)))
     assert statistics.unreadable_events == REMEMBERED + 1
 
-    events.note(SITE, page(nonsense(0)))
+    statistics.note_unreadable(SITE, page(nonsense(0)))
     assert statistics.unreadable_events == REMEMBERED + 2

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.storage.engines import CONNECTIONS
+from bot.store.engines import CONNECTIONS
 from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed, looks_at_once, pages_at_once
 from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE
 from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE

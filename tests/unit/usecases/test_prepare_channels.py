@@ -10,13 +10,14 @@ from bot.usecases.prepare_channels import MENDS, PrepareChannels
 from tests.support.directories import FakeChannels
 from tests.support.make import SITE, make_subscription
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 
 async def prepare(channels: FakeChannels, *channel_ids: str) -> None:
     store = InMemoryStore()
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for channel_id in channel_ids:
-            await transaction.subscriptions.save(make_subscription(channel_id=channel_id))
+            transaction.subscriptions.save(make_subscription(channel_id=channel_id))
     await PrepareChannels(store, channels, (SITE,)).run()
 
 
@@ -41,9 +42,9 @@ async def test_each_closed_channel_is_told_with_its_mend(caplog: pytest.LogCaptu
 
 async def test_at_the_end_of_the_process_the_look_under_way_is_the_last() -> None:
     store, looked_at = InMemoryStore(), list[str]()
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         for channel_id in ("C1", "C2", "C3"):
-            await transaction.subscriptions.save(make_subscription(channel_id=channel_id))
+            transaction.subscriptions.save(make_subscription(channel_id=channel_id))
 
     class Ending(FakeChannels):
         @override

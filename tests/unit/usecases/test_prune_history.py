@@ -8,6 +8,7 @@ from tests.support.clock import FakeClock
 from tests.support.make import make_act, make_event_record, make_pull_request_record
 from tests.support.store import InMemoryStore
 from tests.support.stored import SITE, add, make_new
+from tests.support.transactions import begin
 
 DAY = timedelta(days=1)
 
@@ -18,17 +19,17 @@ async def test_only_what_is_settled_and_old_goes_however_much_there_is() -> None
     many = [make_event_record(event_id=n, received_at=now - 40 * DAY) for n in range(1, 2501)]
     fresh = make_event_record(event_id=9001, received_at=now - 10 * DAY)
     unrouted = make_event_record(event_id=9002, received_at=now - 40 * DAY)
-    async with store.begin() as transaction:
-        await transaction.events.add_new([*many, fresh, unrouted])
+    with begin(store) as transaction:
+        transaction.events.add_new([*many, fresh, unrouted])
         ids = [record.event_id for record in [*many, fresh]]
-        await transaction.events.mark_routed(fresh.repository, ids)
-        await transaction.pull_requests.save(
+        transaction.events.mark_routed(fresh.repository, ids)
+        transaction.pull_requests.save(
             [
                 make_pull_request_record(1, seen_at=now - 40 * DAY),
                 make_pull_request_record(2, seen_at=now),
             ]
         )
-        await transaction.audit.add(make_act(at=now - 400 * DAY))
+        transaction.audit.add(make_act(at=now - 400 * DAY))
     await add(store, make_new(1, due_at=now - 40 * DAY))
 
     await PruneHistory(store, clock, 30 * DAY).run()
@@ -57,13 +58,13 @@ async def test_bisections_go_however_many_there_are_and_nothing_else_is_old() ->
     clock, store = FakeClock(), InMemoryStore()
     old = clock.now() - 40 * DAY
     many = [Bisection(SITE, str(n), None, frozenset({n}), old, n, old) for n in range(1, 2501)]
-    async with store.begin() as transaction:
-        await transaction.bisections.save(many)
+    with begin(store) as transaction:
+        transaction.bisections.save(many)
 
     await PruneHistory(store, clock, 30 * DAY).run()
 
-    async with store.begin() as transaction:
-        assert await transaction.bisections.since(SITE, old) == []
+    with begin(store) as transaction:
+        assert transaction.bisections.since(SITE, old) == []
 
 
 async def test_nothing_old_is_one_short_transaction() -> None:

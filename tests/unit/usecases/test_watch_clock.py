@@ -8,6 +8,7 @@ import pytest
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
@@ -24,7 +25,7 @@ async def test_a_jump_is_logged_once_and_remembered(
 ) -> None:
     clock, store = FakeClock(), InMemoryStore()
     watch = WatchClock(store, clock, lambda: None)
-    begin = clock.now() - timedelta(days=1)
+    yesterday = clock.now() - timedelta(days=1)
     await watch.run()
     clock.advance(3600)
     await watch.run()
@@ -35,8 +36,8 @@ async def test_a_jump_is_logged_once_and_remembered(
     await watch.run()
 
     assert said(caplog) == [("clock_jumped", jump)]
-    async with store.begin() as transaction:
-        (known,) = await transaction.workers.clock_jumps(begin)
+    with begin(store) as transaction:
+        (known,) = transaction.clock_jumps.since(yesterday)
     assert known == (clock.now() - timedelta(seconds=1), timedelta(seconds=jump))
 
 

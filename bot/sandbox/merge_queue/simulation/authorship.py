@@ -1,6 +1,6 @@
 """The people, titles and labels that make simulated pull requests look like real work."""
 
-from bot.sandbox.merge_queue.simulation.state import Person, PullRequest
+from bot.sandbox.merge_queue.simulation.state import Actor, Person, PullRequest
 from bot.sandbox.merge_queue.simulation.turn import Turn
 
 PEOPLE = (
@@ -79,3 +79,11 @@ def _decide_fate(turn: Turn, pull: PullRequest) -> None:
         pull.hangs = True
     elif draw < tempo.broken + tempo.hanging + tempo.conflicting:
         pull.conflict = chance.choice(("CONFLICT_WITH_BASE_BRANCH", "CONFLICT_WITH_PULL_AHEAD"))
+
+
+def actor(by: Actor | str) -> Actor:
+    """Who acts, or the person of that login."""
+    if isinstance(by, Actor):
+        return by
+    known = person(by)
+    return Actor("user", known.id, known.login)

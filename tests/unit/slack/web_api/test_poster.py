@@ -1,7 +1,7 @@
 """A post is marked so that it can be found again, and asked for once."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import aiohttp
@@ -18,7 +18,7 @@ from tests.support.clock import FakeClock
 from tests.support.virtual_time import run_virtually
 from tests.unit.slack.web_api.scripted_client import Answer, ScriptedClient
 
-DELIVERY = "3374da57-6c32-4317"
+DELIVERY = "3374da576c324317"
 MARK = "mq:3374da576c324317"
 SINCE = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 SECTION: Block = {"type": "section", "text": {"type": "mrkdwn", "text": "*Merged* #1"}}
@@ -98,6 +98,24 @@ async def test_a_post_whose_metadata_is_hidden_is_found_by_its_first_block() -> 
     message = posted("1.2", metadata=None, blocks=[{"type": "section", "block_id": MARK}])
     slack, _ = poster({"messages": [message]})
     assert await slack.find("C1", DELIVERY, SINCE) == "1.2"
+
+
+async def test_what_was_posted_until_a_time_is_read_once_for_all_deliveries() -> None:
+    slack, client = poster({"messages": [posted("1.2")]})
+    until = SINCE + timedelta(hours=5)
+    assert await slack.find("C1", DELIVERY, SINCE, None, until) == "1.2"
+    assert await slack.find("C1", "another", SINCE + timedelta(hours=1), None, until) is None
+    ((_, asked),) = client.calls
+    assert float(asked["oldest"]) < SINCE.timestamp()
+    assert float(asked["latest"]) > until.timestamp()
+
+
+async def test_what_is_older_than_what_was_read_is_read_anew() -> None:
+    slack, client = poster({"messages": []}, {"messages": [posted("1.2")]})
+    until = SINCE + timedelta(hours=5)
+    assert await slack.find("C1", DELIVERY, SINCE, None, until) is None
+    assert await slack.find("C1", DELIVERY, SINCE - timedelta(hours=1), None, until) == "1.2"
+    assert len(client.calls) == 2
 
 
 async def test_a_message_of_somebody_else_with_our_mark_is_not_ours() -> None:

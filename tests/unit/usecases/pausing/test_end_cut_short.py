@@ -17,6 +17,7 @@ from bot.usecases.pausing.pause_queue import PauseRequest
 from bot.usecases.pausing.turns import LEASE
 from tests.support.acting_groups import ActingOnGroups
 from tests.support.make import ALICE, BOB, CHANNEL
+from tests.support.transactions import begin
 
 CHANGED, NOT_TRIED = GroupOutcome.CHANGED, GroupOutcome.NOT_TRIED
 TO_ALICE = (ALICE.user_id, SubjectKind.GROUP)
@@ -116,8 +117,8 @@ async def test_all_that_goes_on_ends_at_the_same_moment_as_what_was_done_before(
 
     await bot.look()
 
-    async with bot.store.begin() as transaction:
-        timers = await transaction.timers.running(bot.names)
+    with begin(bot.store) as transaction:
+        timers = transaction.timers.running(bot.names)
     assert [one.lifts_at for one in timers] == [end] * 3
 
 

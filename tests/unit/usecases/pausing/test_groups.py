@@ -31,9 +31,19 @@ from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.pause_queue import PauseRequest
 from tests.support.acting_groups import ActingOnGroups, BusyMergeQueue
 from tests.support.directories import make_person
-from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_act, make_subscription
+from tests.support.make import (
+    ALICE,
+    API,
+    BOB,
+    CHANNEL,
+    SITE,
+    make_act,
+    make_status,
+    make_subscription,
+)
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.reading import Reading
+from tests.support.transactions import begin
 
 CHANGED, FAILED = GroupOutcome.CHANGED, GroupOutcome.FAILED
 
@@ -79,13 +89,11 @@ async def test_what_the_log_told_before_the_answer_was_heard_is_restored_exactly
         repository: RepositoryName, reason: str, *, hear: Hear | None = None
     ) -> Pause:
         paused = await pause(repository, reason, hear=hear)
-        async with bot.store.begin() as transaction:
-            acts = await transaction.audit.since(
-                repository, paused.paused_at - timedelta(minutes=2)
-            )
+        with begin(bot.store) as transaction:
+            acts = transaction.audit.since(repository, paused.paused_at - timedelta(minutes=2))
             (begun,) = (one for one in acts if one.repository == repository)
             told_at = paused.paused_at + timedelta(seconds=2)
-            await transaction.audit.add(
+            transaction.audit.add(
                 replace(begun, act_id=begun.record_id, result=ActResult.DONE, paused_at=told_at)
             )
         return paused
@@ -136,6 +144,25 @@ class LateMergeQueue(FakeMergeQueue):
         if happens is not None:
             await happens()
         return answer
+
+
+async def test_a_404_of_a_pause_in_force_leaves_the_rest_of_a_group_to_be_tried_again() -> None:
+    """As long as the status says that the queue is paused, it is not believed."""
+    bot = ActingOnGroups(count=2)
+    lost, found = bot.names
+    await bot.pause_group()
+    pause = bot.merge_queue.pauses.pop(lost)
+    bot.merge_queue.statuses[lost] = make_status(paused=True)
+
+    first = await bot.unpause_group(BOB)
+
+    assert outcomes(first) == [FAILED, CHANGED]
+    assert [one.repository for one in await bot.held()] == [lost]
+    bot.merge_queue.pauses[lost] = pause
+    assert isinstance(first, GroupAct)
+    again = await bot.unpause_group(BOB, again=first.group_act_id)
+    assert outcomes(again) == [CHANGED]
+    assert found not in bot.merge_queue.pauses
 
 
 async def test_what_is_paused_anew_while_the_group_is_being_unpaused_can_be_restored() -> None:
@@ -202,8 +229,8 @@ async def _paused_elsewhere(bot: ActingOnGroups, name: RepositoryName, by: str) 
     """As the service has it, and as its event log has told of it."""
     pause = bot.merge_queue.pauses[name] = Pause(reason="by hand", paused_at=bot.clock.now())
     seen = Sighting(pause.paused_at, pause.reason, by=Who(by))
-    async with bot.store.begin() as transaction:
-        await see_pause(transaction, name, seen, (), bot.clock.now())
+    with begin(bot.store) as transaction:
+        see_pause(transaction, name, seen, (), bot.clock.now())
 
 
 async def test_what_left_the_group_meanwhile_is_restored_too() -> None:
@@ -420,14 +447,14 @@ async def group_in_the_log(reading: Reading) -> int:
         asked="freeze",
         told_together=frozenset({"C1", "C9"}),
     )
-    async with reading.store.begin() as transaction:
-        group_act_id = await transaction.group_acts.add(act)
+    with begin(reading.store) as transaction:
+        group_act_id = transaction.group_acts.add(act)
         started = replace(
             make_act(result=ActResult.STARTED, at=now, paused_at=None, channel_id="C9"),
             group="release",
             group_act_id=group_act_id,
         )
-        await transaction.audit.add(started)
+        transaction.audit.add(started)
     reading.tell("queue.pause.create", reason="CI runners are down (by alice via Slack)")
     return group_act_id
 
@@ -466,8 +493,8 @@ async def test_what_the_log_tells_of_a_part_is_left_to_the_message_of_the_group(
 
 
 async def running_timers(bot: ActingOnGroups) -> list[Timer]:
-    async with bot.store.begin() as transaction:
-        return list(await transaction.timers.running(bot.names))
+    with begin(bot.store) as transaction:
+        return list(transaction.timers.running(bot.names))
 
 
 async def test_all_parts_of_a_group_end_together_also_those_that_are_tried_again() -> None:

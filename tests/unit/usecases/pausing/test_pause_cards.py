@@ -1,10 +1,12 @@
 """The life of a pause's card, told by whichever source comes first, through whatever happens."""
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from bot.domain.audit import Origin
 from bot.domain.cards import Card, CardKind, CardName
@@ -14,13 +16,15 @@ from bot.domain.errors import (
     PostPostponed,
     PostRefused,
     Refusal,
+    StoreUnavailable,
 )
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who
 from bot.messages import pause_card
 from bot.messages.pause_card import PauseView
-from bot.storage.parts.live_messages import SqlCards
+from bot.store.parts.live_messages import Cards
+from bot.store.parts.pauses import Pauses
 from bot.usecases.pausing.group_marks import tell_together
 from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.watch_resume import Watching
@@ -30,6 +34,7 @@ from tests.support.desk import Desk, World
 from tests.support.group_messages import make_group_act
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 OTHER = "C0OTHER"
 PAUSED = "Queue paused: acme/site, by alice since 2026-07-20 12:00 UTC: CI runners are down"
@@ -184,12 +189,12 @@ async def test_the_card_of_a_group_names_who_replaced_its_pause_though_a_look_ca
         make_group_act(RepositoryResult(SITE, GroupOutcome.CHANGED)),
         told_together=frozenset({CHANNEL}),
     )
-    async with InMemoryStore(desk.world.database).begin() as transaction:
-        act = replace(act, group_act_id=await transaction.group_acts.add(act))
-        await transaction.group_acts.end(act.group_act_id, act.results, paused.paused_at)
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        act = replace(act, group_act_id=transaction.group_acts.add(act))
+        transaction.group_acts.end(act.group_act_id, act.results, paused.paused_at)
         seen = Sighting(paused.paused_at, "freeze", group_act_id=act.group_act_id)
-        await see_pause(transaction, SITE, seen, (), paused.paused_at)
-        await tell_together(transaction, act, paused.paused_at)
+        see_pause(transaction, SITE, seen, (), paused.paused_at)
+        tell_together(transaction, act, paused.paused_at)
     await desk.turns(5)
     desk.world.service.paused_by("carol", "Night")
     desk.world.clock.advance(10)
@@ -206,8 +211,8 @@ async def test_the_card_of_a_group_names_who_replaced_its_pause_though_a_look_ca
 
 async def test_who_replaces_their_own_pause_on_the_dashboard_is_told_nothing() -> None:
     desk = await begun()
-    async with InMemoryStore(desk.world.database).begin() as transaction:
-        await transaction.accounts.link(ALICE.user_id, "Alice-on-host", NOON)
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        transaction.accounts.link(ALICE.user_id, "Alice-on-host", NOON)
     await desk.pause()
     await desk.turns(5)
     desk.world.service.paused_by("alice-on-host", "Deploying 4.2")
@@ -540,14 +545,14 @@ async def test_where_edits_take_longer_to_read_than_they_may_wait_fewer_are_made
     desk = await begun(None, *(f"C0X{number:02}" for number in range(AT_ONCE)))
     await desk.pause()
     await desk.turns(30)
-    due = SqlCards.due
+    due = Cards.due
 
-    def take_long(cards: SqlCards, now: datetime, limit: int) -> Sequence[Card]:
+    def take_long(cards: Cards, now: datetime, limit: int) -> Sequence[Card]:
         found = due(cards, now, limit)
         desk.world.clock.advance(len(found))
         return found
 
-    monkeypatch.setattr(SqlCards, "due", take_long)
+    monkeypatch.setattr(Cards, "due", take_long)
     await desk.unpause(BOB)
     await desk.turns(60)
 
@@ -583,12 +588,12 @@ async def test_a_card_that_cannot_be_rendered_holds_up_no_other(
     now = world.clock.now()
     for repository in (SITE, API):
         ts = await world.poster.post(CHANNEL, Message("Was posted"), repository)
-        async with InMemoryStore(world.database).begin() as transaction:
-            pause_id = await transaction.pauses.save(PauseRecord(repository, now, "CI", "CI"))
+        with begin(InMemoryStore(world.database)) as transaction:
+            pause_id = transaction.pauses.save(PauseRecord(repository, now, "CI", "CI"))
             name = CardName(CardKind.PAUSE, repository, str(pause_id))
-            card_id = await transaction.cards.add(name, CHANNEL, now=now)
+            card_id = transaction.cards.add(name, CHANNEL, now=now)
             assert card_id is not None
-            await transaction.cards.posted(card_id, ts, 0)
+            transaction.cards.posted(card_id, ts, 0)
     real = pause_card.card
 
     def broken(view: PauseView) -> Message:
@@ -605,3 +610,23 @@ async def test_a_card_that_cannot_be_rendered_holds_up_no_other(
     assert edited.startswith("Queue paused: acme/api")
     logged = [vars(one).get("action") for one in caplog.records if one.levelname == "ERROR"]
     assert logged == ["not_rendered"]
+
+
+async def test_a_database_that_fails_while_cards_are_rendered_keeps_no_card_from_its_edit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("SELECT", {}, sqlite3.OperationalError("disk I/O error"))
+
+    desk = await begun()
+    await desk.pause()
+    await desk.turns(3)
+    await desk.unpause()
+    with monkeypatch.context() as failing:
+        failing.setattr(Pauses, "get", fail)
+        with pytest.raises(StoreUnavailable):
+            await desk.edit()
+
+    await desk.turns(5)
+
+    assert desk.world.shown()[0].startswith("Was paused")

@@ -6,12 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.audit import Action, ActResult
+from bot.domain.audit import Action, ActResult, AuditRecord, Origin
 from bot.domain.channels import ChannelAccess
 from bot.domain.deliveries import SubjectKind
 from bot.domain.errors import (
     CredentialRefused,
     InvalidReason,
+    MergeQueueProtocolError,
     MergeQueueUnavailable,
     PermissionDenied,
 )
@@ -29,6 +30,7 @@ from tests.support.clock import NOON
 from tests.support.directories import make_person
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status, make_subscription
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 HOUR = timedelta(hours=1)
 SIGNED = "CI runners are down (by alice via Slack)"
@@ -78,6 +80,33 @@ async def test_a_pause_made_elsewhere_has_the_services_reason_and_no_person() ->
 
     assert isinstance(outcome, AlreadyPaused)
     assert (outcome.known.actor, outcome.known.reason) == (None, "by hand")
+
+
+async def test_an_own_pause_that_was_cut_off_is_known_as_such_by_whoever_pauses_next() -> None:
+    """A process was killed after the service had paused, before the bot had stored the answer."""
+    bot = Acting()
+    with begin(bot.store) as transaction:
+        asked = AuditRecord(
+            at=bot.clock.now(),
+            actor=ALICE,
+            action=Action.PAUSE,
+            origin=Origin.COMMAND,
+            repository=SITE,
+            result=ActResult.STARTED,
+            channel_id=CHANNEL,
+            reason="CI runners are down",
+            stored_reason=SIGNED,
+        )
+        started = transaction.audit.add(asked)
+    bot.paused_elsewhere(SIGNED, at=bot.clock.now())
+
+    outcome = await bot.pause("deploying", BOB)
+
+    assert isinstance(outcome, AlreadyPaused)
+    assert outcome.known.actor == ALICE
+    done = next(one for one in await bot.audit() if one.result is ActResult.DONE)
+    assert (done.act_id, done.paused_at) == (started, bot.merge_queue.pauses[SITE].paused_at)
+    assert bot.told_channels() == [CHANNEL]
 
 
 async def test_a_pause_is_replaced_when_it_is_the_one_that_was_seen() -> None:
@@ -221,8 +250,8 @@ async def test_an_unpause_lifts_records_and_tells_after_how_long() -> None:
 
 async def test_a_person_who_wants_no_message_of_what_others_do_to_their_pause_gets_none() -> None:
     bot = Acting()
-    async with bot.store.begin() as transaction:
-        await transaction.notices.choose(ALICE.user_id, {Notice.REPLACED: False}, NOON)
+    with begin(bot.store) as transaction:
+        transaction.notices.choose(ALICE.user_id, {Notice.REPLACED: False})
     await bot.pause()
     await bot.unpause(BOB)
 
@@ -240,6 +269,16 @@ async def test_second_unpause_says_who_resumed_it() -> None:
     assert outcome.ended.ended_by == Who("alice", ALICE.user_id)
     assert outcome.ended.ended_at == bot.clock.now() - timedelta(seconds=1)
     assert len(bot.merge_queue.called("unpause")) == 1
+
+
+async def test_a_404_is_not_told_as_not_paused_while_the_status_says_paused() -> None:
+    bot = Acting()
+    bot.merge_queue.statuses[SITE] = make_status(paused=True)
+
+    with pytest.raises(MergeQueueProtocolError):
+        await bot.unpause(BOB)
+
+    assert bot.deliveries() == []
 
 
 async def test_a_stale_button_lifts_nothing_and_shows_the_pause_in_force() -> None:
@@ -335,10 +374,10 @@ async def test_a_timer_is_shown_for_the_one_pause_that_it_was_set_for() -> None:
     ]
     of_a_pause_before = Timer(SITE, NOON - HOUR, NOON + HOUR, NOON + HOUR, "U0ALICE", "alice", "C1")
     timer = replace(of_a_pause_before, repository=API, paused_at=NOON)
-    async with InMemoryStore().begin() as transaction:
+    with begin(InMemoryStore()) as transaction:
         for one in (of_a_pause_before, timer):
-            await transaction.timers.save(one)
-        assert await timers_of(transaction, in_force) == {2: timer}
+            transaction.timers.save(one)
+        assert timers_of(transaction, in_force) == {2: timer}
 
 
 async def test_a_timer_whose_pause_is_over_is_not_looked_at_again() -> None:
@@ -346,11 +385,11 @@ async def test_a_timer_whose_pause_is_over_is_not_looked_at_again() -> None:
     timer = Timer(SITE, NOON, NOON + HOUR, NOON + HOUR, "U0ALICE", "alice", CHANNEL)
     bot.clock.advance(HOUR.total_seconds())
     now = bot.clock.now()
-    async with bot.store.begin() as transaction:
-        await transaction.timers.save(timer)
+    with begin(bot.store) as transaction:
+        transaction.timers.save(timer)
     lift = LiftPause(bot.unpausing, bot.store, bot.clock, lambda: 0.5)
 
     assert isinstance(await lift.run(timer, JobLease("timers", "one", HOUR)), NotPaused)
 
-    async with bot.store.begin() as transaction:
-        assert await transaction.timers.due(now + HOUR, 10) == []
+    with begin(bot.store) as transaction:
+        assert transaction.timers.due(now + HOUR, 10) == []

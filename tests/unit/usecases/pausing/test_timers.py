@@ -22,6 +22,7 @@ from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, DisturbedStore
 from tests.support.make import ALICE, BOB, CHANNEL, SITE
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 LASTING = For(timedelta(minutes=45))
 
@@ -33,8 +34,8 @@ async def pause(desk: Desk) -> None:
 
 
 async def running(desk: Desk) -> list[Timer]:
-    async with InMemoryStore(desk.world.database).begin() as transaction:
-        return list(await transaction.timers.running([RepositoryName(SITE)]))
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        return list(transaction.timers.running([RepositoryName(SITE)]))
 
 
 async def lift(desk: Desk) -> UnpauseOutcome | LiftsLater | Postponed:
@@ -185,8 +186,8 @@ async def test_a_timer_whose_pause_is_over_says_nothing_of_the_pause_that_it_fin
 
     assert desk.world.service.pauses[SITE] == theirs
     assert await running(desk) == []
-    async with desk.acts.store.begin() as transaction:
-        records = await transaction.audit.oldest(AuditSelection(), 100)
+    with begin(InMemoryStore(desk.world.database)) as transaction:
+        records = transaction.audit.oldest(AuditSelection(), 100)
     assert Action.UNPAUSE not in {one.action for one in records}
     subjects = {one.subject.kind for one in desk.world.database.contents.deliveries.values()}
     assert SubjectKind.ACT not in subjects

@@ -41,6 +41,7 @@ from tests.support.directories import make_person
 from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_batch, make_queued, make_status
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import RecordingPoster
+from tests.support.transactions import begin
 
 INTERVAL = timedelta(seconds=15)
 LIMIT = timedelta(seconds=75)
@@ -370,9 +371,9 @@ async def test_a_board_whose_message_was_never_posted_can_be_asked_for_again() -
     world.poster.closed[CHANNEL] = "not_in_channel"
     await world.put_up()
     await world.turns(3)
-    async with world.store.begin() as transaction:
+    with begin(world.store) as transaction:
         # As when somebody unsubscribes the channel while Slack refuses it.
-        await transaction.outbox.drop_unheard(CHANNEL, SITE, world.clock.now())
+        transaction.outbox.drop_unheard(CHANNEL, SITE, world.clock.now())
     world.poster.closed.clear()
     assert await world.put_up() == PutUp()
     await world.turns(130)
@@ -385,7 +386,7 @@ async def test_a_board_of_a_repository_that_is_not_followed_any_more_says_so() -
     await world.put_up()
     await world.put_up(OTHER, API)
     await world.turns(3)
-    await end_stray_boards(world.store, world.clock.now(), [API])
+    await world.store.run(end_stray_boards, world.clock.now(), [API])
     await world.turns(3)
     assert "does not follow this repository any more" in world.shown()
     assert "is running" in world.shown(OTHER)

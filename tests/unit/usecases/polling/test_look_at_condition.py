@@ -17,6 +17,7 @@ from bot.usecases.polling.look_at_condition import LookAtCondition
 from tests.support.make import CHANNEL, SITE, make_queued, make_status, make_subscription
 from tests.support.reading import Reading
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 
 HEALTH = make_subscription("health")
 LIMITS = {AlertKind.HEAD: 3600, AlertKind.DEPTH: 3, AlertKind.FAILURES: 2}
@@ -58,9 +59,9 @@ class Watch:
     async def look(self, seconds: float = 60) -> None:
         self.clock.advance(seconds)
         lease = await self.reading.lease()
-        async with self.store.begin() as transaction:
-            found = await transaction.subscriptions.of_repositories([SITE])
-            await self.look_at.forget_unheard(transaction, [SITE], found, self.clock.now())
+        with begin(self.store) as transaction:
+            found = transaction.subscriptions.of_repositories([SITE])
+            self.look_at.forget_unheard(transaction, [SITE], found, self.clock.now())
         await self.look_at.run(SITE, lease, found.get(SITE, ()))
 
     def waits(self, *numbers: int) -> None:
@@ -75,15 +76,15 @@ class Watch:
         at = self.clock.now()
         self.merge_queue.pauses[SITE] = Pause(reason="x", paused_at=at)
         if known:
-            async with self.store.begin() as transaction:
-                await transaction.pauses.save(PauseRecord(SITE, at, "x", "x"))
+            with begin(self.store) as transaction:
+                transaction.pauses.save(PauseRecord(SITE, at, "x", "x"))
 
     async def unpause(self) -> None:
         self.merge_queue.pauses.clear()
-        async with self.store.begin() as transaction:
-            for one in await transaction.pauses.open([SITE]):
+        with begin(self.store) as transaction:
+            for one in transaction.pauses.open([SITE]):
                 ended = replace(one, ended_at=self.clock.now(), ending=PauseEnding.LIFTED)
-                await transaction.pauses.save(ended)
+                transaction.pauses.save(ended)
 
 
 async def test_a_head_that_waits_too_long_is_told_once_and_so_is_its_end() -> None:
@@ -143,15 +144,15 @@ async def test_a_process_that_lost_its_lease_tells_nothing() -> None:
     watch.waits(1, 2, 3, 4)
     stale = await watch.reading.lease()
     watch.clock.advance(120)
-    async with watch.store.begin() as transaction:
-        await transaction.leases.claim(
+    with begin(watch.store) as transaction:
+        transaction.leases.claim(
             ["poll"], holder="another", now=watch.clock.now(), lifetime=timedelta(minutes=1)
         )
     with pytest.raises(LeaseLost):
         await watch.look_at.run(SITE, stale, [HEALTH])
     assert watch.told() == []
-    async with watch.store.begin() as transaction:
-        assert await transaction.queue_condition.active(SITE) == []
+    with begin(watch.store) as transaction:
+        assert transaction.queue_condition.active(SITE) == []
     watch.clock.advance(61)
     await watch.look(0)
     assert watch.told() == ["alert"]
@@ -228,8 +229,8 @@ async def test_what_nobody_heard_of_for_a_while_begins_anew() -> None:
     watch = await Watch().hear()
     watch.waits(1, 2, 3, 4)
     await watch.look()
-    async with watch.store.begin() as transaction:
-        await transaction.subscriptions.delete(CHANNEL, SITE)
+    with begin(watch.store) as transaction:
+        transaction.subscriptions.delete(CHANNEL, SITE)
     await watch.look()
     watch.waits()
     await watch.hear()

@@ -12,8 +12,8 @@ from bot.domain.errors import MergeQueueUnavailable, StoreUnavailable
 from bot.domain.event_log import Window
 from bot.domain.events import EventPage
 from bot.domain.repository import RepositoryName
-from bot.merge_queue.connection import GATE
-from bot.ports.measures import UNMEASURED, Measures, Unmeasured
+from bot.merge_queue.http import REQUESTS_AT_ONCE
+from bot.ports import UNMEASURED, Measures, Unmeasured
 from bot.scheduler import next_digest
 from bot.usecases.polling.log_reader import STAMPED_APART
 from bot.usecases.polling.poll_due_repositories import (
@@ -28,6 +28,7 @@ from tests.support.desk import Desk, World
 from tests.support.make import API, CHANNEL, SITE, make_event
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.transactions import begin
 from tests.support.waiting import until
 
 INTERVAL = 10
@@ -249,8 +250,8 @@ async def test_a_machine_that_hung_does_not_say_when_others_polled() -> None:
 
     await one.tick()
 
-    async with one.store.begin() as transaction:
-        last = await transaction.polls.latest([SITE])
+    with begin(one.store) as transaction:
+        last = transaction.polls.latest([SITE])
     assert last[SITE].at == polled_at
 
 
@@ -293,7 +294,7 @@ async def test_a_defect_is_logged_and_not_met_again_at_every_tick(
 
 
 async def test_polls_leave_requests_for_what_people_ask() -> None:
-    names = [RepositoryName(f"acme/r{number}") for number in range(GATE + 4)]
+    names = [RepositoryName(f"acme/r{number}") for number in range(REQUESTS_AT_ONCE + 4)]
     machine = Machine(repositories=names)
     await machine.tick()
     machine.merge_queue.held = {name: asyncio.Event() for name in names}
@@ -303,7 +304,7 @@ async def test_polls_leave_requests_for_what_people_ask() -> None:
     await until(lambda: machine.merge_queue.waiting == PAGES_AT_ONCE, "as many pages as may be")
     for _ in range(20):
         await asyncio.sleep(0)
-    assert machine.merge_queue.waiting == PAGES_AT_ONCE < GATE
+    assert machine.merge_queue.waiting == PAGES_AT_ONCE < REQUESTS_AT_ONCE
 
     for held in machine.merge_queue.held.values():
         held.set()

@@ -24,7 +24,7 @@ from bot.domain.errors import (
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.domain.keeping import keep
-from bot.ports.measures import LogProblem, Unmeasured
+from bot.ports import LogProblem, Unmeasured
 from bot.usecases.polling import reading
 from bot.usecases.polling.log_reader import STAMPED_APART
 from bot.usecases.polling.reading import IDLE_PAGES
@@ -32,6 +32,8 @@ from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.reading import Reading
+from tests.support.store import GivingUpStore
+from tests.support.transactions import begin
 
 ENTER, MERGED = "action.queue.enter", "action.queue.merged"
 
@@ -530,6 +532,17 @@ async def test_a_silent_leave_that_nothing_follows_is_a_failure_in_the_end() -> 
     assert bot.told() == events(leave.id)
 
 
+async def test_what_the_database_makes_us_do_again_is_told_once_and_no_later() -> None:
+    bot = await Reading(store=GivingUpStore()).start("failure", "enter")
+    entered, leave = bot.tell(number=40), bot.tell("action.queue.leave")
+    await bot.poll()
+    bot.clock.advance(60)
+    await bot.poll()
+
+    assert bot.told() == events(entered.id, leave.id)
+    assert bot.reader.unrouted == await stored_unrouted(bot) == []
+
+
 async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_doubt() -> None:
     bot = await Reading().start("merge", "failure", "enter")
     bot.merge_queue.page_size = 2
@@ -570,15 +583,15 @@ async def test_an_event_that_another_process_stored_meanwhile_is_told() -> None:
     bot = await Reading().start("enter")
     await bot.poll()
     told = bot.tell()
-    async with bot.store.begin() as transaction:
-        await transaction.events.add_new([keep(told, SITE)])
+    with begin(bot.store) as transaction:
+        transaction.events.add_new([keep(told, SITE)])
     await bot.poll()
     assert bot.told() == events(told.id)
 
 
 async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
-    async with bot.store.begin() as transaction:
-        return await transaction.events.unrouted(SITE)
+    with begin(bot.store) as transaction:
+        return transaction.events.unrouted(SITE)
 
 
 class ClockBehind(FakeClock):

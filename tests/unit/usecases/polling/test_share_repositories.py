@@ -1,17 +1,18 @@
 """Repositories are shared out anew when a worker comes, goes or hangs."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from datetime import timedelta
 
 import pytest
 
 from bot.domain.errors import StoreUnavailable
+from bot.domain.leases import POLL_LEASES
 from bot.domain.repository import RepositoryName
-from bot.ports.workers import POLL_LEASES
 from bot.scheduler import next_digest
-from bot.storage.engines import IDLE_SECONDS
+from bot.store.engines import IDLE_SECONDS
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
-from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE, PollEventLog
 from bot.usecases.polling.share_repositories import ALIVE, SHARE_SECONDS, ShareRepositories
 from tests.support.clock import FakeClock
 from tests.support.merge_queue import FakeMergeQueue
@@ -72,7 +73,9 @@ class Workers:
         return {
             RepositoryName(name.removeprefix(POLL_LEASES))
             for name, lease in self.database.contents.leases.items()
-            if lease.holder == holder and lease.expires_at > self.clock.now()
+            if name.startswith(POLL_LEASES)
+            and lease.holder == holder
+            and lease.expires_at > self.clock.now()
         }
 
     async def shares(self, *workers: Worker) -> list[set[RepositoryName]]:
@@ -133,16 +136,18 @@ async def test_the_part_of_a_worker_that_hangs_is_polled_within_15_seconds_and_i
 
 async def test_what_is_being_polled_is_given_up_when_that_has_ended() -> None:
     workers = Workers()
-    one = workers.start("one")
-    await one.share.run()
-    await one.polls.run()
-    assert len(one.polls.tasks) == len(REPOSITORIES)
-    two = workers.start("two")
-    await two.share.run()
-    await one.share.run()
-    names = set(two.polls.followed)
-    assert workers.held_by("one") == set(REPOSITORIES)
-    await asyncio.gather(*one.polls.tasks)
+    one, two = workers.start("one"), workers.start("two")
+    async with AsyncExitStack() as turns:
+        for _ in range(PAGES_AT_ONCE):
+            await turns.enter_async_context(one.polls.poll.gate.entered())
+        await one.share.run()
+        await one.polls.run()
+        assert len(one.polls.tasks) == len(REPOSITORIES)
+        await two.share.run()
+        await one.share.run()
+        names = set(two.polls.followed)
+        assert workers.held_by("one") == set(REPOSITORIES)
+    await one.polls.drain()
     await one.share.run()
     assert workers.held_by("one") == set(REPOSITORIES) - names
 

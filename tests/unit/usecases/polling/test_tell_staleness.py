@@ -12,6 +12,7 @@ from bot.usecases.polling.tell_staleness import TellStaleness
 from tests.support.clock import FakeClock
 from tests.support.make import API, SITE, make_subscription
 from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.transactions import begin
 
 LIMIT = timedelta(seconds=50)
 TOLD_AFTER = 61
@@ -76,8 +77,8 @@ async def one_that_polls(*names: RepositoryName) -> Process:
 
 async def subscribe(process: Process, repository: RepositoryName, channel_id: str) -> Subscription:
     subscription = make_subscription("enter", repository=repository, channel_id=channel_id)
-    async with process.store.begin() as transaction:
-        await transaction.subscriptions.save(subscription)
+    with begin(process.store) as transaction:
+        transaction.subscriptions.save(subscription)
     return subscription
 
 
@@ -209,8 +210,8 @@ async def test_what_is_read_again_before_it_was_told_is_not_told() -> None:
 async def test_a_process_that_hung_while_others_read_its_logs_announces_nothing() -> None:
     hung = await one_that_polls(SITE)
     hung.clock.advance(600)
-    async with hung.store.begin() as transaction:
-        await transaction.polls.save({SITE: LastPoll(hung.clock.now())})
+    with begin(hung.store) as transaction:
+        transaction.polls.save({SITE: LastPoll(hung.clock.now())})
     await hung.look()
     assert hung.told() == []
     assert hung.database.contents.stalenesses == {}

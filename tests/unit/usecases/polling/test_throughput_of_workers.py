@@ -19,6 +19,7 @@ from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareReposito
 from tests.support.make import make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.transactions import begin
 from tests.support.virtual_time import VirtualClock, run_virtually
 
 REPOSITORIES = tuple(RepositoryName(f"acme/r{number:03}") for number in range(400))
@@ -120,11 +121,9 @@ class World:
         self.events = 0
 
     async def subscribe(self) -> None:
-        async with InMemoryStore(self.database).begin() as transaction:
+        with begin(InMemoryStore(self.database)) as transaction:
             for name in REPOSITORIES:
-                await transaction.subscriptions.save(
-                    make_subscription(Topic.ENTER, repository=name)
-                )
+                transaction.subscriptions.save(make_subscription(Topic.ENTER, repository=name))
 
     async def write_events(self) -> None:
         while True:

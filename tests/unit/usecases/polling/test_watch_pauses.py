@@ -15,6 +15,7 @@ from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
 from tests.support.clock import NOON, FakeClock
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryStore
+from tests.support.transactions import begin
 from tests.support.waiting import until
 
 REPOSITORIES = tuple(RepositoryName(f"acme/r{number:02}") for number in range(20))
@@ -133,18 +134,18 @@ async def test_a_pause_that_ended_while_the_service_was_asked_keeps_its_own_end(
     watcher = Watcher()
     watcher.followed = [REPOSITORIES[0]]
     paused = PauseRecord(REPOSITORIES[0], NOON, "night", "night")
-    async with watcher.store.begin() as transaction:
-        paused = replace(paused, pause_id=await transaction.pauses.save(paused))
+    with begin(watcher.store) as transaction:
+        paused = replace(paused, pause_id=transaction.pauses.save(paused))
     await watcher.watches.run()
     await until(lambda: watcher.service.asked, "the look")
     ended = replace(paused, ended_at=NOON, ended_by=Who("bob", "U0BOB"), ending=PauseEnding.LIFTED)
-    async with watcher.store.begin() as transaction:
-        await transaction.pauses.save(ended)
+    with begin(watcher.store) as transaction:
+        transaction.pauses.save(ended)
     watcher.clock.advance(60)
     await watcher.let_all_end()
 
-    async with watcher.store.begin() as transaction:
-        assert await transaction.pauses.of(REPOSITORIES[0], NOON) == [ended]
+    with begin(watcher.store) as transaction:
+        assert transaction.pauses.of(REPOSITORIES[0], NOON) == [ended]
 
 
 async def test_a_pause_without_a_time_is_one_pause_however_often_it_is_read() -> None:
@@ -162,6 +163,6 @@ async def test_a_pause_without_a_time_is_one_pause_however_often_it_is_read() ->
         assert known.pause.paused_at == began
         watcher.clock.advance(SELDOM * INTERVAL.total_seconds())
 
-    async with watcher.store.begin() as transaction:
-        (record,) = await transaction.pauses.of(name, began - timedelta(days=1))
+    with begin(watcher.store) as transaction:
+        (record,) = transaction.pauses.of(name, began - timedelta(days=1))
     assert record.is_open

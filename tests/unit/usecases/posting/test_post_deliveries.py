@@ -1,14 +1,15 @@
 """Posting: in order, looked for when in doubt, given up only for good reasons."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
 from sqlalchemy import delete, update
+from sqlalchemy.exc import OperationalError
 from typing_extensions import override
 
 from bot.domain.cards import CardKind, CardName
@@ -28,10 +29,11 @@ from bot.domain.message import Message, Thread
 from bot.domain.pacing import WORKSPACE_PER_SECOND
 from bot.domain.pause_records import PauseRecord
 from bot.messages.events.event_posts import event
-from bot.ports import Transaction
-from bot.ports.measures import Unmeasured
-from bot.storage import tables
-from bot.storage.outbox import SqlOutbox
+from bot.ports import Unmeasured
+from bot.store import tables
+from bot.store.outbox import Outbox
+from bot.store.parts.events import Events
+from bot.store.transactions import Transaction
 from bot.usecases.open_card import open_cards
 from bot.usecases.posting.post_deliveries import (
     CHANNELS_AT_ONCE,
@@ -49,8 +51,12 @@ from tests.support.make import (
     make_subject,
 )
 from tests.support.poster import RecordingPoster
-from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.store import GivingUpStore, InMemoryDatabase, InMemoryStore
+from tests.support.transactions import begin
 from tests.support.waiting import until
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 LOST = PostInDoubt("ServerDisconnectedError")
 
@@ -106,9 +112,9 @@ class Posting:
         card_id: int | None = None,
         digest_at: datetime | None = None,
     ) -> None:
-        async with self.store.begin() as transaction:
-            await transaction.events.add_new([_event(self, one) for one in event_ids])
-            await transaction.outbox.add(
+        with begin(self.store) as transaction:
+            transaction.events.add_new([_event(self, one) for one in event_ids])
+            transaction.outbox.add(
                 [
                     NewDelivery(
                         f"{channel_id}-{one}",
@@ -203,10 +209,10 @@ async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_chann
     bot = Posting()
     name = CardName(CardKind.STAY, SITE, "1-1")
     root = await bot.poster.post("C1", Message("Queued #1"), "root")
-    async with bot.store.begin() as transaction:
-        card_id = await transaction.cards.add(name, "C1", now=bot.clock.now())
+    with begin(bot.store) as transaction:
+        card_id = transaction.cards.add(name, "C1", now=bot.clock.now())
         assert card_id is not None
-        await transaction.cards.posted(card_id, root, 1)
+        transaction.cards.posted(card_id, root, 1)
     await bot.add(1, card_id=card_id, kind=EventKind.CHECKS_STARTED)
     await bot.add(2, card_id=card_id, kind=EventKind.FAILURE)
     await bot.run()
@@ -230,8 +236,8 @@ async def test_replies_go_into_their_thread_and_a_summary_of_them_into_the_chann
 async def test_a_post_is_rendered_when_it_is_posted_with_what_is_known_then() -> None:
     bot = Posting()
     await bot.add(1)
-    async with bot.store.begin() as transaction:
-        await transaction.pull_requests.save([make_pull_request_record(1, title="Add search")])
+    with begin(bot.store) as transaction:
+        transaction.pull_requests.save([make_pull_request_record(1, title="Add search")])
 
     await bot.run()
 
@@ -241,10 +247,10 @@ async def test_a_post_is_rendered_when_it_is_posted_with_what_is_known_then() ->
 async def test_a_silent_leave_of_a_merged_pull_request_is_not_told_as_a_failure() -> None:
     bot = Posting()
     leave = make_event_record("action.queue.leave", received_at=bot.clock.now())
-    async with bot.store.begin() as transaction:
-        await transaction.events.add_new([leave])
+    with begin(bot.store) as transaction:
+        transaction.events.add_new([leave])
         judged = NewDelivery("d", "C1", make_subject(1), bot.clock.now(), kind=EventKind.OTHER)
-        await transaction.outbox.add([judged])
+        transaction.outbox.add([judged])
 
     await bot.run()
 
@@ -255,11 +261,11 @@ async def test_a_silent_leave_of_a_merged_pull_request_is_not_told_as_a_failure(
 
 async def test_an_act_is_told_from_the_audit() -> None:
     bot = Posting()
-    async with bot.store.begin() as transaction:
-        record_id = await transaction.audit.add(make_act())
+    with begin(bot.store) as transaction:
+        record_id = transaction.audit.add(make_act())
         subject = Subject(SubjectKind.ACT, SITE, record_id)
         new = NewDelivery("act-1", "C1", subject, bot.clock.now(), urgent=True)
-        await transaction.outbox.add([new])
+        transaction.outbox.add([new])
 
     await bot.run()
 
@@ -508,26 +514,26 @@ async def test_blocks_that_slack_never_answers_clearly_give_way_to_plain_text(
 
 async def test_a_card_that_had_to_be_posted_as_plain_text_gets_its_blocks_back() -> None:
     bot = Posting(poster=UnclearPoster(phrase="", blocks_only=True))
-    async with bot.store.begin() as transaction:
-        pause_id = await transaction.pauses.save(
+    with begin(bot.store) as transaction:
+        pause_id = transaction.pauses.save(
             PauseRecord(SITE, bot.clock.now(), "CI is down", "CI is down")
         )
         name = CardName(CardKind.PAUSE, SITE, str(pause_id))
-        await open_cards(transaction, name, ["C1"], bot.clock.now())
+        open_cards(transaction, name, ["C1"], bot.clock.now(), identity="1")
 
     await run_for(bot, timedelta(minutes=5))
 
     assert len(bot.poster.history) == 1
-    async with bot.store.begin() as transaction:
-        assert await transaction.cards.due(bot.clock.now(), 10)
+    with begin(bot.store) as transaction:
+        assert transaction.cards.due(bot.clock.now(), 10)
 
 
 async def test_a_crash_while_sending_is_looked_for_by_whoever_comes_next() -> None:
     bot = Posting()
     await bot.add(1)
-    async with bot.store.begin() as transaction:
+    with begin(bot.store) as transaction:
         now = bot.clock.now()
-        await transaction.outbox.claim(
+        transaction.outbox.claim(
             now=now, claimed_until=now + timedelta(seconds=60), channels=1, per_channel=1
         )
     await bot.poster.post("C1", event(_event(bot, 1), None), "C1-1")
@@ -600,12 +606,12 @@ async def test_a_post_that_slack_refuses_slowly_again_and_again_is_made_once() -
     late = LatePoster(blocks_refused=True)
     one = Posting(poster=late)
     other = Posting(one.clock, one.database, RecordingPoster(history=late.history), "other")
-    async with one.store.begin() as transaction:
-        card_id = await transaction.cards.add(
+    with begin(one.store) as transaction:
+        card_id = transaction.cards.add(
             CardName(CardKind.STAY, SITE, "1"), "C1", now=one.clock.now()
         )
         assert card_id is not None
-        await transaction.cards.posted(card_id, "1784548799.000001", 1)
+        transaction.cards.posted(card_id, "1784548799.000001", 1)
     await one.add(1, card_id=card_id)
 
     async def others_work() -> None:
@@ -664,6 +670,38 @@ async def test_one_delivery_that_cannot_be_rendered_becomes_plain_text_and_stops
     assert bot.delays.failed == 1
     logged = {(vars(one).get("action"), one.levelname) for one in caplog.records}
     assert ("not_rendered", "ERROR") in logged
+
+
+async def test_a_database_that_fails_while_messages_are_made_turns_none_into_plain_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("SELECT", {}, sqlite3.OperationalError("disk I/O error"))
+
+    bot = Posting()
+    await bot.add(1, 2)
+    with monkeypatch.context() as failing:
+        failing.setattr(Events, "get", fail)
+        with pytest.raises(StoreUnavailable):
+            await bot.run()
+    assert bot.poster.calls == []
+
+    await bot.run()
+
+    assert bot.shown() == [1, 2]
+    assert all(one.message.blocks for one in bot.poster.history)
+
+
+async def test_what_the_database_makes_us_claim_and_store_again_is_posted_once() -> None:
+    bot = Posting()
+    await bot.add(1, 2)
+    store = GivingUpStore(bot.database)
+    bot.use_case = PostDeliveries(store, bot.poster, bot.clock, bot.nudge, "one", lambda: 1.0)
+
+    await bot.run(seconds=1, times=3)
+
+    assert bot.shown() == [1, 2]
+    assert len(bot.poster.calls) == 2
 
 
 async def test_a_rate_limit_in_one_channel_holds_that_channel_alone() -> None:
@@ -736,10 +774,16 @@ class _SlowPoster(RecordingPoster):
 
     @override
     async def find(
-        self, channel_id: str, delivery_id: str, since: datetime, thread_ts: str | None = None
+        self,
+        channel_id: str,
+        delivery_id: str,
+        since: datetime,
+        thread_ts: str | None = None,
+        until: datetime | None = None,
     ) -> str | None:
-        found = await self.bot.poster.find(channel_id, delivery_id, since, thread_ts)
-        await self._takes_long()
+        found = await self.bot.poster.find(channel_id, delivery_id, since, thread_ts, until)
+        if until is None:
+            await self._takes_long()
         return found
 
     async def _takes_long(self) -> None:
@@ -821,11 +865,11 @@ class _BusyStore(InMemoryStore):
         self.clock = clock
 
     @override
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[Transaction]:
+    async def run(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         self.clock.advance(60)
-        async with super().begin() as transaction:
-            yield transaction
+        return await super().run(body, *args, **kwargs)
 
 
 async def test_where_every_transaction_is_waited_for_long_posts_are_made_all_the_same() -> None:
@@ -847,14 +891,14 @@ async def test_where_a_claim_takes_longer_than_it_lasts_less_is_claimed_until_po
     """To claim and to read takes a second for each delivery."""
     bot = Posting()
     await bot.add(*range(1, 11))
-    claim = SqlOutbox.claim
+    claim = Outbox.claim
 
-    def take_long(outbox: SqlOutbox, **how: Any) -> Sequence[Delivery]:
+    def take_long(outbox: Outbox, **how: Any) -> Sequence[Delivery]:
         claimed = claim(outbox, **how)
         bot.clock.advance(len(claimed))
         return claimed
 
-    monkeypatch.setattr(SqlOutbox, "claim", take_long)
+    monkeypatch.setattr(Outbox, "claim", take_long)
 
     await bot.run()
     assert bot.shown() == []
@@ -1011,11 +1055,11 @@ async def test_posts_to_many_channels_keep_to_the_budget_and_a_pause_goes_first(
     assert 50 <= len(bot.poster.called("post")) <= 50 + 5 * 5
 
     act = make_act()
-    async with bot.store.begin() as transaction:
-        record_id = await transaction.audit.add(act)
+    with begin(bot.store) as transaction:
+        record_id = transaction.audit.add(act)
         subject = Subject(SubjectKind.ACT, SITE, record_id)
         new = NewDelivery("paused", "C299", subject, bot.clock.now(), urgent=True)
-        await transaction.outbox.add([new])
+        transaction.outbox.add([new])
     await bot.run(seconds=1, times=1)
     assert bot.poster.history[-5].delivery_id == "paused"
 
@@ -1033,16 +1077,16 @@ class _CrowdedStore(InMemoryStore):
         self.let_go = asyncio.Event()
 
     @override
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[Transaction]:
+    async def run(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         if self._poster.calls:
             self.waiting += 1
             self.asked += 1
             await self.let_go.wait()
             self.waiting -= 1
             raise StoreUnavailable("timeout")
-        async with super().begin() as transaction:
-            yield transaction
+        return await super().run(body, *args, **kwargs)
 
 
 @pytest.mark.parametrize("is_ending", [False, True])

@@ -8,10 +8,11 @@ import pytest
 
 from bot.domain.deliveries import Delivery, DeliveryState, delivered
 from bot.domain.errors import LeaseLost
-from bot.ports import Store
+from bot.store.transactions import Store
 from bot.usecases.posting.record_outcome import Outcome, record_outcome
 from tests.support.store import InMemoryStore
 from tests.support.stored import add, after, claim, event_subject, make_new
+from tests.support.transactions import begin
 
 DELIVERED, SENDING = DeliveryState.DELIVERED, DeliveryState.SENDING
 
@@ -23,17 +24,15 @@ async def claimed_in(store: Store) -> Sequence[Delivery]:
 
 
 async def states(store: Store) -> list[DeliveryState]:
-    async with store.begin() as transaction:
-        found = [
-            await transaction.outbox.get(f"C{number}", event_subject(number)) for number in range(3)
-        ]
+    with begin(store) as transaction:
+        found = [transaction.outbox.get(f"C{number}", event_subject(number)) for number in range(3)]
     return [one.state for one in found if one is not None]
 
 
 async def store_outcome(store: Store, claimed: Delivery) -> None:
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         outcome = Outcome([delivered(claimed, "1.1", after(1))])
-        await record_outcome(transaction, outcome, after(1))
+        record_outcome(transaction, outcome, after(1))
 
 
 async def test_what_another_process_has_claimed_once_more_is_left_to_it() -> None:
@@ -50,8 +49,8 @@ async def test_what_another_process_has_claimed_once_more_is_left_to_it() -> Non
 async def test_what_is_known_is_stored_whoever_posts_by_now() -> None:
     store = InMemoryStore()
     claimed = await claimed_in(store)
-    async with store.begin() as transaction:
-        leases = await transaction.leases.claim(
+    with begin(store) as transaction:
+        leases = transaction.leases.claim(
             ["post"], holder="other", now=after(60), lifetime=timedelta(seconds=30)
         )
         assert leases

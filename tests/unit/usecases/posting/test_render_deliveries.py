@@ -10,7 +10,7 @@ from bot.domain.deliveries import NewDelivery, Subject, SubjectKind
 from bot.domain.errors import PostPostponed
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.staleness import Staleness
-from bot.ports import Transaction
+from bot.store.transactions import Transaction
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.posting.post_deliveries import PARKED_RETRY, PostDeliveries
 from bot.usecases.tell_urgently import tell_urgently
@@ -18,6 +18,7 @@ from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_subscription
 from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryDatabase, InMemoryStore
+from tests.support.transactions import begin
 
 ALICE = "U1"
 HALF_HOUR = timedelta(minutes=30)
@@ -46,14 +47,14 @@ class Channels:
 
     async def pause(self) -> None:
         now = self.clock.now()
-        async with self.store.begin() as transaction:
-            await transaction.subscriptions.save(make_subscription("pause", channel_id="C1"))
+        with begin(self.store) as transaction:
+            transaction.subscriptions.save(make_subscription("pause", channel_id="C1"))
             by = Who("alice", ALICE)
-            await transaction.pauses.save(PauseRecord(SITE, now, "CI is down", "CI is down", by=by))
+            transaction.pauses.save(PauseRecord(SITE, now, "CI is down", "CI is down", by=by))
 
-    async def tell(self, transaction: Transaction, *told: tuple[SubjectKind, int]) -> None:
+    def tell(self, transaction: Transaction, *told: tuple[SubjectKind, int]) -> None:
         now = self.clock.now()
-        await transaction.outbox.add(
+        transaction.outbox.add(
             [
                 NewDelivery(f"{kind}", "C1", Subject(kind, SITE, number), now, urgent=True)
                 for kind, number in told
@@ -98,19 +99,19 @@ async def test_of_an_outage_that_ended_before_it_could_be_told_only_the_end_is(
     bot = Channels()
     bot.poster.fail_next(PostPostponed("not_connected"))
     since = bot.clock.now()
-    async with bot.store.begin() as transaction:
-        number = await transaction.stalenesses.add(Staleness((SITE,), since, told_at=since))
-        await bot.tell(transaction, (SubjectKind.STALE, number))
+    with begin(bot.store) as transaction:
+        number = transaction.stalenesses.add(Staleness((SITE,), since, told_at=since))
+        bot.tell(transaction, (SubjectKind.STALE, number))
     await bot.passes(timedelta())
     assert bot.poster.shown("C1") == []
 
     if is_over:
-        async with bot.store.begin() as transaction:
+        with begin(bot.store) as transaction:
             ended = Staleness(
                 (SITE,), since, told_at=since, ended_at=bot.clock.now(), staleness_id=number
             )
-            assert await transaction.stalenesses.save(ended)
-            await bot.tell(transaction, (SubjectKind.READ_AGAIN, number))
+            assert transaction.stalenesses.save(ended)
+            bot.tell(transaction, (SubjectKind.READ_AGAIN, number))
     await bot.passes(timedelta(minutes=5))
 
     (told,) = bot.poster.shown("C1")
@@ -124,16 +125,16 @@ async def test_of_an_alert_that_was_over_before_it_could_be_told_only_the_end_is
     bot = Channels()
     bot.poster.fail_next(PostPostponed("not_connected"))
     now = bot.clock.now()
-    async with bot.store.begin() as transaction:
-        number = await transaction.queue_condition.begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
+    with begin(bot.store) as transaction:
+        number = transaction.queue_condition.begin(Alert(SITE, AlertKind.DEPTH, 12, 10, now))
         assert number is not None
-        await bot.tell(transaction, (SubjectKind.ALERT, number))
+        bot.tell(transaction, (SubjectKind.ALERT, number))
     await bot.passes(timedelta())
 
     if is_over:
-        async with bot.store.begin() as transaction:
-            assert await transaction.queue_condition.end(number, bot.clock.now())
-            await bot.tell(transaction, (SubjectKind.ALERT_OVER, number))
+        with begin(bot.store) as transaction:
+            assert transaction.queue_condition.end(number, bot.clock.now())
+            bot.tell(transaction, (SubjectKind.ALERT_OVER, number))
     await bot.passes(timedelta(minutes=5))
 
     (told,) = bot.poster.shown("C1")
@@ -149,10 +150,10 @@ async def test_who_asked_to_be_told_hears_that_the_queue_is_paused_again_by_now(
     lifted = PauseRecord(
         SITE, now, "CI is down", "CI is down", ended_at=now, ended_by=Who("bob", "U2")
     )
-    async with bot.store.begin() as transaction:
-        pause_id = await transaction.pauses.save(replace(lifted, ending=PauseEnding.LIFTED))
+    with begin(bot.store) as transaction:
+        pause_id = transaction.pauses.save(replace(lifted, ending=PauseEnding.LIFTED))
         subject = Subject(SubjectKind.RESUMED, SITE, pause_id)
-        await tell_urgently(transaction, subject, [ALICE], now)
+        tell_urgently(transaction, subject, [ALICE], now, identity="1")
     if is_paused_again:
         bot.clock.advance(60)
         await bot.pause()

@@ -20,6 +20,7 @@ from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import FakeChannels, make_person
 from tests.support.make import ALICE, API, BOB, SITE, make_subscription
+from tests.support.transactions import begin
 
 
 def make_use_case(**others: ChannelAccess) -> ManageSubscriptions:
@@ -35,8 +36,8 @@ def asked(
 
 
 async def on_record(use_case: ManageSubscriptions) -> list[AuditRecord]:
-    async with use_case.acts.store.begin() as transaction:
-        return list(await transaction.audit.oldest(AuditSelection(), 100))
+    with begin(use_case.acts.store) as transaction:
+        return list(transaction.audit.oldest(AuditSelection(), 100))
 
 
 def topics(*words: str) -> frozenset[str]:
@@ -45,8 +46,8 @@ def topics(*words: str) -> frozenset[str]:
 
 async def configure(use_case: ManageSubscriptions) -> None:
     configured = make_subscription("ci", channel_id="C1", source=SubscriptionSource.CONFIGURATION)
-    async with use_case.acts.store.begin() as transaction:
-        await transaction.subscriptions.replace_configured([configured])
+    with begin(use_case.acts.store) as transaction:
+        transaction.subscriptions.replace_configured([configured])
 
 
 async def test_a_channel_subscribes_and_it_is_known_who_did() -> None:

@@ -8,6 +8,7 @@ from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
 from bot.usecases.preferences.take_configuration import take_configuration
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.stored import NOW, SHOP, SITE, event_subject, make_new
+from tests.support.transactions import begin
 
 CONFIGURED = Subscription("C1", SITE, style=Style.DIGEST, source=SubscriptionSource.CONFIGURATION)
 
@@ -19,18 +20,18 @@ async def states_after(
     database = InMemoryDatabase()
     store = InMemoryStore(database)
     before = [CONFIGURED, Subscription("C1", SHOP, source=SubscriptionSource.CONFIGURATION)]
-    await take_configuration(store, NOW, before)
+    await store.run(take_configuration, NOW, before)
     at = NOW + timedelta(hours=1)
-    async with store.begin() as transaction:
+    with begin(store) as transaction:
         if by_command is not None:
-            await transaction.subscriptions.save(by_command)
-        await transaction.outbox.add(
+            transaction.subscriptions.save(by_command)
+        transaction.outbox.add(
             [
                 replace(make_new(number), subject=event_subject(number, name), digest_at=at)
                 for number, name in enumerate((SITE, SHOP))
             ]
         )
-    await take_configuration(store, NOW, [*configured, before[1]])
+    await store.run(take_configuration, NOW, [*configured, before[1]])
     return [one.state for one in database.contents.deliveries.values()]
 
 

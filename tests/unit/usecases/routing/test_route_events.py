@@ -22,6 +22,7 @@ from tests.support.make import (
     make_subscription,
 )
 from tests.support.reading import Reading
+from tests.support.transactions import begin
 
 SIGNED = "CI runners are down (by alice via Slack)"
 LEAVE, MERGED = "action.queue.leave", "action.queue.merged"
@@ -67,8 +68,8 @@ def merges(bot: Reading, *numbers: int, batch: str | None = "b1") -> list[QueueE
 
 async def posts(bot: Reading, channel_id: str = "C1") -> list[tuple[int, int]]:
     """What there is to post: the event of each, and how many others it tells."""
-    async with bot.store.begin() as transaction:
-        claimed = await transaction.outbox.claim(
+    with begin(bot.store) as transaction:
+        claimed = transaction.outbox.claim(
             now=bot.clock.now(),
             claimed_until=bot.clock.now() + timedelta(seconds=1),
             channels=10,
@@ -170,8 +171,8 @@ async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -
     first, second = merges(bot, 41, 42)
     await bot.poll()
 
-    async with bot.store.begin() as transaction:
-        claimed = await transaction.outbox.claim(
+    with begin(bot.store) as transaction:
+        claimed = transaction.outbox.claim(
             now=bot.clock.now(),
             claimed_until=bot.clock.now() + timedelta(seconds=1),
             channels=10,

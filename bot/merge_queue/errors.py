@@ -1,0 +1,163 @@
+"""What an answer means that is no success, and what people see of its body.
+
+The API document leaves the shape of such bodies open: a JSON object with `detail` (a string, or
+a list of validation problems), plain text, a gateway's web page, or nothing.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+import httpx
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from typing_extensions import override
+
+from bot.domain.errors import (
+    CredentialRefused,
+    InvalidRequest,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueRefused,
+    MergeQueueUnavailable,
+    NotOffered,
+    ResourceNotFound,
+    StateConflict,
+)
+from bot.domain.resource import Later, Readable, Resource
+
+DETAIL_MAX_LENGTH = 300
+_LONGEST_BODY = 64 * 1024
+_NAMES = ("detail", "message", "error", "errors", "title")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\s]+")
+_WEB_PAGE = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<")
+
+_REFUSALS: Mapping[int, type[MergeQueueRefused]] = {
+    HTTPStatus.UNAUTHORIZED: CredentialRefused,
+    HTTPStatus.FORBIDDEN: CredentialRefused,
+    HTTPStatus.NOT_FOUND: ResourceNotFound,
+    HTTPStatus.CONFLICT: StateConflict,
+    HTTPStatus.METHOD_NOT_ALLOWED: NotOffered,
+    HTTPStatus.GONE: NotOffered,
+    HTTPStatus.NOT_IMPLEMENTED: NotOffered,
+}
+_INVALID = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
+_TEMPORARY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+
+
+class _Problem(Resource):
+    """One of a list of validation problems: `{"loc": ["body", "reason"], "msg": "…"}`."""
+
+    loc: Later[tuple[int | str, ...]] = ()
+    msg: Later[str] = ""
+
+    @property
+    def field(self) -> str:
+        return next((name for name in reversed(self.loc) if isinstance(name, str)), "")
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.field}: {self.msg}" if self.field and self.msg else self.msg
+
+
+_SAID: TypeAdapter[str | tuple[_Problem | str, ...]] = TypeAdapter(
+    str | tuple[Readable[_Problem | str], ...], config=ConfigDict(defer_build=True)
+)
+
+
+def error_of(response: httpx.Response, now: datetime) -> MergeQueueError:
+    """The error that a response received `now` is."""
+    status, said = response.status_code, detail(response)
+    if _is_temporary(response):
+        return MergeQueueUnavailable(said, status=status, retry_after=retry_after(response, now))
+    if status < HTTPStatus.BAD_REQUEST:
+        return MergeQueueProtocolError(f"unexpected answer: {_phrase(response)}")
+    if status in _INVALID:
+        return InvalidRequest(status, said, field=_field(response))
+    return _REFUSALS.get(status, MergeQueueRefused)(status, said)
+
+
+def _is_temporary(response: httpx.Response) -> bool:
+    """Whether asking later may help. A 403 with the headers of a rate limit is a rate limit."""
+    status, headers = response.status_code, response.headers
+    if status == HTTPStatus.FORBIDDEN:
+        return "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR and status not in _REFUSALS
+    return is_failure or status in _TEMPORARY
+
+
+def retry_after(response: httpx.Response, now: datetime) -> float | None:
+    """The wait the service asks for in seconds: `Retry-After`, or the reset of its rate limit.
+
+    A date counts from the answer's own `Date`, so that the two clocks need not agree.
+    """
+    headers = response.headers
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    moment = http_date(text)
+    if moment is None and headers.get("x-ratelimit-remaining") == "0":
+        moment = _epoch(headers.get("x-ratelimit-reset", ""))
+    if moment is None:
+        return None
+    since = http_date(headers.get("date", "")) or now
+    return max(0.0, (moment - since).total_seconds())
+
+
+def http_date(text: str) -> datetime | None:
+    """A date as in RFC 9110, section 5.6.7, in UTC; None when it is none."""
+    try:
+        moment = parsedate_to_datetime(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None
+
+
+def _epoch(text: str) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(float(text), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def detail(response: httpx.Response) -> str:
+    """What the service says went wrong: one line of at most 300 characters, never blank."""
+    if is_html(response) or _WEB_PAGE.match(response.content):
+        return f"{_phrase(response)} (a web page)"
+    said = _said(response)
+    text = said if isinstance(said, str) else "; ".join(filter(None, map(str, said[:5])))
+    # A half of a surrogate pair could not be sent on.
+    line = _UNPRINTABLE.sub(" ", text.encode("utf-8", "replace").decode()).strip()
+    if len(line) > DETAIL_MAX_LENGTH:
+        line = f"{line[: DETAIL_MAX_LENGTH - 1]}…"
+    return line or _phrase(response)
+
+
+def _field(response: httpx.Response) -> str | None:
+    fields = (one.field for one in _said(response) if isinstance(one, _Problem))
+    return next(filter(None, fields), None)
+
+
+def _said(response: httpx.Response) -> str | tuple[_Problem | str, ...]:
+    """A sentence or a list of problems; what is no JSON is a sentence."""
+    text = response.content[:_LONGEST_BODY].decode("utf-8-sig", "replace")
+    try:
+        sent = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    while isinstance(sent, Mapping):
+        sent = next((sent[name] for name in _NAMES if sent.get(name)), "")
+    try:
+        return _SAID.validate_python(sent)
+    except ValidationError:
+        return ""
+
+
+def is_html(response: httpx.Response) -> bool:
+    return "html" in response.headers.get("content-type", "").lower()
+
+
+def _phrase(response: httpx.Response) -> str:
+    return f"{response.status_code} {response.reason_phrase}".rstrip()

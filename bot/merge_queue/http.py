@@ -1,0 +1,317 @@
+"""The httpx client: bounds answers in time, size and origin, and sends again what is safe."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable, Generator
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from copy import copy
+from functools import cache
+from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+from pydantic import SecretStr
+from typing_extensions import override
+
+import bot
+from bot.domain.errors import (
+    ConfigurationError,
+    LookedTooLongAgo,
+    MergeQueueError,
+    MergeQueueProtocolError,
+    MergeQueueUnavailable,
+)
+from bot.domain.proxies import is_loopback, proxy_at
+from bot.merge_queue.connections import Connections
+from bot.merge_queue.errors import error_of
+from bot.merge_queue.requests import READS, Call
+from bot.merge_queue.retries import PATIENCE, Patience
+from bot.merge_queue.statistics import Statistics
+from bot.ports import Clock
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+REQUESTS_AT_ONCE = 8
+"""Requests in flight by default."""
+
+KEPT_FOR_PEOPLE = 1
+"""Of them, the schedule never takes so many: what people ask does not wait behind it."""
+
+KEEPALIVE_SECONDS = 90.0
+"""Well above the polling interval: otherwise each poll would open a new connection."""
+
+LONGEST_WAIT = 300.0
+"""Seconds. A service that asks for more is asked again all the same: it may be a mistake."""
+
+LARGEST_BODY = 32 * 1024 * 1024
+LONGEST_REDIRECTION = 3
+
+SHORTEST_SECRET = 8
+"""Characters; a shorter credential is one of a trial, and stands in times and names."""
+
+_ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
+"""One layer at most: a few hundred bytes packed three times become gigabytes."""
+
+_NOT_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+)
+"""Raised before the first byte of a request leaves."""
+
+
+class Http:
+    """The service at `base_url`, over one httpx client for the whole process.
+
+    `base_url` and `token` are as the settings take them; the token is in no log, exception or
+    `repr`. `trust` replaces the usual certificates, `transport` the network. Raises
+    ConfigurationError when a proxy or certificates that the environment names cannot be used.
+    """
+
+    def __init__(  # noqa: PLR0913  # told by name, and callers give three or four
+        self,
+        *,
+        base_url: str,
+        token: SecretStr,
+        clock: Clock,
+        patience: Patience = PATIENCE,
+        requests_at_once: int = REQUESTS_AT_ONCE,
+        transport: httpx.AsyncBaseTransport | None = None,
+        trust: ssl.SSLContext | None = None,
+    ) -> None:
+        self.base_url = httpx.URL(base_url.rstrip("/"))
+        self.clock = clock
+        self.patience = patience
+        self.statistics = Statistics()
+        self._credential = _Credential(token, self.base_url)
+        self._in_flight = asyncio.Semaphore(requests_at_once)
+        self._scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
+        self._turn: AbstractAsyncContextManager[None] = nullcontext()
+        is_here = is_loopback(self.base_url.host)
+        verify = trust or _certificates(trust_env=not is_here)
+        is_behind_proxy = not is_here and _is_behind_proxy(self.base_url)
+        if transport is None and not is_behind_proxy:
+            transport = Connections(requests_at_once, verify=verify, keepalive=KEEPALIVE_SECONDS)
+        self._client = httpx.AsyncClient(
+            auth=self._credential,
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": "gzip, deflate",
+                "User-Agent": f"mqbot/{bot.__version__}",
+            },
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            timeout=httpx.Timeout(patience.read, connect=patience.connect),
+            limits=httpx.Limits(
+                max_connections=requests_at_once, keepalive_expiry=KEEPALIVE_SECONDS
+            ),
+            verify=verify,
+            trust_env=is_behind_proxy,
+            event_hooks={"response": [self._check_redirect]},
+            transport=transport,
+        )
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+    def scheduled(self) -> "Http":
+        """The same for the schedule, which leaves KEPT_FOR_PEOPLE of the requests to people."""
+        scheduled = copy(self)
+        scheduled._turn = self._scheduled  # noqa: SLF001 - of this class
+        return scheduled
+
+    async def call(
+        self, call: Call, read: Callable[[httpx.Response], T], *, total: float | None = None
+    ) -> T:
+        """Send a request, again where that is safe, and read its answer.
+
+        Raises only MergeQueueError, and LookedTooLongAgo when `may_send` says no.
+
+        `total` is in seconds, that of `patience` by default.
+        """
+        deadline = self.clock.monotonic() + (self.patience.total if total is None else total)
+        attempt = 1
+        while True:
+            try:
+                answer = read(await self._attempt(call, deadline - self.clock.monotonic()))
+            except MergeQueueProtocolError as error:
+                self.statistics.unreadable_answers[call.endpoint] += 1
+                text = "An answer of the merge queue service could not be read"
+                _log(logging.WARNING, text, "answer_unreadable", call, problem=error.detail)
+                raise
+            except MergeQueueUnavailable as error:
+                wait = self._wait(call, error, attempt, deadline - self.clock.monotonic())
+                if wait is None:
+                    error.last_answer_at = self.statistics.last_answer_at
+                    raise
+            else:
+                self.statistics.last_answer_at = self.clock.now()
+                return answer
+            await self.clock.sleep(wait)
+            attempt += 1
+
+    def _wait(
+        self, call: Call, error: MergeQueueUnavailable, attempt: int, remaining: float
+    ) -> float | None:
+        """Seconds until the next attempt, None for none."""
+        asked = error.retry_after
+        if asked is not None and asked > LONGEST_WAIT:
+            error.retry_after = LONGEST_WAIT
+            cut = {"status": error.status, "asked_seconds": asked, "wait_seconds": LONGEST_WAIT}
+            text = "The merge queue service asks for a longer wait than is granted"
+            _log(logging.WARNING, text, "wait_cut", call, **cut)
+        wait = self.patience.wait_before_retry(
+            error, is_read=call.is_read, attempt=attempt, remaining=remaining
+        )
+        if error.status == HTTPStatus.TOO_MANY_REQUESTS:
+            self.statistics.rate_limit_waits += 1
+            self.statistics.rate_limit_seconds += wait or error.retry_after or 0.0
+        if wait is not None:
+            self.statistics.retries[call.endpoint] += 1
+            told = {"attempt": attempt, "cause": error.cause, "status": error.status}
+            text = "A request to the merge queue service is sent again"
+            _log(logging.INFO, text, "request_retried", call, wait_seconds=round(wait, 3), **told)
+        return wait
+
+    async def _attempt(self, call: Call, within: float) -> httpx.Response:
+        try:
+            response = await self._send(call, within)
+        except MergeQueueUnavailable as error:
+            outcome = "lost" if error.arrived else "unreachable"
+            self.statistics.outcomes[call.endpoint, outcome] += 1
+            raise
+        self.statistics.outcomes[call.endpoint, str(response.status_code)] += 1
+        if response.status_code not in call.expected:
+            raise error_of(response, self.clock.now())
+        return response
+
+    async def _send(self, call: Call, within: float) -> httpx.Response:
+        """One attempt of at most `within` seconds, waiting for its turn included."""
+        is_sent = False
+        try:
+            async with asyncio.timeout(within), self._turn, self._in_flight:
+                if call.may_send is not None and not call.may_send():
+                    raise LookedTooLongAgo
+                is_sent = True
+                return await self._follow(call)
+        except TimeoutError:
+            failure: MergeQueueError = MergeQueueUnavailable("no answer in time", arrived=is_sent)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            failure = _translated(error)
+        # Raised here and not `from`: the library's exception leads to the request's headers,
+        # and a log that prints local variables would print the credential with them.
+        raise failure
+
+    async def _follow(self, call: Call) -> httpx.Response:
+        # The whole address at once: httpx would parse it again for a base and for parameters.
+        query = f"?{urlencode(call.query, doseq=True)}" if call.query else ""
+        url = f"{self.base_url}{call.path}{query}"
+        request = self._client.build_request(call.method, url, json=call.json)
+        for _ in range(LONGEST_REDIRECTION + 1):
+            async with aclosing(await self._client.send(request, stream=True)) as response:
+                if response.next_request is None:
+                    return await self._read(response)
+                request = response.next_request
+        raise MergeQueueProtocolError("too many redirections")
+
+    async def _check_redirect(self, response: httpx.Response) -> None:
+        """A read may go to another path of the same origin, and a write nowhere."""
+        if not response.has_redirect_location:
+            return
+        target = response.url.join(response.headers["location"])
+        if response.request.method not in READS or _origin(target) != _origin(self.base_url):
+            raise MergeQueueProtocolError(f"a redirection to {target.host or 'nowhere'}")
+
+    async def _read(self, response: httpx.Response) -> httpx.Response:
+        """The same with its whole body, which httpx itself would read without a limit."""
+        if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
+            raise MergeQueueProtocolError("the body is encoded as nobody asked for")
+        body = bytearray()
+        async for piece in response.aiter_bytes():
+            if len(body) + len(piece) > LARGEST_BODY:
+                raise MergeQueueProtocolError("an answer of more than 32 MiB")
+            body += piece
+        headers = response.headers.copy()
+        headers.pop("content-encoding", None)
+        content = self._credential.redacted(bytes(body))
+        return httpx.Response(response.status_code, headers=headers, content=content)
+
+
+class _Credential(httpx.Auth):
+    """A Bearer token of either kind (API document, Authentication), for one origin."""
+
+    def __init__(self, token: SecretStr, base_url: httpx.URL) -> None:
+        self._token = token
+        self._origin = _origin(base_url)
+
+    @override
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        if _origin(request.url) == self._origin:
+            request.headers["Authorization"] = f"Bearer {self._token.get_secret_value()}"
+        yield request
+
+    def redacted(self, body: bytes) -> bytes:
+        """Without the credential: a service may quote it, and errors show answers."""
+        secret = self._token.get_secret_value().encode()
+        return body.replace(secret, b"[credential]") if len(secret) >= SHORTEST_SECRET else body
+
+
+def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:
+    if isinstance(error, httpx.InvalidURL):
+        return MergeQueueProtocolError("a redirection to an address that is none")
+    if isinstance(error, httpx.DecodingError):
+        return MergeQueueProtocolError("the body is not encoded as its header says")
+    if isinstance(error, httpx.TimeoutException):
+        what = "no answer in time"
+    elif isinstance(error, _NOT_SENT):
+        what = "no connection"
+    else:
+        what = "the connection was lost"
+    said = " ".join(str(error).split())[:200]
+    return MergeQueueUnavailable(
+        f"{what}: {said}" if said else what, arrived=not isinstance(error, _NOT_SENT)
+    )
+
+
+def _log(level: int, text: str, action: str, call: Call, **told: Any) -> None:  # noqa: ANN401 - anything that a log can show
+    logger.log(level, text, extra={"action": action, "endpoint": call.endpoint, **told})
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    """Comparable: httpx leaves out the default port of a scheme."""
+    return url.scheme, url.host, url.port
+
+
+@cache
+def _certificates(*, trust_env: bool) -> ssl.SSLContext:
+    """Reading them costs 40 ms of CPU: once is enough for a process.
+
+    Raises ConfigurationError when those that the environment names cannot be read.
+    """
+    try:
+        return httpx.create_ssl_context(trust_env=trust_env)
+    except OSError as error:
+        problem = f"names no file of certificates that can be read ({error.strerror})"
+        raise ConfigurationError({"SSL_CERT_FILE": problem}) from None
+
+
+def _is_behind_proxy(base_url: httpx.URL) -> bool:
+    """Whether the environment's proxies are for this address, which httpx then finds itself.
+
+    Raises ConfigurationError when httpx could not use one of them.
+    """
+    if proxy_bypass(base_url.netloc.decode("ascii")):
+        return False
+    proxies = getproxies()
+    for scheme in ("http", "https", "all"):
+        if proxies.get(scheme):
+            proxy_at(proxies[scheme], f"{scheme.upper()}_PROXY")
+    return True

@@ -1,0 +1,49 @@
+"""Who did what: typed, and paged through."""
+
+from collections.abc import Mapping
+
+from typing_extensions import override
+
+from bot.domain.audit import AuditSelection
+from bot.domain.commands import GeneralCommand
+from bot.domain.commands.auditing import AuditCommand
+from bot.messages import actions, audit
+from bot.slack.handlers.subject import OnClick, OnGeneralCommand, Subject
+from bot.slack.payloads import BlockActions
+from bot.slack.replying.conversation import Conversation
+
+
+class Audit(Subject):
+    """For the caller alone, newest first."""
+
+    @override
+    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
+        return {
+            AuditCommand: self._audit,
+        }
+
+    @override
+    def on_click(self) -> Mapping[str, OnClick]:
+        return {
+            actions.AUDIT_OLDER: self._older,
+            actions.AUDIT_NEWER: self._newer,
+        }
+
+    async def _audit(self, command: AuditCommand, conversation: Conversation) -> None:
+        selection = AuditSelection(command.repository, self.clock.now() - command.lookback)
+        await conversation.tell_actor(audit.audit(await self.use.show_audit.newest(selection)))
+
+    async def _older(self, click: BlockActions, conversation: Conversation) -> None:
+        target = await self._target(click, conversation)
+        page = await self.use.show_audit.older(target.selection, target.place)
+        await conversation.put_in_place(audit.audit(page))
+
+    async def _newer(self, click: BlockActions, conversation: Conversation) -> None:
+        target = await self._target(click, conversation)
+        page = await self.use.show_audit.newer(target.selection, target.place)
+        await conversation.put_in_place(audit.audit(page))
+
+    async def _target(self, click: BlockActions, conversation: Conversation) -> actions.AuditTarget:
+        """Raises PermissionDenied: who turns a page may read it."""
+        await self.admit(conversation)
+        return actions.read_audit_target(click.action.chosen, self.repositories)

@@ -1,0 +1,150 @@
+"""What is typed, chosen from a menu or tried again: read, and run to its answer."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from typing_extensions import override
+
+from bot.domain.audit import Actor, Origin
+from bot.domain.commands import Command, GeneralCommand, RepositoryCommand, parse_command
+from bot.domain.commands.pausing import (
+    UnpauseCommand,
+)
+from bot.domain.commands.subscribing import BoardCommand
+from bot.domain.commands.verbs import HelpCommand
+from bot.domain.errors import RepositoryNotChosen, UserError
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, choice, help as help_messages
+from bot.messages.errors import BUSY
+from bot.slack.handlers.subject import OnClick, OnGeneralCommand, Shared, Subject
+from bot.slack.payloads import BlockActions, MessageSent, SlashCommand
+from bot.slack.replying.conversation import Conversation
+
+
+class Commands(Subject):
+    """Each command ends in a line that somebody sees. A direct message gets the list of them."""
+
+    def __init__(self, shared: Shared, subjects: Iterable[Subject]) -> None:
+        """Raises TypeError when a command would have no answer."""
+        super().__init__(shared)
+        self._of_repository = {k: v for one in subjects for k, v in one.on_repository().items()}
+        general = (self, *subjects)
+        self._general: dict[type[Command], OnGeneralCommand] = {
+            k: v for one in general for k, v in one.on_general().items()
+        }
+        there_are = {*RepositoryCommand.__subclasses__(), *GeneralCommand.__subclasses__()}
+        unanswered = there_are.difference(self._of_repository, self._general)
+        if unanswered:
+            raise TypeError(unanswered)
+
+    @override
+    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
+        return {HelpCommand: self._help}
+
+    @override
+    def on_click(self) -> Mapping[str, OnClick]:
+        """*Try again* and the choice of a repository: the command goes on as if it were typed."""
+        return {actions.RETRY: self._retry, actions.CHOOSE: self._choose}
+
+    @override
+    def register(self, app: AsyncApp) -> None:
+        app.command(self.command)(self.on_command)
+        app.event("message")(self.on_message)
+
+    async def on_command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        if self.background.inbox.is_full:
+            await ack(BUSY)
+            return
+        await ack()
+        command = SlashCommand.model_validate(body)
+        conversation = self.background.conversation(
+            actor=command.actor,
+            origin=Origin.COMMAND,
+            trigger_id=command.trigger_id,
+            channel_id=command.channel_id,
+            response_url=command.response_url,
+        )
+        work = self.run(command.typed, conversation)
+        self.background.start(body, work, conversation, retry=command.typed)
+
+    async def on_message(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        await ack()
+        message = MessageSent.model_validate(body["event"])
+        if not message.is_to_the_bot:
+            return
+        conversation = self.background.conversation(
+            # The event names no team of the person's: Slack's answer about them decides.
+            actor=Actor(message.user, message.user, body.get("team_id")),
+            origin=Origin.COMMAND,
+            trigger_id="",
+        )
+        self.background.start(body, self.run("help", conversation), conversation)
+
+    async def run(self, typed: str, conversation: Conversation) -> None:
+        """Raises what parsing and the use cases raise; nothing is half said by then."""
+        command = await self._parse(typed, conversation)
+        if not isinstance(command, RepositoryCommand):
+            await self._general[type(command)](command, conversation)
+            return
+        repository = await self._repository(command, conversation)
+        if repository is None:
+            await self.admit(conversation)
+            await self._ask(typed, conversation)
+            return
+        await self._of_repository[type(command)](command, repository, conversation)
+
+    async def _parse(self, typed: str, conversation: Conversation) -> Command:
+        """For an act the permission is asked for, and put on record, where it is carried out."""
+        try:
+            command = parse_command(typed, self.repositories, self.groups)
+        except UserError:
+            await self.admit(conversation)
+            raise
+        if not command.is_act:
+            await self.admit(conversation)
+        return command
+
+    async def _repository(
+        self, command: RepositoryCommand, conversation: Conversation
+    ) -> RepositoryName | None:
+        """The one typed, the only one there is, that whose board ends, or the channel's own.
+
+        To resume, also the only one that is paused.
+        """
+        if command.repository is not None:
+            return command.repository
+        if len(self.repositories.names) == 1:
+            return self.repositories.names[0]
+        if conversation.channel_id is None:
+            return None
+        if isinstance(command, BoardCommand) and command.is_off:
+            boards = await self.use.manage_boards.kept_here(
+                conversation.channel_id, self.repositories.names
+            )
+            if len(boards) == 1:
+                return boards[0]
+        default = await self.use.channel_default.of(conversation.channel_id)
+        if default in self.repositories.names:
+            return default
+        heard = await self.use.manage_subscriptions.subscriptions(conversation.channel_id)
+        names = {one.repository for one in heard}.intersection(self.repositories.names)
+        if len(names) != 1 and isinstance(command, UnpauseCommand):
+            names = await self.use.unpause_queue.paused(self.repositories.names)
+        return names.pop() if len(names) == 1 else None
+
+    async def _ask(self, typed: str, conversation: Conversation) -> None:
+        names = self.repositories.names
+        if not names or not choice.can_carry(typed):
+            raise RepositoryNotChosen(names)
+        await conversation.tell_actor(choice.which_repository(names, typed))
+
+    async def _help(self, command: HelpCommand, conversation: Conversation) -> None:
+        await conversation.tell_actor(help_messages.help_text(self.command, command.verb))
+
+    async def _retry(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.run(click.action.chosen, conversation)
+
+    async def _choose(self, click: BlockActions, conversation: Conversation) -> None:
+        typed = choice.continued(click.action.block_id, click.action.chosen)
+        await self.run(typed, conversation)

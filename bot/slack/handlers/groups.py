@@ -1,0 +1,217 @@
+"""Pausing, unpausing, extending and looking at a group of repositories: typed, and pressed."""
+
+from collections.abc import Mapping
+
+from typing_extensions import override
+
+from bot.domain.audit import Action
+from bot.domain.commands import GeneralCommand
+from bot.domain.commands.asking import GroupStatusCommand
+from bot.domain.commands.pausing import PauseGroupCommand, UnpauseGroupCommand
+from bot.domain.durations import Lasting, written
+from bot.domain.group_acts import GroupAct, read_asked, read_kept
+from bot.domain.groups import Group
+from bot.domain.message import Message
+from bot.messages import actions, timers
+from bot.messages.groups import group_acts, group_form, group_question, group_status
+from bot.messages.text import clean
+from bot.slack.handlers.pause_modal import show_if_unchanged
+from bot.slack.handlers.pausing import REASON_KEPT
+from bot.slack.handlers.progress import ProgressLine
+from bot.slack.handlers.subject import OnClick, OnGeneralCommand, Subject
+from bot.slack.payloads import BlockActions
+from bot.slack.replying.conversation import Conversation
+from bot.usecases.pausing.extend_group import NothingHeld
+from bot.usecases.pausing.group_work import GroupRequest, SinceThen
+
+
+class GroupPausing(Subject):
+    """Pausing a group is asked back with its impact; unpausing restores, and is done at once."""
+
+    @override
+    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
+        return {
+            PauseGroupCommand: self._confirm,
+            UnpauseGroupCommand: self._unpause_typed,
+            GroupStatusCommand: self._status,
+        }
+
+    @override
+    def on_click(self) -> Mapping[str, OnClick]:
+        return {
+            actions.PAUSE_GROUP: self._pause_pressed,
+            actions.PAUSE_GROUP_FOR: self._pause_for,
+            actions.AGAIN_PAUSE_GROUP: self._pause_pressed,
+            actions.UNPAUSE_GROUP: self._unpause_pressed,
+            actions.AGAIN_UNPAUSE_GROUP: self._unpause_pressed,
+            actions.EXTEND_GROUP: self._extend_pressed,
+            actions.AGAIN_EXTEND_GROUP: self._extend_rest,
+            actions.GROUP_STATUS_ON: self._turn_page,
+            actions.GROUP_STATUS_BACK: self._turn_page,
+        }
+
+    async def _confirm(self, command: PauseGroupCommand, conversation: Conversation) -> None:
+        """Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
+
+        Without a reason a form asks for it.
+        """
+        group, asked = command.group, clean(command.asked, REASON_KEPT)
+        request = self.request(group, conversation, asked)
+        await self.use.pause_group.permit(request)
+        wanted = read_asked(asked)
+        if not wanted.reason:
+            await self.ask_why(group, wanted.lasting, conversation)
+            return
+        lifts_at = await self.use.pause_group.lifts_at(request)
+        read = await self.use.show_group.run(group)
+        await conversation.tell_actor(group_question.confirm(group, asked, read, lifts_at))
+
+    async def ask_why(
+        self, group: Group, lasting: Lasting | None, conversation: Conversation
+    ) -> None:
+        """Slack takes a trigger for three seconds: the queues are read once the form is open."""
+        typed = written(lasting) if lasting is not None else None
+        channel_id = conversation.channel_id
+        opened = await conversation.open_modal(
+            group_form.form(group, channel_id=channel_id, lasting=typed)
+        )
+        read = await self.use.show_group.run(group)
+        view = group_form.form(group, channel_id=channel_id, read=read, lasting=typed)
+        await show_if_unchanged(opened, view)
+
+    async def _unpause_typed(
+        self, command: UnpauseGroupCommand, conversation: Conversation
+    ) -> None:
+        await self.unpause(self.request(command.group, conversation), conversation)
+
+    async def _status(self, command: GroupStatusCommand, conversation: Conversation) -> None:
+        message = await self.status_page(command.group, 0)
+        await conversation.tell_actor(message)
+
+    async def status_page(self, group: Group, first: int) -> Message:
+        page = await self.use.show_group.page(group, first)
+        return group_status.status(
+            group,
+            page.read,
+            first=page.first,
+            total=page.total,
+            paused_elsewhere=page.paused_elsewhere,
+        )
+
+    async def pause(self, request: GroupRequest, conversation: Conversation) -> None:
+        """Acts, and shows how far it has come and how it ended."""
+        await self._begin(request, Action.PAUSE, conversation)
+        line = ProgressLine(conversation, self.clock)
+        await self._end(await self.use.pause_group.run(request, line), request.group, conversation)
+
+    async def unpause(self, request: GroupRequest, conversation: Conversation) -> None:
+        """Acts, and shows how far it has come and how it ended."""
+        await self._begin(request, Action.UNPAUSE, conversation)
+        line = ProgressLine(conversation, self.clock)
+        await self._end(
+            await self.use.unpause_group.run(request, line), request.group, conversation
+        )
+
+    async def extend(self, request: GroupRequest, conversation: Conversation) -> None:
+        """Acts, and shows how far it has come and how it ended."""
+        await self._begin(request, Action.EXTEND, conversation)
+        line = ProgressLine(conversation, self.clock)
+        await self._end(await self.use.extend_group.run(request, line), request.group, conversation)
+
+    def request(
+        self,
+        group: Group,
+        conversation: Conversation,
+        asked: str = "",
+        again: int | None = None,
+    ) -> GroupRequest:
+        return GroupRequest(
+            group,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            asked,
+            again,
+        )
+
+    async def _begin(
+        self, request: GroupRequest, action: Action, conversation: Conversation
+    ) -> None:
+        """A button that was pressed is gone before anything is done."""
+        if conversation.on_private_message:
+            total = len(request.group.repositories)
+            await conversation.put_in_place(
+                group_acts.progress(request.group.name, action, 0, total)
+            )
+
+    async def _end(
+        self,
+        ended: GroupAct | SinceThen | NothingHeld,
+        group: Group,
+        conversation: Conversation,
+    ) -> None:
+        if isinstance(ended, SinceThen):
+            message = group_acts.since_then(group.name, ended.latest)
+        elif isinstance(ended, NothingHeld):
+            message = group_acts.nothing_held(group.name)
+        else:
+            is_told = await self._tell_channel(ended, conversation)
+            if is_told and conversation.view_id is None:
+                # Everybody here reads the result, the actor too, however long it took.
+                if conversation.on_private_message:
+                    await conversation.take_away()
+                return
+            message = group_acts.answer(ended, posted_here=is_told)
+        if conversation.on_private_message:
+            await conversation.put_in_place(message)
+        else:
+            await conversation.tell_actor(message)
+
+    async def _tell_channel(self, ended: GroupAct, conversation: Conversation) -> bool:
+        """Whether everybody here is told: by a post, or by a reply where the bot cannot post."""
+        if not ended.has_changed or conversation.channel_id is None:
+            return False
+        if conversation.channel_id not in ended.told_together:
+            await conversation.tell_channel(group_acts.act(ended))
+        return True
+
+    async def _turn_page(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.admit(conversation)
+        first, _, name = click.action.chosen.partition(" ")
+        message = await self.status_page(self.groups.named(name), int(first))
+        await conversation.put_in_place(message)
+
+    async def _pause_pressed(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.pause(self._request_of(click, conversation), conversation)
+
+    async def _pause_for(self, click: BlockActions, conversation: Conversation) -> None:
+        """The end was typed behind the reason, or as the reason: then a form asks for one."""
+        request = self._request_of(click, conversation)
+        wanted = read_kept(request.asked)
+        if wanted.reason:
+            await self.pause(request, conversation)
+            return
+        await self.use.pause_group.permit(request)
+        await self.ask_why(request.group, wanted.lasting, conversation)
+        await conversation.take_away()
+
+    async def _unpause_pressed(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.unpause(self._request_of(click, conversation), conversation)
+
+    async def _extend_pressed(self, click: BlockActions, conversation: Conversation) -> None:
+        length, name, had_end = actions.read_extend_value(click.action.chosen)
+        group = self.groups.named(name)
+        if length == timers.OTHER:
+            await self.use.extend_group.permit(self.request(group, conversation))
+            form = group_form.extend_form(group, conversation.channel_id, had_end=had_end)
+            await conversation.open_modal(form)
+            return
+        await self.extend(self.request(group, conversation, length), conversation)
+
+    async def _extend_rest(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.extend(self._request_of(click, conversation), conversation)
+
+    def _request_of(self, click: BlockActions, conversation: Conversation) -> GroupRequest:
+        target = actions.read_group_target(click.action.chosen)
+        group = self.groups.named(target.group)
+        return self.request(group, conversation, target.asked, target.again)

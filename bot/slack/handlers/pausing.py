@@ -1,0 +1,290 @@
+"""Pausing, unpausing and extending one queue: typed, and pressed."""
+
+from collections.abc import Mapping
+
+from typing_extensions import override
+
+from bot.domain.commands import RepositoryCommand
+from bot.domain.commands.pausing import PauseCommand, UnpauseCommand
+from bot.domain.durations import read_lasting, written
+from bot.domain.pauses import (
+    AlreadyPaused,
+    Extended,
+    NotPaused,
+    OtherEnd,
+    OtherPause,
+    Paused,
+    Unpaused,
+    check_reason,
+)
+from bot.domain.repository import RepositoryName
+from bot.messages import actions, pause, pause_card, reminders, status, timers
+from bot.messages.groups import group_acts
+from bot.messages.text import clean
+from bot.slack.handlers.pause_modal import PauseModal
+from bot.slack.handlers.subject import OnClick, OnRepositoryCommand, Shared, Subject
+from bot.slack.payloads import BlockActions, PauseForm
+from bot.slack.replying.conversation import Conversation, OpenedModal
+from bot.usecases.pausing.extend_pause import ExtendRequest
+from bot.usecases.pausing.pause_queue import PauseRequest
+from bot.usecases.pausing.remind_of_pauses import Snoozed
+from bot.usecases.pausing.snooze_reminders import SnoozeRequest
+from bot.usecases.pausing.unpause_queue import UnpauseRequest
+from bot.usecases.pausing.watch_resume import Watching
+
+REASON_KEPT = 4000
+"""A reason is checked for its length after this cut, so that the check can name the length."""
+
+
+class Pausing(Subject):
+    """Each acts on the state now and says what is true, whether somebody typed or pressed."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self.modal = PauseModal(self.use.pause_queue, self.use.show_status, self.repositories)
+
+    @override
+    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
+        return {
+            PauseCommand: self._pause_typed,
+            UnpauseCommand: self._unpause_typed,
+        }
+
+    @override
+    def on_click(self) -> Mapping[str, OnClick]:
+        return {
+            actions.PAUSE: self._pause,
+            actions.UNPAUSE: self._unpause_pressed,
+            actions.REPLACE: self._replace,
+            actions.PAUSE_FOR: self._pause_chosen,
+            actions.PAUSE_WITHOUT_END: self._pause_chosen,
+            actions.EXTEND: self._extend_pressed,
+            actions.SNOOZE: self._snooze,
+            actions.DISMISS: self._dismiss,
+            actions.PAUSE_REPOSITORY: self._choose_in_modal,
+            actions.WATCH: self._watch,
+            actions.WATCH_GROUP: self._watch_group,
+        }
+
+    async def _pause_typed(
+        self, command: PauseCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        """Without a reason the modal asks for it."""
+        if command.reason is None:
+            typed = written(command.lasting) if command.lasting is not None else None
+            await self.modal.open(repository, conversation, typed)
+            return
+        if command.doubtful is not None:
+            await self.modal.permit(repository, conversation)
+            reason = check_reason(clean(command.reason, REASON_KEPT))
+            before = clean(command.reason_before or "", REASON_KEPT)
+            question = pause.is_it_an_end(repository, reason, before, command.doubtful)
+            await conversation.tell_actor(question)
+            return
+        outcome = await self.use.pause_queue.run(
+            PauseRequest(
+                repository,
+                clean(command.reason, REASON_KEPT),
+                conversation.actor,
+                conversation.origin,
+                conversation.channel_id,
+                lasting=command.lasting,
+            )
+        )
+        match outcome:
+            case Paused(told=told):
+                if not told.posted_here:
+                    await conversation.tell_channel(pause.act(told.act))
+            case AlreadyPaused(known, wanted, lasting, is_same):
+                await conversation.tell_actor(
+                    pause.already_paused(repository, known, wanted, lasting, is_same=is_same)
+                )
+
+    async def _unpause_typed(
+        self, _command: UnpauseCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        request = UnpauseRequest(
+            repository, conversation.actor, conversation.origin, conversation.channel_id
+        )
+        await self.unpause(request, conversation)
+
+    async def unpause(
+        self, request: UnpauseRequest, conversation: Conversation, *, on_card: bool = False
+    ) -> None:
+        """`on_card`: a button of a pause's card was pressed, which is kept up to date elsewhere."""
+        outcome = await self.use.unpause_queue.run(request)
+        match outcome:
+            case Unpaused(told=told):
+                if not told.posted_here:
+                    # No card is here: what was pressed is what the bot once answered with.
+                    if conversation.in_channel_message:
+                        await conversation.put_in_place(pause.closed(told.act))
+                    await conversation.tell_channel(pause.act(told.act))
+            case NotPaused(ended=ended):
+                if conversation.in_channel_message and not on_card:
+                    shown = pause.over(request.repository)
+                    if ended is not None and ended.is_of(request.expected):
+                        shown = pause_card.card(pause_card.PauseView(ended))
+                    await conversation.put_in_place(shown)
+                await conversation.tell_actor(pause.not_paused(request.repository, ended))
+            case OtherPause(known=known):
+                await conversation.tell_actor(pause.other_pause(request.repository, known))
+
+    async def extend(self, request: ExtendRequest, conversation: Conversation) -> None:
+        outcome = await self.use.extend_pause.run(request)
+        match outcome:
+            case Extended(told=told):
+                if not told.posted_here:
+                    await conversation.tell_actor(timers.extended_reply(told.act))
+                elif conversation.view_id is not None:
+                    await conversation.put_in_place(timers.extended_reply(told.act))
+            case NotPaused():
+                await conversation.tell_actor(pause.not_paused(request.repository))
+            case OtherPause(known=known):
+                await conversation.tell_actor(pause.other_pause(request.repository, known))
+            case OtherEnd(known=known):
+                await conversation.tell_actor(timers.other_end(request.repository, known))
+
+    async def _pause(self, click: BlockActions, conversation: Conversation) -> None:
+        repository = self.repositories.allowed(click.action.chosen)
+        await self.modal.open(repository, conversation)
+
+    async def _unpause_pressed(self, click: BlockActions, conversation: Conversation) -> None:
+        target = actions.read_pause_target(click.action.chosen, self.repositories)
+        request = UnpauseRequest(
+            target.repository,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            expected=target.paused_at,
+        )
+        on_card = click.action.block_id.startswith(pause_card.CARD_BLOCK)
+        await self.unpause(request, conversation, on_card=on_card)
+        if conversation.response_url is not None and not conversation.in_channel_message:
+            snapshot = await self.use.show_status.run(target.repository)
+            await conversation.put_in_place(status.status(snapshot))
+
+    async def _replace(self, click: BlockActions, conversation: Conversation) -> None:
+        wanted = actions.read_replacement(click.action.chosen, self.repositories)
+        request = PauseRequest(
+            wanted.repository,
+            wanted.reason,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            replacing=wanted.paused_at,
+            lasting=wanted.lasting,
+        )
+        await self._pause_in_place(request, conversation)
+
+    async def _pause_chosen(self, click: BlockActions, conversation: Conversation) -> None:
+        """The answer to whether a duration in the reason is the end of the pause."""
+        wanted = actions.read_choice(click.action.chosen, self.repositories)
+        if not wanted.reason:
+            typed = written(wanted.lasting) if wanted.lasting is not None else None
+            await self.modal.open(wanted.repository, conversation, typed)
+            await conversation.take_away()
+            return
+        request = PauseRequest(
+            wanted.repository,
+            wanted.reason,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            lasting=wanted.lasting,
+        )
+        await self._pause_in_place(request, conversation)
+
+    async def _pause_in_place(self, request: PauseRequest, conversation: Conversation) -> None:
+        """What came of it takes the place of the question."""
+        outcome = await self.use.pause_queue.run(request)
+        match outcome:
+            case Paused(told=told):
+                await conversation.put_in_place(pause.paused_reply(told.act))
+                if not told.posted_here and conversation.response_url is not None:
+                    await conversation.tell_channel(pause.act(told.act))
+            case AlreadyPaused(known, reason, lasting, is_same):
+                question = pause.already_paused(
+                    request.repository, known, reason, lasting, is_same=is_same
+                )
+                await conversation.put_in_place(question)
+
+    async def _extend_pressed(self, click: BlockActions, conversation: Conversation) -> None:
+        length, value, had_end = actions.read_extend_value(click.action.chosen)
+        target = actions.read_pause_target(value, self.repositories)
+        lasting, _ = read_lasting([length])
+        if lasting is None:
+            await self.use.extend_pause.permit(
+                target.repository, conversation.actor, conversation.origin, conversation.channel_id
+            )
+            modal = timers.extend_modal(
+                target.repository, value, conversation.channel_id, had_end=had_end
+            )
+            await conversation.open_modal(modal)
+            return
+        request = ExtendRequest(
+            target.repository,
+            lasting,
+            conversation.actor,
+            conversation.origin,
+            conversation.channel_id,
+            expected=target.paused_at,
+            had_end=had_end,
+        )
+        await self.extend(request, conversation)
+
+    async def _snooze(self, click: BlockActions, conversation: Conversation) -> None:
+        target = actions.read_pause_target(click.action.chosen, self.repositories)
+        outcome = await self.use.snooze_reminders.run(
+            SnoozeRequest(
+                target.repository,
+                target.paused_at,
+                conversation.actor,
+                conversation.origin,
+                conversation.channel_id,
+            )
+        )
+        match outcome:
+            case NotPaused():
+                await conversation.tell_actor(pause.not_paused(target.repository))
+            case OtherPause(known=known):
+                await conversation.tell_actor(pause.other_pause(target.repository, known))
+            case Snoozed(next_at, repository, group):
+                await conversation.tell_actor(reminders.snoozed(repository, next_at, group))
+
+    async def _dismiss(self, _click: BlockActions, conversation: Conversation) -> None:
+        await self.admit(conversation)
+        await conversation.take_away()
+
+    async def _choose_in_modal(self, click: BlockActions, conversation: Conversation) -> None:
+        view = click.view
+        if view is None:
+            return
+        form = PauseForm.of(view)
+        repository = self.repositories.allowed(form.repository_in(view) or "")
+        modal = self.modal
+        await modal.permit(repository, conversation)
+        await modal.complete(
+            repository,
+            OpenedModal(conversation.client, view.id, view.hash),
+            conversation,
+            form.lasting,
+        )
+
+    async def _watch(self, click: BlockActions, conversation: Conversation) -> None:
+        repository = actions.read_pause_target(click.action.chosen, self.repositories).repository
+        outcome = await self.use.watch_resume.run(repository, conversation.actor)
+        if outcome is Watching.NOT_PAUSED:
+            await conversation.tell_actor(pause.not_paused(repository))
+        else:
+            is_new = outcome is Watching.BEGUN
+            await conversation.tell_actor(pause_card.will_tell(repository, is_new=is_new))
+
+    async def _watch_group(self, click: BlockActions, conversation: Conversation) -> None:
+        group = actions.read_group_target(click.action.chosen).group
+        outcome = await self.use.watch_resume.of_group(group, conversation.actor)
+        if outcome is Watching.NOT_PAUSED:
+            await conversation.tell_actor(group_acts.nothing_held(group))
+        else:
+            is_new = outcome is Watching.BEGUN
+            await conversation.tell_actor(group_acts.will_tell(group, is_new=is_new))

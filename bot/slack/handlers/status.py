@@ -1,0 +1,80 @@
+"""The live queue, and how it did lately."""
+
+from collections.abc import Mapping
+
+from typing_extensions import override
+
+from bot.domain.audit import Origin
+from bot.domain.commands import RepositoryCommand
+from bot.domain.commands.asking import StatsCommand, StatusCommand
+from bot.domain.repository import RepositoryName
+from bot.domain.snapshots import Snapshot
+from bot.messages import actions, statistics, status
+from bot.slack.handlers.subject import OnClick, OnRepositoryCommand, Subject
+from bot.slack.payloads import BlockActions
+from bot.slack.replying.conversation import Conversation
+from bot.usecases.asking.show_statistics import StatisticsQuestion
+
+
+class Status(Subject):
+    """For the caller alone, until they share it."""
+
+    @override
+    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
+        return {
+            StatusCommand: self._status,
+            StatsCommand: self._statistics,
+        }
+
+    @override
+    def on_click(self) -> Mapping[str, OnClick]:
+        return {
+            actions.REFRESH: self._refresh,
+            actions.SHARE: self._share,
+            actions.MORE: self._more,
+            actions.STATISTICS_SHARE: self._share_statistics,
+        }
+
+    async def _status(
+        self, command: StatusCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        snapshot = await self.use.show_status.run(repository, command.branch)
+        await conversation.tell_actor(status.status(snapshot))
+
+    async def _statistics(
+        self, command: StatsCommand, repository: RepositoryName, conversation: Conversation
+    ) -> None:
+        asked = StatisticsQuestion(command.since, command.branch)
+        found = await self.use.show_statistics.run(repository, asked, conversation.actor)
+        await conversation.tell_actor(statistics.statistics(found))
+
+    async def _refresh(self, click: BlockActions, conversation: Conversation) -> None:
+        if conversation.origin is Origin.HOME:
+            return
+        await conversation.put_in_place(
+            status.status(await self._read(click.action.chosen, conversation))
+        )
+
+    async def _share(self, click: BlockActions, conversation: Conversation) -> None:
+        await conversation.tell_channel(
+            status.status(await self._read(click.action.chosen, conversation))
+        )
+
+    async def _more(self, click: BlockActions, conversation: Conversation) -> None:
+        first, _, queue = click.action.chosen.partition(" ")
+        message = status.waiting_page(await self._read(queue, conversation), int(first))
+        await conversation.put_in_place(message)
+
+    async def _read(self, value: str, conversation: Conversation) -> Snapshot:
+        await self.admit(conversation)
+        name, _, branch = value.partition(" ")
+        repository = self.repositories.allowed(name)
+        return await self.use.show_status.run(repository, branch or None)
+
+    async def _share_statistics(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.admit(conversation)
+        value = click.action.chosen
+        repository, since, branch = actions.read_statistics_value(value, self.repositories)
+        asked = StatisticsQuestion(since, branch)
+        found = await self.use.show_statistics.run(repository, asked, conversation.actor)
+        await conversation.tell_channel(statistics.shared(found))

@@ -1,0 +1,71 @@
+"""What the handlers of each subject have in common."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.domain.commands import GeneralCommand, RepositoryCommand
+from bot.domain.denials import Right
+from bot.domain.groups import Groups
+from bot.domain.repositories import Repositories
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock
+from bot.slack.background import Background
+from bot.slack.payloads import BlockActions
+from bot.slack.replying.conversation import Conversation
+from bot.usecases import UseCases
+
+OnRepositoryCommand = Callable[[Any, RepositoryName, Conversation], Awaitable[None]]
+"""Takes the command, the repository it is about, and the conversation."""
+
+OnGeneralCommand = Callable[[Any, Conversation], Awaitable[None]]
+"""Takes the command and the conversation."""
+
+OnClick = Callable[[BlockActions, Conversation], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What every handler may use. `command` is the slash command, `bot_name` the bot in Slack."""
+
+    use_cases: UseCases
+    background: Background
+    repositories: Repositories
+    groups: Groups
+    clock: Clock
+    command: str
+    bot_name: str
+
+
+class Subject:
+    """Everything that people do about one subject; each part may be left out."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.use = shared.use_cases
+        self.background = shared.background
+        self.repositories = shared.repositories
+        self.groups = shared.groups
+        self.clock = shared.clock
+        self.command = shared.command
+        self.bot_name = shared.bot_name
+
+    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
+        """What is done for commands about one repository, by their type."""
+        return {}
+
+    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
+        """What is done for commands about no single repository, by their type."""
+        return {}
+
+    def on_click(self) -> Mapping[str, OnClick]:
+        """What clicks do, by action id (`bot.messages.actions`)."""
+        return {}
+
+    def register(self, app: AsyncApp) -> None:
+        """Register what takes forms, shortcuts and events."""
+
+    async def admit(self, conversation: Conversation, right: Right = Right.READ) -> None:
+        """Raises PermissionDenied."""
+        await self.use.check_permission.require(conversation.actor, right)

@@ -1,1 +1,0 @@
-"""The listeners that Bolt calls when a person typed, pressed, submitted or opened something."""

@@ -1,1 +1,0 @@
-"""The way of what Slack sends, from its connection to the listener it is for."""

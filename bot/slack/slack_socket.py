@@ -1,0 +1,278 @@
+"""One connection to Slack: the SDK's client without its defects, and how its attempts fare."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+import websockets
+from pydantic import SecretStr
+from slack_sdk.socket_mode.websockets import SocketModeClient
+from slack_sdk.web.async_client import AsyncWebClient
+from typing_extensions import override
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.protocol import State
+
+from bot.domain.backoff import retry_delay
+from bot.ports import Clock
+from bot.slack.proxies import proxy_towards
+from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, Failure, read_failure
+
+logger = logging.getLogger(__name__)
+
+PING_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
+LAST_ACKNOWLEDGEMENTS_SECONDS = 3.0
+"""Slack waits no longer than that for one."""
+
+LONGEST_WAIT_SECONDS = 60.0
+SLOW_SECONDS = 300.0
+NOT_TRIED = "not_tried"
+CLOSED = "closed"
+STILL_USABLE = frozenset({"warning", "refresh_requested"})
+"""Reasons to leave that let the connection serve until its successor is open."""
+
+OPERATOR_FIXES = {
+    "link_disabled": "switch Socket Mode on in the app's settings (Socket Mode)",
+    "too_many_websockets": (
+        "stop other programs that use this app's app-level token; Slack allows ten connections"
+    ),
+    **dict.fromkeys(
+        CREDENTIAL_CODES,
+        "make an app-level token with the scope connections:write in the app's settings "
+        "(Basic Information) and set SLACK_APP_TOKEN",
+    ),
+}
+"""What trying again does not fix, with what does."""
+
+EXPECTED = (*FAILURES, OSError, WebSocketException)
+"""What the way to Slack may raise."""
+
+
+class Attempts:
+    """How one connection fares, and how long to wait before it is tried again."""
+
+    def __init__(self, jitter: Callable[[], float], on_change: Callable[[], None]) -> None:
+        self._jitter = jitter
+        self._on_change = on_change
+        self.failed = 0
+        """How many have failed since a connection lasted."""
+        self.problem: str | None = NOT_TRIED
+        """Why there is no connection: Slack's code or reason, or ours. None after a hello."""
+
+    def greeted(self) -> None:
+        self.problem = None
+        self._on_change()
+
+    def ended(self, reason: str, *, has_lasted: bool) -> float:
+        """Seconds to wait for the next after a connection that was open."""
+        self.failed = 0 if has_lasted else self.failed + 1
+        if reason in STILL_USABLE:
+            logger.info("Slack renews a connection", extra=_fields("socket_renewed", reason))
+            return self._wait(None)
+        return self._failed(Failure(reason))
+
+    def refused(self, failure: Failure) -> float:
+        """Seconds to wait for the next after one that led to no connection."""
+        self.failed += 1
+        return self._failed(failure)
+
+    def _failed(self, failure: Failure) -> float:
+        self.problem = reason = failure.code
+        wait = SLOW_SECONDS if reason in OPERATOR_FIXES else self._wait(failure.retry_after)
+        waiting = {"attempt": self.failed, "wait_seconds": wait}
+        if reason in OPERATOR_FIXES:
+            fields = {**_fields("socket_needs_operator", reason), "mend": OPERATOR_FIXES[reason]}
+            logger.error("Slack refuses connections until somebody acts", extra=fields | waiting)
+        else:
+            fields = _fields("socket_failed", reason)
+            logger.warning("a connection to Slack failed", extra=fields | waiting)
+        self._on_change()
+        return wait
+
+    def _wait(self, hint: float | None) -> float:
+        if self.failed == 0:
+            return 0.0
+        wait = retry_delay(self.failed, hint=hint, jitter=self._jitter())
+        return round(wait if hint is not None else min(wait, LONGEST_WAIT_SECONDS), 3)
+
+
+class SlackSocket(SocketModeClient):
+    """The SDK's client without three of its defects.
+
+    `tests/integration/test_slack_sdk.py` fails when the SDK has mended one of them: then it can go.
+
+    A ticket opens one connection, so each attempt takes a new one: the SDK tries a used one again
+    (https://github.com/slackapi/python-slack-sdk/issues/1379).
+
+    Slack's reason to leave decides what happens next: the SDK opens another connection at once,
+    for ever, also where Socket Mode is switched off or too many are open
+    (https://github.com/slackapi/node-slack-sdk/issues/1654).
+
+    A connection that has gone silent is replaced within thirty seconds, one that has closed at
+    once, and one that Slack renews is read to its end
+    (https://github.com/slackapi/python-slack-sdk/issues/1110).
+    """
+
+    def __init__(
+        self,
+        app_token: SecretStr,
+        web_client: AsyncWebClient,
+        clock: Clock,
+        attempts: Attempts,
+        on_hello: Callable[[object], None] = lambda _count: None,
+        ping_interval: float = PING_SECONDS,
+    ) -> None:
+        """`on_hello` is told how many connections of the app Slack counts."""
+        super().__init__(
+            app_token.get_secret_value(),
+            logger=logging.getLogger("slack_sdk"),
+            web_client=web_client,
+            ping_interval=ping_interval,
+        )
+        self._clock = clock
+        self._on_hello = on_hello
+        self.attempts = attempts
+        self._opened_at = 0.0
+        self._is_dialing = False
+        self._has_connected = asyncio.Event()
+        self._greeted: ClientConnection | None = None
+        self._renewal: asyncio.Task[None] | None = None
+        self._reading: set[asyncio.Task[None]] = set()
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether what people do reaches us over it."""
+        return self._greeted is not None and self._greeted.state is State.OPEN
+
+    @property
+    def alive(self) -> int:
+        """How many connections Slack may count with reason: one, and those it replaces."""
+        return len(self._reading) + self._is_dialing
+
+    def start(self) -> None:
+        """Open a connection and keep one open from now on."""
+        self._renewal = asyncio.create_task(self._open(wait=0.0))
+
+    @override
+    async def connect(self) -> None:
+        """Open a connection with a new ticket, then close the one that it replaces.
+
+        Both are read until they have closed: Slack sends over either.
+        """
+        answer = await self.web_client.apps_connections_open(app_token=self.app_token)
+        url = str(answer["url"])
+        before = self.current_session
+        self._is_dialing = True
+        try:
+            self.current_session = await websockets.connect(
+                url,
+                ping_interval=self.ping_interval,
+                ping_timeout=1.5 * self.ping_interval,
+                close_timeout=CLOSE_SECONDS,
+                # The SDK's other client offers none: it takes longer than all of an answer.
+                compression=None,
+                proxy=proxy_towards(url),
+            )
+        finally:
+            self._is_dialing = False
+        self._opened_at = self._clock.monotonic()
+        self._has_connected.set()
+        self._begin(self._read(self.current_session), self._reading)
+        if before is not None:
+            self._begin(before.close(), self._under_way)
+
+    @override
+    async def send_message(self, message: str) -> None:
+        """Send it over this connection or the next, for as long as Slack waits."""
+        try:
+            async with asyncio.timeout(LAST_ACKNOWLEDGEMENTS_SECONDS):
+                while not await self._send(message):
+                    await self._has_connected.wait()
+        except TimeoutError:
+            extra = {"action": "acknowledgement_lost"}
+            logger.warning("an acknowledgement found no connection", extra=extra)
+
+    async def _send(self, message: str) -> bool:
+        self._has_connected.clear()
+        try:
+            if self.current_session is not None:
+                await self.current_session.send(message)
+        except ConnectionClosed:
+            return False
+        return True
+
+    @override
+    async def close(self) -> None:
+        """Take no more, send the acknowledgements under way, close."""
+        for task in (self._renewal, *self._reading):
+            if task is not None:
+                task.cancel()
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=LAST_ACKNOWLEDGEMENTS_SECONDS)
+        await super().close()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
+
+    def _begin(self, work: Coroutine[Any, Any, None], kept_in: set[asyncio.Task[None]]) -> None:
+        task = asyncio.create_task(work)
+        kept_in.add(task)
+        task.add_done_callback(kept_in.discard)
+
+    async def _read(self, session: ClientConnection) -> None:
+        with suppress(ConnectionClosed):
+            async for raw in session:
+                await self._take(session, str(raw))
+        await self._leave(session, CLOSED)
+
+    async def _take(self, session: ClientConnection, raw: str) -> None:
+        message = _parsed(raw)
+        match message.get("type"):
+            case "disconnect":
+                await self._leave(session, str(message.get("reason")))
+            case "hello":
+                self._greeted = session
+                self._on_hello(message.get("num_connections"))
+                self.attempts.greeted()
+            case _:
+                self._begin(self.run_message_listeners(message, raw), self._under_way)
+
+    async def _leave(self, session: ClientConnection, reason: str) -> None:
+        is_renewed = self._renewal is not None and not self._renewal.done()
+        if is_renewed or session is not self.current_session:
+            return
+        has_lasted = self._clock.monotonic() - self._opened_at >= self.ping_interval
+        wait = self.attempts.ended(reason, has_lasted=has_lasted)
+        self._renewal = asyncio.create_task(self._open(wait))
+        if reason not in STILL_USABLE:
+            self._greeted = None
+            await session.close()
+
+    async def _open(self, wait: float) -> None:
+        """Try until there is a connection."""
+        while True:
+            await self._clock.sleep(wait)
+            try:
+                await self.connect()
+            except Exception as error:
+                if not isinstance(error, EXPECTED):
+                    logger.exception("a connection failed", extra={"action": "socket_defect"})
+                # Known by its name: the exception may hold the address, which is the ticket.
+                wait = self.attempts.refused(read_failure(error))
+            else:
+                return
+
+
+def _parsed(raw: str) -> dict[str, Any]:
+    """Nothing for what is no JSON object: Slack sends such things to no one."""
+    try:
+        message = json.loads(raw)
+    except ValueError:
+        message = None
+    return message if isinstance(message, dict) else {}
+
+
+def _fields(action: str, reason: str) -> dict[str, object]:
+    return {"action": action, "error": reason}

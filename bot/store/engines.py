@@ -1,0 +1,203 @@
+"""Database engines: SQLAlchemy's, synchronous, with transactions that lose no update."""
+
+import sqlite3
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sqlalchemy import URL, Connection, Engine, create_engine as new_engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+
+SQLITE_MINIMUM = (3, 35, 0)
+"""The first version with RETURNING, https://www.sqlite.org/lang_returning.html."""
+
+APPLICATION = "mqbot"
+"""The `application_name` of our connections to PostgreSQL."""
+
+WAIT_SECONDS = 5
+"""How long a transaction waits for another process's lock before it gives up."""
+
+COMMAND_SECONDS = 8
+"""How long one transaction may take before its server counts as gone; PostgreSQL only."""
+
+COMMAND_LIMIT = "mqbot_command_seconds"
+"""The execution option of an engine that holds that limit."""
+
+DATABASE_CLOCK = "mqbot_database_clock"
+"""The execution option of an engine whose processes compare times by the database's clock."""
+
+IDLE_SECONDS = 6
+"""PostgreSQL ends a transaction whose process has been silent for this long.
+
+Shorter than the time after which other processes take over the work of this one. A process that
+was stopped inside a transaction finds it ended, and blocks nobody meanwhile.
+"""
+
+CONNECTIONS = 15
+"""Most connections in which one process writes; PostgreSQL only."""
+
+KEPT_OPEN = 5
+"""Idle connections that stay open; PostgreSQL only."""
+
+READERS = 1
+"""Connections more, for what only reads and may take long."""
+
+_POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+psycopg"}
+_SQLITE_PREFIX = "sqlite:///"
+
+
+def create_engine(
+    url: str,
+    *,
+    wait_seconds: float = WAIT_SECONDS,
+    idle_seconds: float = IDLE_SECONDS,
+    command_seconds: float = COMMAND_SECONDS,
+) -> Engine:
+    """The engine for `sqlite:///path` or `postgresql://user:password@host/database`.
+
+    Opens nothing yet. Raises ValueError, which never repeats the address, when the address is
+    neither or when this Python cannot talk to that database.
+    """
+    if url.startswith("sqlite:"):
+        return _sqlite(sqlite_path(url), wait_seconds)
+    scheme, _, rest = url.partition("://")
+    if scheme in _POSTGRESQL_SCHEMES:
+        engine = _postgresql(f"postgresql://{rest}", wait_seconds, idle_seconds)
+        engine.update_execution_options(**{COMMAND_LIMIT: command_seconds})
+        return engine
+    raise ValueError("a database address starts with sqlite:/// or postgresql://")
+
+
+def with_database_clock(engine: Engine) -> Engine:
+    """The engine, whose leases now last by the database's clock and not by each caller's."""
+    engine.update_execution_options(**{DATABASE_CLOCK: True})
+    return engine
+
+
+def sqlite_path(url: str) -> Path:
+    """The file a SQLite address names; ValueError when it names none."""
+    path = url.removeprefix(_SQLITE_PREFIX)
+    if path == url or path in {"", ":memory:"} or "?" in path or "\0" in path:
+        raise ValueError("a SQLite address is sqlite:///path: a file, without options")
+    return Path(path)
+
+
+def _sqlite(path: Path, wait_seconds: float) -> Engine:
+    if sqlite3.sqlite_version_info < SQLITE_MINIMUM:
+        raise ValueError(
+            f"SQLite 3.35 or newer is needed; this Python has {sqlite3.sqlite_version}"
+        )
+    engine = _sqlite_file(path, wait_seconds)
+    configure_sqlite(engine)
+    return engine
+
+
+def _sqlite_file(path: Path, wait_seconds: float) -> Engine:
+    return new_engine(
+        URL.create("sqlite", database=str(path)),
+        # The driver would begin transactions late and as readers: two of them then read the same
+        # row, and one of the two updates is lost without an error.
+        connect_args={
+            "timeout": wait_seconds,
+            "isolation_level": None,
+            "check_same_thread": False,
+        },
+        poolclass=QueuePool,
+        # There is one writer anyway; migrations may open a second connection.
+        pool_size=1,
+        max_overflow=1,
+        hide_parameters=True,
+    )
+
+
+def reading_engine(engine: Engine) -> Engine:
+    """The same database for transactions that only read, and see it as it was when they began.
+
+    On SQLite they go on beside the writer, https://www.sqlite.org/wal.html#concurrency.
+    """
+    if engine.dialect.name != "sqlite":
+        return engine.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
+    reading = _sqlite_file(Path(engine.url.database or ""), WAIT_SECONDS)
+    event.listen(reading, "connect", _refuse_changes)
+    event.listen(reading, "begin", _begin_reading)
+    return reading
+
+
+def configure_sqlite(engine: Engine) -> None:
+    """Make commits durable and let no transaction overwrite another's update.
+
+    The driver's connections need `isolation_level=None`.
+    """
+    event.listen(engine, "connect", _make_durable)
+    event.listen(engine, "begin", _begin_immediate)
+
+
+def _make_durable(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _refuse_changes(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA query_only=ON")
+    cursor.close()
+
+
+def _begin_reading(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _begin_immediate(connection: Connection) -> None:
+    """Take the write lock first, https://docs.sqlalchemy.org/en/21/dialects/sqlite.html."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _postgresql(dsn: str, wait_seconds: float, idle_seconds: float) -> Engine:
+    if find_spec("psycopg") is None:
+        raise ValueError("PostgreSQL needs psycopg: install mqbot with its extra 'postgres'")
+    _refuse_ambiguous(dsn)
+    psycopg = import_module("psycopg")
+    options = {
+        "lock_timeout": f"{wait_seconds * 1000:.0f}ms",
+        "idle_in_transaction_session_timeout": f"{idle_seconds * 1000:.0f}ms",
+    }
+
+    def connect() -> DBAPIConnection:
+        connection: DBAPIConnection = psycopg.connect(
+            dsn,
+            application_name=APPLICATION,
+            connect_timeout=max(2, round(wait_seconds)),
+            options=" ".join(f"-c {name}={value}" for name, value in options.items()),
+        )
+        return connection
+
+    # The address goes to libpq unread, so that all of its spellings work (sslmode, sockets,
+    # several hosts) and the engine has no password that it could show.
+    return new_engine(
+        "postgresql+psycopg://",
+        creator=connect,
+        isolation_level="READ COMMITTED",
+        pool_size=KEPT_OPEN,
+        max_overflow=CONNECTIONS + READERS - KEPT_OPEN,
+        pool_timeout=wait_seconds,
+        hide_parameters=True,
+    )
+
+
+def _refuse_ambiguous(dsn: str) -> None:
+    """Refuse what libpq would quote in an error, a piece of the password included."""
+    # Not with `user:password@` in front of the host: that is taken for a password, and redacted.
+    problem = (
+        "a PostgreSQL address is postgresql://, then user:password, then @host:port/database; "
+    )
+    try:
+        parts = urlsplit(dsn)
+        _ = parts.port
+    except ValueError:
+        parts = None
+    if parts is None or parts.fragment or "@" in parts.path:
+        raise ValueError(problem + "write special characters of the password as %XX")

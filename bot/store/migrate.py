@@ -1,0 +1,148 @@
+"""The schema's revision: which one a database is at, and bringing it to this program's."""
+
+import errno
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from sqlalchemy import Connection, inspect, text
+
+from bot.domain.errors import StoreUnavailable, StoreUnusable
+from bot.store.engines import create_engine, sqlite_path
+from bot.store.failures import as_store_errors
+
+HEAD = "head"
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+_FIRST_EDITION = re.compile(r"00\d\d")
+"""The revisions of the first edition were bare numbers; today's have a word behind theirs."""
+
+_LOCK_KEY = 0x6D71626F74
+"""PostgreSQL's advisory locks have numbers for names; this one is "mqbot" in ASCII."""
+
+
+def upgrade(url: str, revision: str = HEAD) -> None:
+    """Apply what is missing up to `revision`: all of it, or nothing if a step fails.
+
+    Two processes that call this at once wait for each other. Creates a missing SQLite file, for
+    its owner alone, and its folder. Raises StoreUnavailable, StoreUnusable when the first edition
+    or a newer version of this program made the database, and ValueError for a bad address.
+    """
+    _make_file(url)
+    if is_current(url):
+        return
+    # Slow to import: a start without a migration saves it, and nobody waits for the lock meanwhile.
+    import_module("alembic.command")
+    with _open(url) as connection:
+        if connection.dialect.name == "postgresql":
+            # Waiting for another process's migration may take longer than a transaction may.
+            connection.execute(text("SET LOCAL lock_timeout = 0"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"))
+        if _revision_of(connection) != head_revision():
+            _apply(connection, revision)
+
+
+def current_revision(url: str) -> str | None:
+    """The revision the database is at; None for an empty one, or for a file that can be created.
+
+    Raises as `upgrade` does, but creates nothing.
+    """
+    if url.startswith("sqlite:") and not _is_there(sqlite_path(url)):
+        return None
+    with _open(url) as connection:
+        return _revision_of(connection)
+
+
+def is_current(url: str) -> bool:
+    """Whether the database has exactly this program's schema. Raises as `current_revision`."""
+    return current_revision(url) == head_revision()
+
+
+def head_revision() -> str:
+    """The revision this program was written for."""
+    return known_revisions()[-1]
+
+
+def known_revisions() -> Sequence[str]:
+    """The revisions this program knows, the oldest first: the names of their files."""
+    revisions = sorted(path.stem for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+    if not revisions:
+        raise StoreUnavailable("the migrations are not installed with the program")
+    return revisions
+
+
+def _revision_of(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    if revision is None or revision in known_revisions():
+        return revision
+    if _FIRST_EDITION.fullmatch(revision):
+        advice = {
+            "sqlite": "move the file away, and the bot starts with a new one",
+            "postgresql": "create a new database and set DATABASE_URL to it",
+        }
+        raise StoreUnusable(
+            f"the first edition of mqbot made this database (revision {revision}), and this version"
+            f" can't use it: {advice[connection.dialect.name]}"
+        )
+    raise StoreUnusable(
+        f"the database is at revision {revision}, made by a newer version of this program"
+    )
+
+
+def _apply(connection: Connection, revision: str) -> None:
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    configuration = Config(attributes={"connection": connection})
+    # The option is read with interpolation: a percent sign in the path would be taken for one.
+    configuration.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    command.upgrade(configuration, revision)
+
+
+@contextmanager
+def _open(url: str) -> Iterator[Connection]:
+    engine = create_engine(url)
+    try:
+        # On SQLite a transaction begins IMMEDIATE, which is the lock between processes.
+        with as_store_errors(), engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def _is_there(path: Path) -> bool:
+    """Raises StoreUnusable when it is not there and could not be made either."""
+    with _as_unusable():
+        try:
+            path.lstat()
+        except FileNotFoundError:
+            nearest = next(folder for folder in path.absolute().parents if folder.exists())
+            TemporaryFile(dir=nearest).close()
+            return False
+    return True
+
+
+def _make_file(url: str) -> None:
+    if url.startswith("sqlite:") and not _is_there(sqlite_path(url)):
+        path = sqlite_path(url)
+        with _as_unusable(), suppress(FileExistsError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # It holds what people wrote; what SQLite puts beside it gets its mode.
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+@contextmanager
+def _as_unusable() -> Iterator[None]:
+    """A file that may not be made is a wrong path; only a disk may have room again."""
+    try:
+        yield
+    except OSError as error:
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        raise (StoreUnavailable if is_full else StoreUnusable)(str(error)) from error

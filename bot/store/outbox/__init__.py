@@ -1,0 +1,382 @@
+"""Deliveries: added in order, claimed from the head of each channel queue, settled once."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby, islice, takewhile
+
+from sqlalchemy import and_, bindparam, case, func, or_, select, update
+
+from bot.domain.classification import EventKind
+from bot.domain.deliveries import (
+    LATEST_DUE,
+    Delivery,
+    DeliveryState,
+    NewDelivery,
+    Subject,
+    following_id,
+    is_due,
+)
+from bot.domain.errors import LeaseLost
+from bot.domain.outbox import Folded, OutboxSummary, ParkedChannel
+from bot.domain.repository import RepositoryName
+from bot.store.outbox import digests, summaries
+from bot.store.outbox.channel_queues import (
+    lock,
+    lock_or_add,
+    set_claimable,
+    set_suspension,
+    update_heads,
+)
+from bot.store.outbox.delivery_rows import (
+    COLUMNS,
+    DIGEST,
+    URGENT,
+    delivery_of,
+    new_row,
+    queue_for,
+    queue_of,
+    queues_of,
+)
+from bot.store.statements import Part, ResultRow
+from bot.store.tables import channels, deliveries
+
+# To make a statement takes longer than to run it, so those that run all the time are made once.
+
+_KIND_OF_HEAD = (
+    # Not EXISTS: for that, PostgreSQL reads all deliveries there are.
+    select(deliveries.c.kind)
+    .where(
+        deliveries.c.line == channels.c.line,
+        deliveries.c.sequence == channels.c.head_sequence,
+    )
+    .correlate(channels)
+    .scalar_subquery()
+)
+_CLAIMABLE = (
+    select(channels)
+    .where(
+        or_(
+            channels.c.claimable_at <= bindparam("now"),
+            and_(
+                channels.c.claimable_at > bindparam("latest_due"),
+                channels.c.line.not_like(f"{DIGEST}%"),
+            ),
+        )
+    )
+    .order_by(
+        case(
+            (channels.c.line.like(f"{URGENT}%"), 0),
+            (_KIND_OF_HEAD == EventKind.FAILURE, 1),
+            else_=2,
+        ),
+        channels.c.claimable_at,
+        channels.c.line,
+    )
+    .limit(bindparam("at_most"))
+    .with_for_update(skip_locked=True)
+)
+_FIRST_OF_EACH = (
+    select(*COLUMNS)
+    .join_from(channels, deliveries)
+    .where(
+        channels.c.line.in_(bindparam("queues", expanding=True)),
+        deliveries.c.sequence >= channels.c.head_sequence,
+        deliveries.c.sequence < channels.c.head_sequence + bindparam("at_most"),
+        deliveries.c.settled_at.is_(None),
+    )
+)
+_SET_CLAIMED = (
+    update(deliveries)
+    .where(deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)))
+    .values(
+        state=DeliveryState.SENDING,
+        attempts=deliveries.c.attempts + 1,
+        due_at=bindparam("until"),
+    )
+)
+_SET_ATTEMPTED = (
+    update(deliveries)
+    .where(
+        deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)),
+        deliveries.c.attempted_at.is_(None),
+    )
+    .values(attempted_at=bindparam("now"))
+)
+_SET_OUTCOME = update(deliveries).where(
+    deliveries.c.delivery_id == bindparam("claimed_id"),
+    deliveries.c.attempts == bindparam("attempt"),
+    deliveries.c.state == DeliveryState.SENDING,
+)
+"""Sets the columns that are given as parameters."""
+
+_IS_SUSPENDED = channels.c.parked_at.is_not(None)
+_UNSETTLED = (
+    select(
+        deliveries.c.state,
+        func.count(),
+        func.min(case((~_IS_SUSPENDED, deliveries.c.created_at))),
+    )
+    .join_from(deliveries, channels)
+    # What waits for a digest is not late.
+    .where(deliveries.c.settled_at.is_(None), deliveries.c.line.not_like(f"{DIGEST}%"))
+    .group_by(deliveries.c.state)
+)
+_SUSPENDED = select(channels).where(_IS_SUSPENDED).order_by(channels.c.line)
+
+
+class Outbox(Part):
+    """Deliveries as rows, in channel queues (`channel_queues`).
+
+    A delivery is claimed, sent, perhaps looked for in Slack's history, and settled. Each claim
+    counts an attempt, so the number of attempts tells one claim from the next.
+    """
+
+    def add(self, new: Sequence[NewDelivery]) -> int:
+        """Append in the given order; return how many were not there.
+
+        `created_at` becomes the given `due_at`, also of what waits for a digest.
+        """
+        if not new:
+            return 0
+        locked = lock_or_add(self._statements, [queue_for(each) for each in new])
+        following = {queue: row.next_sequence for queue, row in locked.items()}
+        rows = []
+        for each in new:
+            queue = queue_for(each)
+            rows.append(new_row(each, queue, following[queue]))
+            following[queue] += 1
+        added = self._statements.run(
+            self._statements.insert(deliveries)
+            .on_conflict_do_nothing()
+            .returning(deliveries.c.line, deliveries.c.sequence, deliveries.c.due_at),
+            rows,
+        ).all()
+        if added:
+            self._append(added)
+        if len(added) == len(new):
+            return len(added)
+        return len(added) + self.add(self._with_taken_ids(new))
+
+    def _with_taken_ids(self, new: Sequence[NewDelivery]) -> Sequence[NewDelivery]:
+        """Those whose ids other subjects have, with ids that follow: none is lost to that."""
+        rows = self._statements.by_keys(
+            select(*COLUMNS), deliveries.c.delivery_id, [each.delivery_id for each in new]
+        )
+        subjects = {row.delivery_id: delivery_of(row).subject for row in rows}
+        return [
+            replace(each, delivery_id=following_id(each.delivery_id))
+            for each in new
+            if subjects.get(each.delivery_id, each.subject) != each.subject
+        ]
+
+    def _append(self, added: Sequence[ResultRow]) -> None:
+        """Bring the queues up to date with what was added to them."""
+        last: dict[str, int] = {}
+        last_of_digest: dict[tuple[str, datetime], int] = {}
+        for queue, sequence, due_at in sorted(added):
+            last[queue] = sequence
+            if queue.startswith(DIGEST):
+                last_of_digest[queue, due_at] = sequence
+        self._statements.run(
+            update(channels)
+            .where(channels.c.line == bindparam("queue"))
+            .values(next_sequence=bindparam("following")),
+            [{"queue": queue, "following": sequence + 1} for queue, sequence in last.items()],
+        )
+        for (queue, due_at), sequence in last_of_digest.items():
+            digests.bring_forward(self._statements, queue, sequence, due_at)
+        update_heads(self._statements, last)
+
+    def claim(
+        self, *, now: datetime, claimed_until: datetime, channels: int, per_channel: int
+    ) -> Sequence[Delivery]:
+        """Take what is due from the heads of `channels` queues, at most `per_channel` from each.
+
+        What a claim costs depends on what it takes, not on what waits or was settled before.
+        """
+        if claimed_until <= now:
+            raise ValueError("a claim ends after it begins")
+        queues = self._lock_claimable(now, channels)
+        if not queues:
+            return []
+        runs = [
+            list(takewhile(lambda delivery: is_due(delivery, now), run))
+            for run in self._heads(queues, per_channel)
+        ]
+        claimed = [delivery for run in runs for delivery in run]
+        self._statements.run(
+            _SET_CLAIMED, {"ids": [each.delivery_id for each in claimed], "until": claimed_until}
+        )
+        # The first of each run is sent now; the others get the time when their turn comes.
+        firsts = [run[0].delivery_id for run in runs if run]
+        self._statements.run(_SET_ATTEMPTED, {"ids": firsts, "now": now})
+        set_claimable(self._statements, [row.line for row in queues], claimed_until)
+        return [
+            replace(
+                each, state=DeliveryState.SENDING, attempts=each.attempts + 1, due_at=claimed_until
+            )
+            for each in claimed
+        ]
+
+    def _lock_claimable(self, now: datetime, limit: int) -> Sequence[ResultRow]:
+        """Lock queues: pauses first, then failures, then the rest; the longest claimable first.
+
+        A queue that another transaction has locked is passed over.
+        """
+        return self._statements.run(
+            _CLAIMABLE, {"now": now, "latest_due": now + LATEST_DUE, "at_most": limit}
+        ).all()
+
+    def _heads(self, queues: Sequence[ResultRow], per_channel: int) -> list[Iterable[Delivery]]:
+        """The first deliveries of each queue, in the order of the queues' names."""
+        suspended = {row.line for row in queues if row.parked_at is not None}
+        rows = self._statements.run(
+            _FIRST_OF_EACH, {"queues": [row.line for row in queues], "at_most": per_channel}
+        )
+        waiting = sorted(map(delivery_of, rows), key=lambda one: (queue_of(one), one.sequence))
+        return [
+            list(islice(run, 1 if queue in suspended else per_channel))
+            for queue, run in groupby(waiting, queue_of)
+        ]
+
+    def attempt(self, delivery: Delivery, now: datetime) -> None:
+        """Store that a claimed delivery is about to be sent. Raise LeaseLost unless it's ours."""
+        if delivery.attempted_at is None and not self._update_claimed(delivery, attempted_at=now):
+            raise LeaseLost(delivery.delivery_id)
+
+    def record(self, outcomes: Sequence[Delivery]) -> None:
+        """Store what became of claimed deliveries.
+
+        Raise LeaseLost, naming the delivery, when another process has claimed it since.
+        `attempts` and `sequence` never change. An `attempted_at` of None keeps the stored time,
+        unless the delivery is pending again. What was recorded before is passed over, so that a
+        batch can be recorded again when the answer to its commit was lost.
+        """
+        if any(delivery.state is DeliveryState.SENDING for delivery in outcomes):
+            raise ValueError("only the outcome of an attempt is recorded")
+        # All queues of each channel, because this transaction may suspend the channel next, while
+        # another one records the outcome of another queue of it.
+        lock(self._statements, [name for one in outcomes for name in queues_of(one.channel_id)])
+        for one in outcomes:
+            values = {
+                "state": one.state,
+                "due_at": one.due_at,
+                "looks": one.looks,
+                "message_ts": one.message_ts,
+                "error": one.error,
+                "settled_at": one.settled_at,
+                "failures": one.failures,
+            }
+            if one.attempted_at is not None or one.state is DeliveryState.PENDING:
+                values["attempted_at"] = one.attempted_at
+            if not self._update_claimed(one, **values):
+                self._require_recorded(one)
+        update_heads(self._statements, map(queue_of, outcomes))
+
+    def _update_claimed(self, delivery: Delivery, **values: object) -> bool:
+        """Whether the claim that `delivery` is from was still open."""
+        claim = {"claimed_id": delivery.delivery_id, "attempt": delivery.attempts}
+        return bool(self._statements.run(_SET_OUTCOME, values | claim).rowcount)
+
+    def _require_recorded(self, delivery: Delivery) -> None:
+        """Raise LeaseLost unless the last claim of the delivery was this one."""
+        attempts = self._statements.run(
+            select(deliveries.c.attempts).where(deliveries.c.delivery_id == delivery.delivery_id)
+        ).scalar()
+        if attempts != delivery.attempts:
+            raise LeaseLost(delivery.delivery_id)
+
+    def park(self, parked: ParkedChannel) -> None:
+        """From now on one delivery at a time is tried in the channel, from `retry_at` on."""
+        lock_or_add(self._statements, queues_of(parked.channel_id))
+        set_suspension(
+            self._statements,
+            parked.channel_id,
+            parked_code=parked.code,
+            parked_at=parked.parked_at,
+            retry_at=parked.retry_at,
+        )
+
+    def unpark(self, channel_id: str) -> None:
+        """Slack takes posts to the channel again; nothing happens when it always did."""
+        locked = lock(self._statements, queues_of(channel_id))
+        if any(row.parked_at is not None for row in locked.values()):
+            set_suspension(
+                self._statements, channel_id, parked_code=None, parked_at=None, retry_at=None
+            )
+
+    def fold(self, *, now: datetime, longer_than: int, at_most: int) -> int:
+        """Make summaries of backlogs; return how many deliveries were folded.
+
+        In each ordinary line with more than `longer_than` unsettled deliveries that can be
+        claimed, the first that is certainly not posted, the head or the one behind it, tells
+        those that follow it in one unbroken run and are certainly not posted either, at most
+        `at_most`: they become FOLDED. One that tells few others itself hands these over; a
+        summary of many is never folded into another.
+        """
+        return summaries.fold(self._statements, now=now, longer_than=longer_than, at_most=at_most)
+
+    def folded_into(self, delivery_id: str) -> Folded:
+        """What a summary has to tell, itself included."""
+        return summaries.folded_into(self._statements, delivery_id)
+
+    def told_with(self, delivery_id: str, limit: int) -> Sequence[Subject]:
+        """What a delivery tells with those folded into it, in order, at most `limit`."""
+        return summaries.told_with(self._statements, delivery_id, limit)
+
+    def drop_unheard(self, channel_id: str, repository: RepositoryName, now: datetime) -> None:
+        """What waits to be told to a channel that hears of the repository no more is FAILED.
+
+        That is what its digest was to tell, and all that waits while Slack refuses the channel.
+        """
+        digests.drop_unheard(self._statements, channel_id, repository, now)
+
+    def move_digest(
+        self, channel_id: str, repository: RepositoryName, to: datetime, now: datetime
+    ) -> None:
+        """What of the repository waits for a digest of the channel after `now` comes at `to`.
+
+        Or sooner, in front of what other repositories have waiting for a sooner digest.
+        """
+        digests.move_digest(self._statements, channel_id, repository, to, now)
+
+    def get(self, channel_id: str, subject: Subject) -> Delivery | None:
+        row = self._statements.run(
+            select(*COLUMNS).where(
+                deliveries.c.subject_kind == subject.kind,
+                deliveries.c.repository == subject.repository,
+                deliveries.c.subject_id == subject.subject_id,
+                deliveries.c.channel_id == channel_id,
+            )
+        ).first()
+        return None if row is None else delivery_of(row)
+
+    def in_doubt(self, limit: int) -> Sequence[Delivery]:
+        """The oldest first."""
+        rows = self._statements.run(
+            select(*COLUMNS)
+            .where(deliveries.c.settled_at.is_(None), deliveries.c.state == DeliveryState.IN_DOUBT)
+            .order_by(deliveries.c.created_at, deliveries.c.delivery_id)
+            .limit(limit)
+        )
+        return [delivery_of(row) for row in rows]
+
+    def summary(self) -> OutboxSummary:
+        counted = self._statements.run(_UNSETTLED).all()
+        counts = {state: count for state, count, _ in counted}
+        suspended = self._statements.run(_SUSPENDED).all()
+        # A channel that nothing waits for is nothing to fix.
+        waited_for = {row.line for row in suspended if row.claimable_at is not None}
+        return OutboxSummary(
+            pending=counts.get(DeliveryState.PENDING, 0),
+            sending=counts.get(DeliveryState.SENDING, 0),
+            in_doubt=counts.get(DeliveryState.IN_DOUBT, 0),
+            oldest_created_at=min((oldest for *_, oldest in counted if oldest), default=None),
+            parked=[
+                ParkedChannel(row.line, row.parked_code, row.parked_at, row.retry_at)
+                for row in suspended
+                if row.line[0] not in {URGENT, DIGEST}
+                and not waited_for.isdisjoint(queues_of(row.line))
+            ],
+        )

@@ -1,0 +1,103 @@
+"""The rows of `channels`: one per channel queue, with its head and when that can be claimed.
+
+A transaction locks the rows of the queues whose deliveries it changes, in the order of their
+names, and calls `update_heads` before it ends.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, bindparam, case, func, select, update
+
+from bot.domain.deliveries import DeliveryState
+from bot.store.outbox.delivery_rows import queues_of
+from bot.store.statements import ResultRow, Statements, slices
+from bot.store.tables import channels, deliveries
+
+_IN_ORDER = select(channels).order_by(channels.c.line).with_for_update()
+
+_FIRST = (
+    select(deliveries.c.sequence)
+    .where(
+        deliveries.c.line == channels.c.line,
+        deliveries.c.sequence >= channels.c.head_sequence,
+        deliveries.c.settled_at.is_(None),
+    )
+    .order_by(deliveries.c.sequence)
+    .limit(1)
+    .correlate(channels)
+)
+# In a suspended channel the next try waits for `retry_at`.
+_CLAIMABLE_AT = case(
+    (deliveries.c.due_at < channels.c.retry_at, channels.c.retry_at),
+    else_=deliveries.c.due_at,
+)
+_SET_HEADS = (
+    update(channels)
+    .where(channels.c.line.in_(bindparam("queues", expanding=True)))
+    .values(
+        head_sequence=func.coalesce(_FIRST.scalar_subquery(), channels.c.next_sequence),
+        claimable_at=_FIRST.with_only_columns(_CLAIMABLE_AT).scalar_subquery(),
+    )
+)
+
+
+def lock(statements: Statements, names: Iterable[str]) -> dict[str, ResultRow]:
+    """Lock the rows of these queues, and return those that exist, by name."""
+    rows = statements.by_keys(_IN_ORDER, channels.c.line, names)
+    return {row.line: row for row in rows}
+
+
+def lock_or_add(statements: Statements, names: Iterable[str]) -> dict[str, ResultRow]:
+    wanted = sorted(set(names))
+    locked = lock(statements, wanted)
+    missing = [name for name in wanted if name not in locked]
+    if missing:
+        statements.run(
+            statements.insert(channels).on_conflict_do_nothing(index_elements=["line"]),
+            [{"line": name} for name in missing],
+        )
+        locked |= lock(statements, missing)
+    return locked
+
+
+def unsettled(queue: str) -> ColumnElement[bool]:
+    """The deliveries of a queue that are not settled, read from its head on, not from the start."""
+    head = select(channels.c.head_sequence).where(channels.c.line == queue)
+    return and_(
+        deliveries.c.line == queue,
+        deliveries.c.sequence >= head.scalar_subquery(),
+        deliveries.c.settled_at.is_(None),
+    )
+
+
+def update_heads(statements: Statements, names: Iterable[str]) -> None:
+    """Set the head of each locked queue to its first unsettled delivery."""
+    for some in slices(sorted(set(names))):
+        statements.run(_SET_HEADS, {"queues": some})
+
+
+def update_waiting(
+    statements: Statements, queue: str, *which: ColumnElement[bool], **values: object
+) -> bool:
+    """Change pending deliveries of a locked queue; whether there were any."""
+    changed = statements.run(
+        update(deliveries)
+        .where(unsettled(queue), deliveries.c.state == DeliveryState.PENDING, *which)
+        .values(values)
+    )
+    if changed.rowcount:
+        update_heads(statements, [queue])
+    return bool(changed.rowcount)
+
+
+def set_claimable(statements: Statements, names: Iterable[str], at: datetime) -> None:
+    """Say of locked queues, whose first deliveries were claimed, when they can be claimed again."""
+    statements.run(update(channels).where(channels.c.line.in_(names)).values(claimable_at=at))
+
+
+def set_suspension(statements: Statements, channel_id: str, **suspension: object) -> None:
+    """Suspend all locked queues of a channel together, or end that."""
+    queues = queues_of(channel_id)
+    statements.run(update(channels).where(channels.c.line.in_(queues)).values(suspension))
+    update_heads(statements, queues)

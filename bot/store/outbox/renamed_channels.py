@@ -1,0 +1,75 @@
+"""A channel that Slack gave another id: everything that waits for it or is shown in it moves."""
+
+from sqlalchemy import Table, and_, delete, exists, func, select, update
+
+from bot.domain.deliveries import DeliveryState
+from bot.store.outbox.channel_queues import lock_or_add, update_heads
+from bot.store.outbox.delivery_rows import queues_of
+from bot.store.statements import ResultRow, Statements
+from bot.store.tables import (
+    boards,
+    cards,
+    channels,
+    deliveries,
+    group_acts,
+    pause_timers,
+    subscriptions,
+)
+
+_UNIQUE_IN_A_CHANNEL: tuple[tuple[Table, tuple[str, ...]], ...] = (
+    (subscriptions, ("repository", "source")),
+    (boards, ("repository",)),
+    (cards, ("kind", "repository", "key", "generation")),
+    (deliveries, ("subject_kind", "repository", "subject_id")),
+)
+"""What the new id has already is kept; the same under the old id goes."""
+
+
+def rename_channel(statements: Statements, old: str, new: str) -> bool:
+    """False while something is being sent to the old id: then nothing is changed."""
+    old_queues, new_queues = queues_of(old), queues_of(new)
+    locked = lock_or_add(statements, old_queues + new_queues)
+    sending = statements.run(
+        select(func.count()).where(
+            deliveries.c.line.in_(old_queues), deliveries.c.state == DeliveryState.SENDING
+        )
+    )
+    if sending.scalar_one():
+        return False
+    for table, names in _UNIQUE_IN_A_CHANNEL:
+        other = table.alias()
+        same = and_(other.c.channel_id == new, *(other.c[name] == table.c[name] for name in names))
+        statements.run(
+            delete(table).where(table.c.channel_id == old, exists(select(1).where(same)))
+        )
+    for queue, new_queue in zip(old_queues, new_queues, strict=True):
+        _append(statements, locked[queue], locked[new_queue])
+    _move_default(statements, locked[old], locked[new])
+    update_heads(statements, old_queues + new_queues)
+    for table in (*(table for table, _ in _UNIQUE_IN_A_CHANNEL), group_acts, pause_timers):
+        statements.run(update(table).where(table.c.channel_id == old).values(channel_id=new))
+    return True
+
+
+def _append(statements: Statements, queue: ResultRow, to: ResultRow) -> None:
+    """Number the deliveries of a queue after those of another one, and move them there."""
+    statements.run(
+        update(deliveries)
+        .where(deliveries.c.line == queue.line)
+        .values(line=to.line, sequence=deliveries.c.sequence + to.next_sequence)
+    )
+    statements.run(
+        update(channels)
+        .where(channels.c.line == to.line)
+        .values(next_sequence=queue.next_sequence + to.next_sequence)
+    )
+
+
+def _move_default(statements: Statements, queue: ResultRow, to: ResultRow) -> None:
+    default = to.default_repository or queue.default_repository
+    for row, repository in ((queue, None), (to, default)):
+        statements.run(
+            update(channels)
+            .where(channels.c.line == row.line)
+            .values(default_repository=repository)
+        )

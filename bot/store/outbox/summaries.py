@@ -1,0 +1,154 @@
+"""Backlogs folded into summaries: one delivery that tells many."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select, update
+
+from bot.domain.classification import EventKind
+from bot.domain.deliveries import DeliveryState, Subject, summary_id
+from bot.domain.outbox import Folded
+from bot.store.outbox.channel_queues import unsettled
+from bot.store.outbox.delivery_rows import DIGEST, URGENT
+from bot.store.statements import Statements, slices
+from bot.store.tables import channels, deliveries
+
+FAILURES_TOLD = 10
+
+SMALL = 50
+"""A delivery that itself tells no more than this many may be folded into a summary."""
+
+_LENGTH = channels.c.next_sequence - channels.c.head_sequence
+_LONG = (
+    select(channels.c.line)
+    .where(
+        channels.c.claimable_at <= bindparam("now"),
+        channels.c.line.not_like(f"{URGENT}%"),
+        or_(
+            bindparam("longer_than") < _LENGTH,
+            and_(channels.c.line.like(f"{DIGEST}%"), _LENGTH > 1),
+        ),
+    )
+    .order_by(channels.c.line)
+    .with_for_update(skip_locked=True)
+)
+
+_SUBJECT = (deliveries.c.subject_kind, deliveries.c.repository, deliveries.c.subject_id)
+
+
+def fold(statements: Statements, *, now: datetime, longer_than: int, at_most: int) -> int:
+    """Fold every long ordinary queue, and every digest that is due."""
+    rows = statements.run(_LONG, {"now": now, "longer_than": longer_than})
+    return sum(_fold(statements, queue, now, at_most) for queue in rows.scalars().all())
+
+
+def _fold(statements: Statements, queue: str, now: datetime, at_most: int) -> int:
+    """Fold into the first delivery that is certainly not posted: the head, or the next one."""
+    can_be_told = _is_untried(now)
+    if queue.startswith(DIGEST):
+        # What waits for a later digest stays.
+        can_be_told &= deliveries.c.due_at <= now
+    first_two = statements.run(
+        select(
+            deliveries.c.delivery_id,
+            deliveries.c.sequence,
+            deliveries.c.folded,
+            can_be_told.label("can_be_told"),
+        )
+        .where(unsettled(queue))
+        .order_by(deliveries.c.sequence)
+        .limit(2)
+    )
+    summary = next((row for row in first_two.all() if row.can_be_told), None)
+    if summary is None:
+        return 0
+    behind = and_(
+        unsettled(queue),
+        deliveries.c.sequence > summary.sequence,
+        deliveries.c.sequence <= summary.sequence + at_most,
+    )
+    # One that may have been posted must not be overtaken by what is behind it, and a large
+    # summary would be posted anew.
+    can_be_told &= deliveries.c.folded <= SMALL
+    stop = statements.run(
+        select(func.min(deliveries.c.sequence)).where(behind, not_(can_be_told))
+    ).scalar_one()
+    if stop is not None:
+        behind &= deliveries.c.sequence < stop
+    last = statements.run(
+        select(deliveries.c.delivery_id)
+        .where(behind, can_be_told)
+        .order_by(deliveries.c.sequence.desc())
+        .limit(1)
+    ).scalar()
+    if last is None:
+        return 0
+    told_by = summary_id(summary.delivery_id, last)
+    folded = statements.run(
+        update(deliveries)
+        .where(behind, can_be_told)
+        .values(state=DeliveryState.FOLDED, settled_at=now, told_by=told_by)
+        .returning(deliveries.c.delivery_id, deliveries.c.folded)
+    ).all()
+    for some in slices([row.delivery_id for row in (summary, *folded) if row.folded]):
+        # What these were to tell, the summary tells now.
+        statements.run(
+            update(deliveries).where(deliveries.c.told_by.in_(some)).values(told_by=told_by)
+        )
+    statements.run(
+        update(deliveries)
+        .where(deliveries.c.delivery_id == summary.delivery_id)
+        .values(
+            delivery_id=told_by,
+            folded=deliveries.c.folded + sum(1 + row.folded for row in folded),
+        )
+    )
+    return len(folded)
+
+
+def _is_untried(now: datetime) -> ColumnElement[bool]:
+    """As `Delivery.is_untried`."""
+    is_abandoned = and_(deliveries.c.state == DeliveryState.SENDING, deliveries.c.due_at <= now)
+    return and_(
+        deliveries.c.attempted_at.is_(None),
+        or_(deliveries.c.state == DeliveryState.PENDING, is_abandoned),
+    )
+
+
+def told_with(statements: Statements, delivery_id: str, limit: int) -> Sequence[Subject]:
+    rows = statements.run(
+        select(*_SUBJECT)
+        .where(_is_told_by(delivery_id))
+        .order_by(deliveries.c.sequence)
+        .limit(limit)
+    )
+    return [Subject(*row) for row in rows]
+
+
+def folded_into(statements: Statements, delivery_id: str) -> Folded:
+    told = _is_told_by(delivery_id)
+    counted = statements.run(
+        select(
+            deliveries.c.repository,
+            deliveries.c.kind,
+            func.count(),
+            func.min(deliveries.c.created_at),
+        )
+        .where(told)
+        .group_by(deliveries.c.repository, deliveries.c.kind)
+    ).all()
+    latest_failures = statements.run(
+        select(*_SUBJECT)
+        .where(told, deliveries.c.kind == EventKind.FAILURE)
+        .order_by(deliveries.c.sequence.desc())
+        .limit(FAILURES_TOLD)
+    ).all()
+    return Folded(
+        counts={(repository, kind): count for repository, kind, count, _ in counted},
+        oldest_created_at=min(oldest for *_, oldest in counted),
+        subjects=[Subject(*row) for row in reversed(latest_failures)],
+    )
+
+
+def _is_told_by(delivery_id: str) -> ColumnElement[bool]:
+    return or_(deliveries.c.told_by == delivery_id, deliveries.c.delivery_id == delivery_id)

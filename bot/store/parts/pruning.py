@@ -1,0 +1,148 @@
+"""Which rows are deleted when they are old."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    String,
+    Table,
+    and_,
+    cast,
+    delete,
+    exists,
+    or_,
+    select,
+    true,
+    tuple_,
+    type_coerce,
+)
+
+from bot.domain.audit import ActResult
+from bot.domain.cards import CardKind
+from bot.domain.deliveries import SubjectKind
+from bot.domain.timers import TimerState
+from bot.store.column_types import MICROSECOND
+from bot.store.statements import PRUNE_SLICE, Statements
+from bot.store.tables import (
+    alerts,
+    audit,
+    boards,
+    cards,
+    deliveries,
+    events,
+    group_acts,
+    group_pauses,
+    pause_reminders,
+    pause_timers,
+    pauses,
+    pull_requests,
+    repositories,
+    resume_watchers,
+    stalenesses,
+    threads,
+)
+
+REREAD_MARGIN = timedelta(days=1)
+"""Events no older than this before their repository's watermark are never deleted.
+
+A walk starts a little before the watermark and reads them again; without their row they would
+pass for new and be posted again. The overlap of walks must stay below this.
+"""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rows of `table` are deleted when `age` is before a given time and `condition` holds.
+
+    Without `age` they are deleted whenever `condition` holds.
+    """
+
+    table: Table
+    age: ColumnElement[datetime] | None
+    condition: ColumnElement[bool] = true()  # noqa: RUF009  # an expression, which never changes
+
+
+def prune(statements: Statements, before: datetime) -> Mapping[str, int]:
+    """Delete at most PRUNE_SLICE rows of each table, the oldest first; how many, by table."""
+    return {rule.table.name: _delete(statements, rule, before) for rule in RULES}
+
+
+def _delete(statements: Statements, rule: Rule, before: datetime) -> int:
+    key = list(rule.table.primary_key)
+    old = select(*key).where(rule.condition).limit(PRUNE_SLICE)
+    if rule.age is not None:
+        old = old.where(rule.age < before).order_by(rule.age)
+    return statements.run(delete(rule.table).where(tuple_(*key).in_(old))).rowcount
+
+
+_IS_READ_AGAIN = exists().where(
+    repositories.c.repository == events.c.repository,
+    type_coerce(repositories.c.watermark, BigInteger) - REREAD_MARGIN // MICROSECOND
+    <= type_coerce(events.c.received_at, BigInteger),
+)
+
+_EVENT_AWAITS_DELIVERY = exists().where(
+    deliveries.c.subject_kind == SubjectKind.EVENT,
+    deliveries.c.repository == events.c.repository,
+    deliveries.c.subject_id == events.c.event_id,
+    deliveries.c.settled_at.is_(None),
+)
+
+_PAUSE_HAS_CARD = exists().where(
+    cards.c.kind == CardKind.PAUSE,
+    cards.c.repository == pauses.c.repository,
+    cards.c.key == cast(pauses.c.pause_id, String),
+)
+
+_PAUSE_HAS_WATCHERS = exists().where(resume_watchers.c.pause_id == pauses.c.pause_id)
+
+_WATCHED_PAUSE_ENDED_AT = (
+    select(pauses.c.ended_at)
+    .where(pauses.c.pause_id == resume_watchers.c.pause_id, pauses.c.end_told)
+    .scalar_subquery()
+)
+
+_PAUSE_IS_IN_FORCE = exists().where(
+    pauses.c.pause_id == pause_reminders.c.pause_id, pauses.c.ended_at.is_(None)
+)
+
+_GROUP_ACT_IS_REFERRED_TO = or_(
+    exists().where(pauses.c.group_act_id == group_acts.c.group_act_id),
+    exists().where(group_pauses.c.group_act_id == group_acts.c.group_act_id),
+    exists().where(
+        cards.c.kind == CardKind.GROUP,
+        cards.c.key == cast(group_acts.c.group_act_id, String),
+    ),
+    exists().where(
+        deliveries.c.subject_kind == SubjectKind.GROUP,
+        deliveries.c.subject_id == group_acts.c.group_act_id,
+        deliveries.c.settled_at.is_(None),
+    ),
+)
+
+RULES = (
+    Rule(deliveries, deliveries.c.settled_at),
+    Rule(events, events.c.received_at, events.c.routed & ~_IS_READ_AGAIN & ~_EVENT_AWAITS_DELIVERY),
+    Rule(pull_requests, pull_requests.c.seen_at),
+    # A stay that no event has been about for so long is over.
+    Rule(
+        cards,
+        cards.c.changed_at,
+        or_(cards.c.closed, cards.c.is_lost, cards.c.kind == CardKind.STAY),
+    ),
+    Rule(resume_watchers, _WATCHED_PAUSE_ENDED_AT),
+    Rule(pauses, pauses.c.ended_at, pauses.c.end_told & ~_PAUSE_HAS_CARD & ~_PAUSE_HAS_WATCHERS),
+    Rule(pause_reminders, None, ~_PAUSE_IS_IN_FORCE),
+    Rule(pause_timers, pause_timers.c.lifts_at, pause_timers.c.state != TimerState.RUNNING),
+    Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),
+    Rule(threads, threads.c.last_at),
+    Rule(boards, boards.c.ended_at),
+    Rule(stalenesses, stalenesses.c.ended_at),
+    Rule(alerts, alerts.c.ended_at),
+    # Acts that were carried out are kept for ever.
+    Rule(audit, audit.c.at, and_(audit.c.result == ActResult.REFUSED, audit.c.act_id == 0)),
+)
+"""In this order: what refers to other rows goes before them."""

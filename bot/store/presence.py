@@ -1,0 +1,84 @@
+"""Whether another process of this machine has the same SQLite file in use."""
+
+import fcntl
+import logging
+import os
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from bot.store.engines import sqlite_path
+from bot.store.transactions import Store
+
+logger = logging.getLogger(__name__)
+
+
+class Presence:
+    """A shared lock on a file beside the database, held for as long as a process uses it.
+
+    The operating system gives the lock back when a process dies, however it dies, and keeps it
+    for one that is only stopped. PostgreSQL has no counterpart: processes of other machines are
+    known to it by their connections alone, which may outlive them. `mqbot restore` asks for these.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name(f"{database.name}.in-use")
+        self._descriptor: int | None = None
+        self.unknown: str | None = None
+        """Why the last `begin` could not find out; None when it could."""
+
+    def begin(self) -> bool:
+        """Take the lock; whether nobody else had it.
+
+        False as well where it cannot be found out: the directory is read-only or full, or the
+        file system has no locks.
+        """
+        self.end()
+        self.unknown = None
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if os.geteuid() == 0:
+                # `mqbot restore` as root must not shut out the account that the bot runs as.
+                owner = self._path.parent.stat()
+                os.fchown(descriptor, owner.st_uid, owner.st_gid)
+        except OSError as error:
+            self.unknown = str(error)
+            logger.info("no lock file", extra={"action": "presence_unknown", "error": str(error)})
+            return False
+        self._descriptor = descriptor
+        try:
+            alone = _locked(descriptor, fcntl.LOCK_EX)
+            # Waits for a moment at most: the exclusive lock is never kept.
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        except OSError as error:
+            self.unknown = str(error)
+            logger.info("no file locks", extra={"action": "presence_unknown", "error": str(error)})
+            return False
+        return alone
+
+    def end(self) -> None:
+        """Give the lock back."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _locked(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def take_over(store: Store, url: str, stack: AsyncExitStack) -> None:
+    """End the leases that a process left when it died, if nobody else uses the SQLite file.
+
+    Else a bot that is started again at once would wait half a minute for them. The presence
+    lasts until `stack` is closed.
+    """
+    if not url.startswith("sqlite:"):
+        return
+    presence = Presence(sqlite_path(url))
+    stack.callback(presence.end)
+    if presence.begin():
+        await store.end_leases()

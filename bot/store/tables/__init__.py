@@ -1,0 +1,60 @@
+"""The tables, their named constraints and their indexes."""
+
+from bot.store.tables.boards import KEPT, boards
+from bot.store.tables.cards import TO_EDIT, UNPOSTED, cards
+from bot.store.tables.coordination import PRESENT, KeyKind, expiring_keys, leases
+from bot.store.tables.log import (
+    events,
+    pull_requests,
+    repositories,
+    stalenesses,
+    threads,
+)
+from bot.store.tables.outbox import channels, deliveries
+from bot.store.tables.pausing import (
+    group_acts,
+    group_pauses,
+    pause_reminders,
+    pause_timers,
+    pauses,
+    resume_watchers,
+)
+from bot.store.tables.people import (
+    SWITCHED_ON,
+    audit,
+    people,
+    subscriptions,
+)
+from bot.store.tables.queue_condition import alerts
+from bot.store.tables.schema import metadata
+
+__all__ = [
+    "KEPT",
+    "PRESENT",
+    "SWITCHED_ON",
+    "TO_EDIT",
+    "UNPOSTED",
+    "KeyKind",
+    "alerts",
+    "audit",
+    "boards",
+    "cards",
+    "channels",
+    "deliveries",
+    "events",
+    "expiring_keys",
+    "group_acts",
+    "group_pauses",
+    "leases",
+    "metadata",
+    "pause_reminders",
+    "pause_timers",
+    "pauses",
+    "people",
+    "pull_requests",
+    "repositories",
+    "resume_watchers",
+    "stalenesses",
+    "subscriptions",
+    "threads",
+]

@@ -1,0 +1,66 @@
+"""The row of a repository: each writer changes what is its own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
+
+import pytest
+
+from bot.domain.boards import seen
+from bot.domain.event_log import LastPoll, first_position
+from bot.domain.queue_condition import FailureStreak
+from bot.store.transactions import Store, Transaction
+from tests.support.make import make_snapshot, make_status
+from tests.support.stored import NOW, SITE, after
+from tests.support.transactions import begin
+
+POSITION = first_position(SITE, NOW)
+POLL = LastPoll(after(1), {"action.queue.enter"})
+STREAK = FailureStreak(2, 41)
+SIGHT = seen(None, make_snapshot(make_status(), repository=SITE), None)
+
+Write = Callable[[Transaction], object]
+WRITES: Mapping[str, Write] = {
+    "position": lambda transaction: transaction.positions.save(POSITION),
+    "poll": lambda transaction: transaction.polls.save({SITE: POLL}),
+    "streak": lambda transaction: transaction.queue_condition.save_streak(SITE, STREAK),
+    "sight": lambda transaction: transaction.boards.save_sight(SIGHT),
+}
+
+
+@pytest.mark.parametrize("writes", list(permutations(WRITES)), ids="-".join)
+async def test_nobody_changes_what_others_wrote(store: Store, writes: Sequence[str]) -> None:
+    for name in writes:
+        with begin(store) as transaction:
+            WRITES[name](transaction)
+
+    with begin(store) as transaction:
+        assert transaction.positions.load([SITE]) == {SITE: POSITION}
+        assert transaction.polls.latest([SITE]) == {SITE: POLL}
+        assert transaction.queue_condition.streak(SITE) == STREAK
+        assert transaction.boards.sights([SITE]) == {SITE: SIGHT}
+
+
+@pytest.mark.parametrize("written", WRITES)
+async def test_nothing_is_known_but_what_was_written(store: Store, written: str) -> None:
+    with begin(store) as transaction:
+        WRITES[written](transaction)
+
+    with begin(store) as transaction:
+        known = {
+            "position": SITE in transaction.positions.load([SITE]),
+            "poll": SITE in transaction.polls.latest([SITE]),
+            "streak": transaction.queue_condition.streak(SITE) != FailureStreak(),
+            "sight": SITE in transaction.boards.sights([SITE]),
+        }
+    assert known == {name: name == written for name in WRITES}
+
+
+async def test_a_streak_that_is_forgotten_leaves_the_rest(store: Store) -> None:
+    with begin(store) as transaction:
+        transaction.positions.save(POSITION)
+        transaction.queue_condition.save_streak(SITE, STREAK)
+        transaction.queue_condition.forget([SITE], after(2))
+
+    with begin(store) as transaction:
+        assert transaction.positions.load([SITE]) == {SITE: POSITION}
+        assert transaction.queue_condition.streak(SITE) == FailureStreak()

@@ -1,0 +1,41 @@
+"""Each event type of the API document, sent with nothing but its type, is read and posted whole."""
+
+import aiohttp
+import pytest
+
+from bot.sandbox.merge_queue.simulation.vocabulary import event_types
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import MERGE_QUEUE, REPOSITORY, BotTester
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+TYPES = event_types("github")
+NO_BURST = 12
+"""So many at once are posted one by one."""
+
+
+async def send(bot: BotTester, event_type: str) -> None:
+    """Through the control API, as another process does."""
+    url = f"{bot.merge_queue.control_url}/repositories/{REPOSITORY}/events"
+    async with aiohttp.ClientSession() as http, http.post(url, json={"type": event_type}) as answer:
+        assert answer.status == 200
+
+
+async def posted(bot: BotTester, count: int) -> None:
+    await until(lambda: len(bot.posts()) == count, f"{count} posts")
+
+
+@pytest.mark.parametrize("dialect", ["document", "live"])
+@pytest.mark.parametrize("mode", ["socket"])
+async def test_every_type_is_read_in_full_and_posted(start_bot: StartBot, dialect: str) -> None:
+    channels = f"acme/site={MERGE_QUEUE}:{','.join(TYPES)},style:feed"
+    bot = await start_bot(channels=channels, dialect=dialect)
+    for sent, event_type in enumerate(TYPES):
+        if sent % NO_BURST == 0:
+            await posted(bot, sent)
+        await send(bot, event_type)
+    await posted(bot, len(TYPES))
+
+    assert len(TYPES) == 47
+    assert "events_unreadable" not in bot.logged_actions()

@@ -1,0 +1,145 @@
+"""The database goes back to an earlier state: what it forgot is found in Slack, not repeated."""
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.store import migrate
+from bot.store.engines import sqlite_path
+from tests.support.bot_tester import MERGE_QUEUE, RELEASES, BotTester
+from tests.support.postgres import PostgresServer, postgres_or_skip
+from tests.support.waiting import until
+
+HEARING = f"acme/site={RELEASES}:enter;acme/site={MERGE_QUEUE}:pause"
+
+
+def _copy(url: str, copy: Path) -> None:
+    """A plain copy of the files, of a database that nobody uses."""
+    copy.mkdir()
+    path = sqlite_path(url)
+    for file in path.parent.glob(f"{path.name}*"):
+        shutil.copy2(file, copy / file.name)
+
+
+def _put_back(url: str, copy: Path) -> None:
+    path = sqlite_path(url)
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink()
+    for file in copy.iterdir():
+        shutil.copy2(file, path.parent / file.name)
+
+
+def _unsettled(url: str) -> bool:
+    query = "SELECT 1 FROM deliveries WHERE settled_at IS NULL"
+    with closing(sqlite3.connect(sqlite_path(url))) as database:
+        return bool(database.execute(query).fetchall())
+
+
+def _lines(bot: BotTester, channel: str) -> list[str]:
+    return [one.line for one in bot.posts(channel)]
+
+
+def _once(bot: BotTester, *numbers: int) -> None:
+    lines = _lines(bot, RELEASES)
+    assert [sum(f"#{one} " in f"{line} " for line in lines) for one in numbers] == [1] * len(
+        numbers
+    ), lines
+
+
+async def test_what_was_posted_since_a_plain_copy_was_made_is_found_and_not_posted_again(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    async with BotTester(sqlite_url, channels=HEARING) as bot:
+        first = bot.enqueue()
+        await bot.wait_for_post(f"#{first}", RELEASES)
+        await bot.stop_bot()
+        _copy(sqlite_url, copy)
+
+        await bot.start_bot()
+        since = [bot.enqueue(), bot.enqueue()]
+        for number in since:
+            await bot.wait_for_post(f"#{number}", RELEASES)
+        await bot.type("/mq pause acme/site CI is down")
+        await bot.wait_for_post("CI is down", MERGE_QUEUE)
+        await bot.stop_bot()
+        before = {channel: _lines(bot, channel) for channel in (RELEASES, MERGE_QUEUE)}
+        posted = len(bot.calls("chat.postMessage"))
+
+        meanwhile = bot.enqueue()
+        _put_back(sqlite_url, copy)
+        await bot.start_bot()
+        await bot.wait_for_post(f"#{meanwhile}", RELEASES)
+        await bot.another_look()
+        await until(lambda: not _unsettled(sqlite_url), "everything settled")
+
+        _once(bot, first, *since, meanwhile)
+        assert len(_lines(bot, RELEASES)) == len(before[RELEASES]) + 1
+        assert len(_lines(bot, MERGE_QUEUE)) == len(before[MERGE_QUEUE])
+        assert len(bot.calls("chat.postMessage")) == posted + 1
+
+
+@pytest.fixture
+def own_server() -> Iterator[PostgresServer]:
+    """One that others do not use: it is killed."""
+    postgres_or_skip()
+    server = PostgresServer.started()
+    yield server
+    server.stop()
+
+
+@pytest.mark.postgres
+async def test_a_server_that_lost_its_last_second_makes_a_running_bot_repeat_nothing(
+    own_server: PostgresServer, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    database = own_server.create_database()
+    url = own_server.url(database)
+    await asyncio.to_thread(migrate.upgrade, url)
+    async with BotTester(url, channels=HEARING) as bot:
+        first = bot.enqueue()
+        await bot.wait_for_post(f"#{first}", RELEASES)
+        await asyncio.to_thread(own_server.copy_to, copy)
+
+        since = [bot.enqueue(), bot.enqueue()]
+        for number in since:
+            await bot.wait_for_post(f"#{number}", RELEASES)
+        await asyncio.to_thread(own_server.go_back, copy)
+
+        later = bot.enqueue()
+        await bot.wait_for_post(f"#{later}", RELEASES)
+        await bot.another_look()
+        count = "SELECT count(*) FROM deliveries WHERE settled_at IS NULL"
+        await until(lambda: own_server.execute(count, database) == "0", "everything settled")
+        _once(bot, first, *since, later)
+
+
+@pytest.mark.postgres
+async def test_a_process_that_starts_on_a_server_that_lost_its_last_second_repeats_nothing(
+    own_server: PostgresServer, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    database = own_server.create_database()
+    url = own_server.url(database)
+    await asyncio.to_thread(migrate.upgrade, url)
+    async with BotTester(url, channels=HEARING) as bot:
+        first = bot.enqueue()
+        await bot.wait_for_post(f"#{first}", RELEASES)
+        await asyncio.to_thread(own_server.copy_to, copy)
+
+        since = [bot.enqueue(), bot.enqueue()]
+        for number in since:
+            await bot.wait_for_post(f"#{number}", RELEASES)
+        await bot.stop_bot()
+        await asyncio.to_thread(own_server.go_back, copy)
+        await bot.start_bot()
+
+        later = bot.enqueue()
+        await bot.wait_for_post(f"#{later}", RELEASES)
+        await bot.another_look()
+        _once(bot, first, *since, later)

@@ -1,0 +1,21 @@
+"""The id of a delivery is the same in a database that was restored."""
+
+from dataclasses import replace
+
+from bot.domain.deliveries import Subject, SubjectKind, delivery_id
+from bot.domain.repository import RepositoryName
+from tests.support.stored import SITE
+
+EVENT = Subject(SubjectKind.EVENT, SITE, 7)
+
+
+def test_it_depends_on_channel_repository_kind_and_identity_and_on_no_row_number() -> None:
+    known = delivery_id("C1", EVENT, "7")
+    assert known == delivery_id("C1", replace(EVENT, subject_id=8), "7")
+    others = [
+        delivery_id("C2", EVENT, "7"),
+        delivery_id("C1", replace(EVENT, kind=SubjectKind.ACT), "7"),
+        delivery_id("C1", replace(EVENT, repository=RepositoryName("acme/other")), "7"),
+        delivery_id("C1", EVENT, "8"),
+    ]
+    assert len({known, *others}) == 5

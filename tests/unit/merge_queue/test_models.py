@@ -1,0 +1,404 @@
+"""Answers as bytes, deciphered."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from bot.domain.errors import (
+    CredentialRefused,
+    InvalidRequest,
+    MergeQueueProtocolError,
+    MergeQueueRefused,
+    MergeQueueUnavailable,
+    NotOffered,
+    ResourceNotFound,
+    StateConflict,
+)
+from bot.domain.events import UnreadableEvent
+from bot.domain.queue import Pause
+from bot.merge_queue import models
+from bot.merge_queue.errors import detail, error_of, retry_after
+from tests.support.samples import sample, sample_bytes
+
+NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
+LOGS = "https://queue.example/v1/repos/acme/site/logs"
+
+
+def answer(
+    body: Any = b"", status: int = 200, content_type: str = "application/json", **headers: str
+) -> httpx.Response:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    fields = {"Content-Type": content_type, **headers}
+    encoded = {name.replace("_", "-").encode(): value.encode() for name, value in fields.items()}
+    return httpx.Response(status, headers=encoded, content=content)
+
+
+def event(event_id: int = 1, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": event_id,
+        "received_at": "2026-07-20T11:00:00Z",
+        "trigger": "merge queue internal",
+        "repository": "acme/site",
+        "pull_request": 41,
+        "base_ref": "main",
+        "type": "action.queue.enter",
+        "metadata": {},
+    } | changes
+
+
+def test_samples_of_every_resource_are_read() -> None:
+    assert len(models.read_status(answer(sample_bytes("status"))).batches) == 2
+    rules = models.read_rules(answer(sample_bytes("configuration")))
+    assert [rule.name for rule in rules] == ["hotfix", "default"]
+    assert rules[0].config["batch_size"] == 1
+    assert models.read_branches(answer({"base_refs": ["main", "v1"]})) == ("main", "v1")
+    assert models.read_application(answer(sample_bytes("application"))).id == 123
+    assert len(models.read_queues(answer(sample_bytes("queues")))[0].pull_requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "pause"),
+    [
+        (
+            {"reason": "deploy", "paused_at": "2026-07-20T11:00:00Z"},
+            Pause(reason="deploy", paused_at=datetime(2026, 7, 20, 11, tzinfo=UTC)),
+        ),
+        (
+            {"paused": True, "reason": None, "paused_at": "2026-07-20T11:00:00Z"},
+            Pause(reason="", paused_at=datetime(2026, 7, 20, 11, tzinfo=UTC)),
+        ),
+        ({"paused": False, "reason": None, "paused_at": None}, None),
+        ({"paused": False, "reason": "old", "paused_at": "2026-07-20T11:00:00Z"}, None),
+        ({}, None),
+    ],
+)
+def test_pause_is_read_in_both_shapes(body: Any, pause: Pause | None) -> None:
+    assert models.read_pause(answer(body), NOW) == pause
+
+
+def test_pause_without_its_time_is_not_taken_for_no_pause() -> None:
+    for told in ({"paused": True, "reason": "deploy"}, {"reason": "deploy"}):
+        undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
+        assert models.read_pause(answer(told), NOW) == undated
+
+
+def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
+    sent = answer(
+        {"size": 2, "per_page": 2, "events": [event(2), event(1)]},
+        Link=f'<{LOGS}?cursor=abc&per_page=2>; rel="next"',
+        Date="Mon, 20 Jul 2026 12:00:05 GMT",
+    )
+
+    page = models.read_event_page(sent, asked_cursor=None)
+
+    assert [one.id for one in page.events] == [2, 1]
+    assert page.next_cursor == "abc"
+    assert page.served_at == datetime(2026, 7, 20, 12, 0, 5, tzinfo=UTC)
+    assert page.unreadable == ()
+
+
+def test_cursor_that_comes_again_is_an_error() -> None:
+    sent = answer({"events": []}, Link=f'<{LOGS}?cursor=abc>; rel="next"')
+
+    with pytest.raises(MergeQueueProtocolError, match="cursor"):
+        models.read_event_page(sent, asked_cursor="abc")
+
+
+def test_nonsense_among_good_events_is_set_aside() -> None:
+    no_time = event(7, received_at="soon")
+    body: Any = {"events": [event(1), "nonsense", None, [], no_time, event(2, id=None), event(3)]}
+
+    page = models.read_event_page(answer(body), asked_cursor=None)
+
+    assert [one.id for one in page.events] == [1, 3]
+    assert len(page.unreadable) == 5
+    set_aside = next(one for one in page.unreadable if one.event_id == 7)
+    assert set_aside.raw == no_time
+    assert "received_at" in set_aside.problem
+    assert "soon" not in set_aside.problem
+
+
+def test_page_of_nothing_but_nonsense_is_a_page() -> None:
+    page = models.read_event_page(answer({"events": [1, {}]}), asked_cursor=None)
+
+    assert page.events == ()
+    assert all(isinstance(one, UnreadableEvent) for one in page.unreadable)
+    assert len(page.unreadable) == 2
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "trigger": "\\ud800"}',
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "trigger": "\\u0000"}',
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "trigger": "\xff"}',
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "metadata": NaN}',
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "metadata": '
+        + b"9" * 5000
+        + b"}",
+        b'{"id": 2, "type": "x", "received_at": "2026-07-20T11:00:00Z", "metadata": '
+        + b"[" * 300
+        + b"]" * 300
+        + b"}",
+    ],
+    ids=["half surrogate", "NUL", "not UTF-8", "NaN", "huge number", "deep"],
+)
+def test_odd_characters_and_numbers_do_no_harm(odd: bytes) -> None:
+    body = b'{"events": [' + json.dumps(event(1)).encode() + b", " + odd + b"]}"
+
+    page = models.read_event_page(answer(body), asked_cursor=None)
+
+    assert [one.id for one in page.events] == [1, 2]
+    trigger = page.events[1].trigger
+    assert trigger in {"", "\ufffd"}
+
+
+def test_escaped_backslash_before_u0000_is_no_nul() -> None:
+    body = b'{"events": [' + json.dumps(event(1, trigger="\\u0000")).encode() + b"]}"
+
+    page = models.read_event_page(answer(body), asked_cursor=None)
+
+    assert page.events[0].trigger == "\\u0000"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'{"events": [{"id": 1',
+        b"<!doctype html><p>maintenance</p>",
+        b"[]",
+        b"null",
+        b'{"events": null}',
+        b'{"events": {}}',
+        b'{"size": 0}',
+        b"[" * 100_000,
+        b"\x1f\x8b\x08",
+    ],
+)
+def test_answer_that_is_no_event_log_is_a_protocol_error(body: bytes) -> None:
+    with pytest.raises(MergeQueueProtocolError) as caught:
+        models.read_event_page(answer(body), asked_cursor=None)
+
+    assert 0 < len(caught.value.detail) <= 300
+    assert "maintenance" not in caught.value.detail
+
+
+def test_web_page_in_place_of_json_is_told_as_such() -> None:
+    with pytest.raises(MergeQueueProtocolError, match="web page"):
+        models.read_status(answer(b"<html>hello</html>", content_type="text/html"))
+
+
+def test_json_is_read_whatever_its_content_type_says() -> None:
+    sent = answer(sample_bytes("status"), content_type="text/plain")
+
+    assert len(models.read_status(sent).batches) == 2
+
+
+def test_byte_order_mark_does_no_harm() -> None:
+    assert models.read_branches(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
+
+
+def test_one_bad_element_costs_a_status_no_other() -> None:
+    sent = sample("status")
+    (first, *_) = sent["batches"]
+    first["pull_requests"].append({"number": 99})
+    first["sub_batches"].append("nonsense")
+    sent["batches"].append({"name": "nobody knows which"})
+    sent["waiting_pull_requests"] = [None, *sent["waiting_pull_requests"], {"number": -1}]
+
+    status = models.read_status(answer(sent))
+
+    whole = models.read_status(answer(sample("status")))
+    assert status == whole.model_copy(update={"unreadable": 5})
+
+
+@pytest.mark.parametrize("bad", [None, 7, [], {}, {"name": None}])
+def test_one_bad_element_costs_a_list_no_other(bad: Any) -> None:
+    rules = [{"name": "default", "config": {}}, bad, {"name": "odd", "config": 3}]
+    read = models.read_rules(answer({"configuration": rules, "new": 1}))
+    assert [(rule.name, rule.config) for rule in read] == [("default", {}), ("odd", {})]
+
+    queues = {"queues": [{"branch": bad, "pull_requests": [bad, {"number": 3}]}]}
+    (queue,) = models.read_queues(answer(queues))
+    assert [one.number for one in queue.pull_requests] == [3]
+
+
+def test_lists_of_which_nothing_can_be_read_are_errors_and_not_empty() -> None:
+    for read, body in (
+        (models.read_rules, {"configuration": [None]}),
+        (models.read_branches, {"base_refs": [{}]}),
+        (models.read_queues, {"queues": [3]}),
+    ):
+        with pytest.raises(MergeQueueProtocolError):
+            read(answer(body))
+
+
+def test_deprecated_pause_that_cannot_be_read_in_full_is_in_force() -> None:
+    undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
+    told: Any
+    for told in ({"reason": "deploy"}, {"reason": "deploy", "pause_date": "soon"}):
+        assert models.read_queue_pause(answer({"queue_pause": [told]}), NOW) == undated
+    assert models.read_queue_pause(answer({"queue_pause": []}), NOW) is None
+    with pytest.raises(MergeQueueProtocolError):
+        models.read_queue_pause(answer({"queue_pause": ["paused"]}), NOW)
+
+
+def test_application_of_which_little_is_known_is_one() -> None:
+    application = models.read_application(answer({"id": {}, "account_scope": None}))
+
+    assert (application.name, application.account.login) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["title", "url", "author", "labels", "scopes", "priority_alias", "priority_rule_name"],
+)
+@pytest.mark.parametrize("sent_instead", [None, 7.5, [], {}])
+def test_what_a_pull_request_can_do_without_hides_nothing(field: str, sent_instead: object) -> None:
+    sent = sample("status")
+    sent["waiting_pull_requests"][0][field] = sent_instead
+    sent["batches"][0]["checks_summary"] = sent_instead
+
+    status = models.read_status(answer(sent))
+
+    assert status.unreadable == 0
+    numbers = [one.number for one in status.waiting_pull_requests]
+    assert numbers == [one["number"] for one in sent["waiting_pull_requests"]]
+
+
+def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
+    sent = sample("status")
+    sent = {"batches": [sent["batches"][0]], "waiting_pull_requests": []}
+    del sent["batches"][0]["id"]
+    sent["batches"][0]["pull_requests"][0]["queued_at"] = "secret"
+
+    with pytest.raises(MergeQueueProtocolError) as caught:
+        models.read_status(answer(sent))
+
+    assert caught.value.detail.startswith("id: ")
+    assert "secret" not in caught.value.detail
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, InvalidRequest),
+        (401, CredentialRefused),
+        (403, CredentialRefused),
+        (404, ResourceNotFound),
+        (405, NotOffered),
+        (409, StateConflict),
+        (410, NotOffered),
+        (451, MergeQueueRefused),
+        (501, NotOffered),
+        (422, InvalidRequest),
+        (408, MergeQueueUnavailable),
+        (429, MergeQueueUnavailable),
+        (500, MergeQueueUnavailable),
+        (503, MergeQueueUnavailable),
+        (599, MergeQueueUnavailable),
+        (202, MergeQueueProtocolError),
+        (204, MergeQueueProtocolError),
+        (206, MergeQueueProtocolError),
+        (304, MergeQueueProtocolError),
+        (302, MergeQueueProtocolError),
+    ],
+)
+def test_each_status_has_its_error(status: int, kind: type[Exception]) -> None:
+    error = error_of(answer({"detail": "because"}, status), NOW)
+
+    assert type(error) is kind
+    if isinstance(error, MergeQueueRefused):
+        assert (error.status, error.detail) == (status, "because")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "said"),
+    [
+        (b'{"detail": "not paused"}', "application/json", "not paused"),
+        (
+            b'{"detail": [{"loc": ["body", "reason"], "msg": "too long"}, {"msg": "and more"}]}',
+            "application/json",
+            "reason: too long; and more",
+        ),
+        (b'{"message": "no such thing"}', "application/json", "no such thing"),
+        (b'{"error": {"message": "nested"}}', "application/json", "nested"),
+        (b'{"detail":' * 900 + b"1" + b"}" * 900, "application/json", "422 Unprocessable"),
+        (b'{"detail": ["one", 2, {"msg": 3}]}', "application/json", "one"),
+        (b'"just text"', "application/json", "just text"),
+        (b"plain\r\n  text\x1b[31m", "text/plain", "plain text [31m"),
+        (b"<html><script>alert(1)</script>", "text/html", "422 Unprocessable"),
+        (b"  <!DOCTYPE html>", "application/json", "422 Unprocessable"),
+        (b"", "application/json", "422 Unprocessable"),
+        (b'{"detail": null}', "application/json", "422 Unprocessable"),
+        (b'{"detail": "\\ud800"}', "application/json", "?"),
+        (b"[" * 50_000, "application/json", "[[["),
+        (b"\xff\xfe", "text/plain", "\ufffd\ufffd"),
+    ],
+)
+def test_detail_is_one_short_safe_line(body: bytes, content_type: str, said: str) -> None:
+    line = detail(answer(body, 422, content_type))
+
+    assert line.startswith(said)
+    assert len(line) <= 300
+    assert line.isprintable()
+
+
+def test_status_without_a_name_is_told_as_its_number() -> None:
+    assert detail(answer(b"", 599)) == "599"
+
+
+def test_long_detail_is_cut() -> None:
+    line = detail(answer({"detail": "x" * 5000}, 422))
+
+    assert len(line) == 300
+    assert line.endswith("…")
+
+
+def test_refusal_names_the_field() -> None:
+    body = {"detail": [{"loc": ["body", "reason"], "msg": "too long"}]}
+    refused = error_of(answer(body, 422), NOW)
+
+    assert isinstance(refused, InvalidRequest)
+    assert refused.field == "reason"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "0"}, 0.0),
+        ({"Retry-After": "Mon, 20 Jul 2026 12:00:30 GMT"}, 30.0),
+        (
+            {
+                "Retry-After": "Mon, 20 Jul 2026 13:00:30 GMT",
+                "Date": "Mon, 20 Jul 2026 13:00:00 GMT",
+            },
+            30.0,
+        ),
+        ({"Retry-After": "Mon, 20 Jul 2026 11:00:00 GMT"}, 0.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "-1"}, None),
+        ({"Retry-After": "\u0663"}, None),
+        ({"Retry-After": "9" * 400}, 999999999.0),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(NOW.timestamp() + 12)}, 12.0),
+        ({"X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "1"}, None),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1e400"}, None),
+        ({}, None),
+    ],
+)
+def test_wait_the_service_asks_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(answer(b"", 429, **headers), NOW) == seconds
+
+
+def test_refusal_by_rate_limit_is_passing_even_as_403() -> None:
+    refused = error_of(answer({"detail": "slow down"}, 403, Retry_After="3"), NOW)
+
+    assert isinstance(refused, MergeQueueUnavailable)
+    assert (refused.status, refused.retry_after) == (403, 3.0)

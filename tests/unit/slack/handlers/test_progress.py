@@ -1,0 +1,97 @@
+"""What a person sees of a long act: never more replies than Slack takes."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+from aiohttp import ClientSession
+from slack_sdk.web.async_client import AsyncWebClient
+from typing_extensions import override
+
+from bot.domain.audit import Action, Origin
+from bot.domain.groups import Group
+from bot.domain.message import Message
+from bot.slack.handlers.progress import ProgressLine
+from bot.slack.replying.conversation import Conversation
+from bot.slack.replying.replies import Replies
+from bot.usecases.pausing.group_work import Progress
+from tests.support.clock import FakeClock
+from tests.support.directories import FakeChannels
+from tests.support.make import ALICE, SITE
+
+REPLIES_TAKEN = 5
+"""https://docs.slack.dev/interactivity/handling-user-interaction#message_responses"""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReplies(Replies):
+    """Keeps what would be sent."""
+
+    sent: list[tuple[str, str]] = field(default_factory=list)
+
+    @override
+    async def to_actor(self, response_url: str, message: Message) -> None:
+        self.sent.append(("new", message.text))
+
+    @override
+    async def in_place(self, response_url: str, message: Message, channel_id: str | None) -> None:
+        self.sent.append(("in place", message.text))
+
+
+@pytest.fixture
+async def conversation() -> Conversation:
+    async with ClientSession() as session:
+        return Conversation(
+            client=AsyncWebClient(session=session),
+            replies=KeptReplies(session, FakeChannels(), "https://slack.com/api/"),
+            actor=ALICE,
+            origin=Origin.BUTTON,
+            trigger_id="",
+            channel_id="C1",
+            response_url="https://hooks.example/1",
+        )
+
+
+async def sent_by(conversation: Conversation, clock: FakeClock) -> list[tuple[str, str]]:
+    """What is sent while two hundred queues take 200 ms each."""
+    line = ProgressLine(conversation, clock)
+    group = Group("release", (SITE,))
+    for done in range(1, 201):
+        clock.advance(0.2)
+        await line(Progress(group, Action.PAUSE, done, 200))
+    assert isinstance(conversation.replies, KeptReplies)
+    return conversation.replies.sent
+
+
+async def test_a_private_button_shows_how_far_it_has_come_in_its_own_place(
+    conversation: Conversation,
+) -> None:
+    sent = await sent_by(conversation, FakeClock())
+
+    assert [how for how, _ in sent] == ["in place"] * 2
+    shown = [text.rpartition(": ")[2] for _, text in sent]
+    assert shown == ["5 of 200 …", "20 of 200 …"]
+    # The line at the beginning, the answer, and what a channel without the bot is told.
+    assert len(sent) + 3 <= REPLIES_TAKEN
+
+
+@pytest.mark.parametrize("origin", [Origin.COMMAND, Origin.BUTTON])
+async def test_elsewhere_one_line_says_that_it_goes_on(
+    conversation: Conversation, origin: Origin
+) -> None:
+    elsewhere = replace(conversation, origin=origin, in_channel_message=origin is Origin.BUTTON)
+
+    sent = await sent_by(elsewhere, FakeClock())
+
+    assert [how for how, _ in sent] == ["new"]
+
+
+async def test_what_is_over_within_a_second_needs_no_line(conversation: Conversation) -> None:
+    clock = FakeClock()
+    line = ProgressLine(conversation, clock)
+    clock.advance(0.9)
+    await line(Progress(Group("release", (SITE,)), Action.PAUSE, 1, 2))
+    clock.advance(5)
+    await line(Progress(Group("release", (SITE,)), Action.PAUSE, 2, 2))
+
+    assert isinstance(conversation.replies, KeptReplies)
+    assert conversation.replies.sent == []

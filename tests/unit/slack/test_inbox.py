@@ -1,0 +1,170 @@
+"""The work behind an acknowledgement is counted, bounded, supervised and drained."""
+
+import asyncio
+import logging
+from contextvars import ContextVar
+
+import pytest
+
+from bot.slack.inbox import Inbox
+
+
+async def _wait(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+async def test_work_is_counted_until_it_ends() -> None:
+    inbox, done = Inbox(), asyncio.Event()
+    inbox.hand_over(_wait(done))
+    inbox.hand_over(_wait(done))
+    assert len(inbox) == 2
+    done.set()
+    assert await inbox.drain(5) == 0
+    assert len(inbox) == 0
+
+
+async def test_it_says_when_it_is_full() -> None:
+    inbox, done = Inbox(most_at_once=2), asyncio.Event()
+    inbox.hand_over(_wait(done))
+    filling = [inbox.is_full]
+    inbox.hand_over(_wait(done))
+    filling.append(inbox.is_full)
+    done.set()
+    await inbox.drain(5)
+    assert [*filling, inbox.is_full] == [False, True, False]
+
+
+async def test_draining_waits_for_what_is_under_way() -> None:
+    inbox, done, ended = Inbox(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        await done.wait()
+        ended.set()
+
+    inbox.hand_over(work())
+    draining = asyncio.create_task(inbox.drain(5))
+    await asyncio.sleep(0)
+    assert not draining.done()
+    done.set()
+    assert await draining == 0
+    assert ended.is_set()
+
+
+async def test_draining_cancels_what_takes_too_long_and_says_how_many() -> None:
+    inbox, never, cancelled = Inbox(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await never.wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    inbox.hand_over(work())
+    assert await inbox.drain(0.01) == 1
+    assert cancelled.is_set()
+    assert len(inbox) == 0
+
+
+async def test_work_that_begins_as_it_is_cut_off_still_tells_whom_it_is_for() -> None:
+    inbox, never, told = Inbox(), asyncio.Event(), list[str]()
+
+    async def work() -> None:
+        try:
+            await never.wait()
+        except asyncio.CancelledError:
+            told.append("cut off")
+            raise
+
+    inbox.hand_over(work())
+    # The time is over before the work had its first turn.
+    assert await inbox.drain(-1) == 1
+    assert told == ["cut off"]
+
+
+async def test_an_empty_inbox_drains_at_once() -> None:
+    assert await Inbox().drain(0) == 0
+
+
+async def test_work_that_fails_is_logged_once_and_harms_no_other(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    inbox, done = Inbox(), asyncio.Event()
+
+    async def fail() -> None:
+        await done.wait()
+        raise RuntimeError("a defect")
+
+    inbox.hand_over(fail())
+    inbox.hand_over(_wait(done))
+    done.set()
+    assert await inbox.drain(5) == 0
+    logged = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    assert [getattr(one, "action", None) for one in logged] == ["inbox_failed"]
+
+
+async def test_work_waits_for_quiet_and_keeps_what_was_known_when_it_was_handed_over() -> None:
+    """Acknowledgements go first; each work sees the context of its own request."""
+    inbox, seen = Inbox(quiet_seconds=3600, latest_seconds=3600), list[str]()
+    name: ContextVar[str] = ContextVar("name")
+
+    async def work() -> None:
+        seen.append(name.get())
+
+    for one in ("a", "b", "c"):
+        name.set(one)
+        inbox.hand_over(work())
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert (seen, len(inbox)) == ([], 3)
+    await inbox.drain(30)
+    assert (seen, len(inbox)) == (["a", "b", "c"], 0)
+
+
+async def test_work_does_not_wait_for_a_quiet_that_never_comes() -> None:
+    inbox, begun = Inbox(quiet_seconds=3600, latest_seconds=0.001), asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+
+    inbox.hand_over(work())
+    async with asyncio.timeout(30):
+        await begun.wait()
+
+
+async def test_what_arrives_meanwhile_comes_between_two_beginnings() -> None:
+    """Work begins in the order in which it came, one in each turn of the loop."""
+    inbox, seen, done = Inbox(quiet_seconds=0, latest_seconds=0), list[str](), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def work(name: str) -> None:
+        seen.append(name)
+        # As the loop does with what has arrived on a socket.
+        loop.call_soon(seen.append, f"arrived during {name}")
+        if name == "c":
+            loop.call_soon(done.set)
+
+    for one in ("a", "b", "c"):
+        inbox.hand_over(work(one))
+    await done.wait()
+    await inbox.drain(30)
+    expected = [said for one in ("a", "b", "c") for said in (one, f"arrived during {one}")]
+    assert seen == expected
+
+
+async def test_each_waits_for_its_own_latest_and_no_longer() -> None:
+    """However many come after it."""
+    inbox, begun = Inbox(quiet_seconds=3600, latest_seconds=0.005), list[int]()
+    first, still_coming = asyncio.Event(), 0
+
+    async def work(number: int) -> None:
+        begun.append(number)
+        first.set()
+
+    async with asyncio.timeout(30):
+        while not first.is_set():
+            inbox.hand_over(work(still_coming))
+            still_coming += 1
+            await asyncio.sleep(0.001)
+    await inbox.drain(30)
+    assert begun == list(range(still_coming))
