@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
@@ -17,15 +17,17 @@ from sqlalchemy import (
     Select,
     Table,
     bindparam,
+    func,
     insert,
-    literal,
-    literal_column,
     text,
     type_coerce,
 )
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeEngine
 
-from bot.store.column_types import MICROSECOND, UtcTime
+from bot.store.column_types import UtcTime
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -43,14 +45,40 @@ LOCK_SPACE = 5_727_431
 
 _HOLD = text("SELECT pg_advisory_xact_lock(:space, hashtext(:name))")
 
-_SQLITE_NOW = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
-_POSTGRESQL_NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
-
 _T = TypeVar("_T")
 _Record = TypeVar("_Record", bound="Dataclass")
 
 Result = CursorResult[*tuple[Any, ...]]
 ResultRow = Row[*tuple[Any, ...]]
+
+
+class DatabaseClock(FunctionElement[int]):
+    """The time by the database's own clock, in microseconds since 1970.
+
+    https://docs.sqlalchemy.org/en/21/core/compiler.html
+    """
+
+    type: TypeEngine[int] = BigInteger()
+    inherit_cache: bool | None = True
+
+
+@compiles(DatabaseClock, "sqlite")
+def _of_sqlite(*_: object, **__: object) -> str:
+    return "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
+
+
+@compiles(DatabaseClock, "postgresql")
+def _of_postgresql(*_: object, **__: object) -> str:
+    return "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
+
+
+NOW: ColumnElement[datetime] = func.coalesce(bindparam("now", type_=UtcTime()), DatabaseClock())
+"""The time to store and compare between processes whose clocks may differ; see `clock`."""
+
+LATER: ColumnElement[datetime] = type_coerce(
+    type_coerce(NOW, BigInteger()) + bindparam("microseconds", type_=BigInteger()), UtcTime()
+)
+"""That time and so many `microseconds` more."""
 
 
 class Statements:
@@ -100,33 +128,30 @@ class Statements:
         """Insert rows, or change those with the same primary key; all give the same columns."""
         if not rows:
             return
-        new = self.insert(table)
-        changed = {
-            name: new.excluded[name] for name in rows[0] if not table.columns[name].primary_key
-        }
-        self.run(new.on_conflict_do_update(index_elements=table.primary_key, set_=changed), rows)
+        self.run(_insert_or_change(table, tuple(rows[0]), is_sqlite=self._is_sqlite), rows)
 
     def insert(self, table: Table) -> "Insert":
         """An INSERT that can say what to do with a row that exists."""
-        if self._is_sqlite:
-            return sqlite.insert(table)
-        # Its import brings all of PostgreSQL's drivers with it.
-        new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
-        return new
+        return _insert(table, is_sqlite=self._is_sqlite)
 
-    @property
-    def now(self) -> ColumnElement[int]:
-        """The time by the database's own clock, in microseconds since 1970."""
-        return literal_column(_SQLITE_NOW if self._is_sqlite else _POSTGRESQL_NOW, BigInteger())
+    def clock(self, now: datetime) -> datetime | None:
+        """The parameter `now` of NOW: none where the engine says to go by the database's clock."""
+        return None if self._has_clock else now
 
-    def time(self, now: datetime, later: timedelta = timedelta()) -> ColumnElement[datetime]:
-        """`later` than now, to store and compare between processes whose clocks may differ.
 
-        By the database's clock where the engine says so, else by the caller's `now`.
-        """
-        if self._has_clock:
-            return type_coerce(self.now + later // MICROSECOND, UtcTime())
-        return literal(now + later, UtcTime())
+def _insert(table: Table, *, is_sqlite: bool) -> "Insert":
+    if is_sqlite:
+        return sqlite.insert(table)
+    # Its import brings all of PostgreSQL's drivers with it.
+    new: Insert = import_module("sqlalchemy.dialects.postgresql").insert(table)
+    return new
+
+
+@cache
+def _insert_or_change(table: Table, names: Sequence[str], *, is_sqlite: bool) -> Executable:
+    new = _insert(table, is_sqlite=is_sqlite)
+    changed = {name: new.excluded[name] for name in names if not table.columns[name].primary_key}
+    return new.on_conflict_do_update(index_elements=table.primary_key, set_=changed)
 
 
 @lru_cache(maxsize=200)

@@ -3,13 +3,57 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Select, delete, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, delete, select, update
 
 from bot.domain.errors import LeaseLost
 from bot.domain.leases import POLL_LEASES, WORKER_LEASES, Lease
-from bot.store.column_types import EPOCH
-from bot.store.statements import Part, slices
+from bot.store.column_types import EPOCH, MICROSECOND
+from bot.store.statements import LATER, NOW, Part, slices
 from bot.store.tables import PRESENT, leases
+
+
+def _unlocked(which: ColumnElement[bool]) -> Select[str]:
+    """Leases to lock; one that another transaction has locked is in use, and not waited for."""
+    names: BindParameter[str] = bindparam("names", expanding=True)
+    return select(leases.c.name).where(leases.c.name.in_(names), which).order_by(leases.c.name)
+
+
+# Made once: to make a statement takes longer than to run it.
+_HOLDER: BindParameter[str] = bindparam("by")
+_IS_HELD = leases.c.expires_at > NOW
+_GRANTED = (leases.c.name, leases.c.token)
+_RENEW = (
+    update(leases)
+    .where(
+        leases.c.name.in_(
+            # Those who require a lease do not keep it from being renewed.
+            _unlocked((leases.c.holder == _HOLDER) & _IS_HELD).with_for_update(
+                skip_locked=True, key_share=True
+            )
+        )
+    )
+    .values(expires_at=LATER)
+    .returning(*_GRANTED)
+)
+_TAKE = (
+    update(leases)
+    .where(leases.c.name.in_(_unlocked(~_IS_HELD).with_for_update(skip_locked=True)))
+    .values(holder=_HOLDER, token=leases.c.token + 1, expires_at=LATER)
+    .returning(*_GRANTED)
+)
+_KNOWN = select(leases, NOW.label("time"))
+# The lock keeps the lease from changing hands until this transaction has ended, and not from being
+# renewed.
+_REQUIRED = (
+    select(leases.c.name)
+    .where(
+        leases.c.name == bindparam("lease"),
+        leases.c.holder == _HOLDER,
+        leases.c.token == bindparam("number"),
+        _IS_HELD,
+    )
+    .with_for_update(read=True, key_share=True)
+)
 
 
 class Leases(Part):
@@ -23,50 +67,29 @@ class Leases(Part):
         `expires_at` of a lease is by the caller's clock, in the table by that of `time`.
         """
         claimed: dict[str, Lease] = {}
+        until = now + lifetime
+        given = {
+            "by": holder,
+            "now": self._statements.clock(now),
+            "microseconds": lifetime // MICROSECOND,
+        }
         # Sorted, so that two processes that insert the same new names never wait for each other.
         for some in slices(sorted(set(names))):
-            for step in (self._renew, self._take, self._keep_or_add):
+            for statement in (_RENEW, _TAKE):
                 rest = [name for name in some if name not in claimed]
                 if rest:
-                    claimed |= step(rest, holder, now, lifetime)
+                    rows = self._statements.run(statement, {"names": rest, **given})
+                    claimed |= {row.name: Lease(row.name, holder, row.token, until) for row in rows}
+            rest = [name for name in some if name not in claimed]
+            if rest:
+                claimed |= self._keep_or_add(rest, holder, now, lifetime)
         return claimed
-
-    def _renew(
-        self, names: Sequence[str], holder: str, now: datetime, lifetime: timedelta
-    ) -> dict[str, Lease]:
-        ours = (leases.c.holder == holder) & (leases.c.expires_at > self._statements.time(now))
-        # Those who require a lease do not keep it from being renewed.
-        free = _unlocked(names, ours).with_for_update(skip_locked=True, key_share=True)
-        renewed = self._statements.run(
-            update(leases)
-            .where(leases.c.name.in_(free))
-            .values(expires_at=self._statements.time(now, lifetime))
-            .returning(leases.c.name, leases.c.token)
-        )
-        return {row.name: Lease(row.name, holder, row.token, now + lifetime) for row in renewed}
-
-    def _take(
-        self, names: Sequence[str], holder: str, now: datetime, lifetime: timedelta
-    ) -> dict[str, Lease]:
-        is_over = leases.c.expires_at <= self._statements.time(now)
-        free = _unlocked(names, is_over).with_for_update(skip_locked=True)
-        taken = self._statements.run(
-            update(leases)
-            .where(leases.c.name.in_(free))
-            .values(
-                holder=holder,
-                token=leases.c.token + 1,
-                expires_at=self._statements.time(now, lifetime),
-            )
-            .returning(leases.c.name, leases.c.token)
-        )
-        return {row.name: Lease(row.name, holder, row.token, now + lifetime) for row in taken}
 
     def _keep_or_add(
         self, names: Sequence[str], holder: str, now: datetime, lifetime: timedelta
     ) -> dict[str, Lease]:
-        time = self._statements.time(now).label("time")
-        known = self._statements.by_keys(select(leases, time), leases.c.name, names)
+        clock = self._statements.clock(now)
+        known = self._statements.by_keys(_KNOWN, leases.c.name, names, now=clock)
         # Ours, but being renewed by another of our transactions: it stays ours.
         kept = {
             row.name: Lease(row.name, holder, row.token, now + (row.expires_at - row.time))
@@ -76,28 +99,26 @@ class Leases(Part):
         new = sorted(set(names) - {row.name for row in known})
         if not new:
             return kept
+        row = {"holder": holder, "token": 1, "now": clock, "microseconds": lifetime // MICROSECOND}
         added = self._statements.run(
             self._statements.insert(leases)
-            .values(expires_at=self._statements.time(now, lifetime))
+            .values(expires_at=LATER)
             .on_conflict_do_nothing(index_elements=[leases.c.name])
             .returning(leases.c.name),
-            [{"name": name, "holder": holder, "token": 1} for name in new],
+            [{"name": name, **row} for name in new],
         )
         return kept | {row.name: Lease(row.name, holder, 1, now + lifetime) for row in added}
 
     def require(self, lease: Lease, now: datetime) -> None:
         """Raise LeaseLost unless the lease is still ours and has not expired."""
-        # The lock keeps the lease from changing hands until this transaction has ended, and not
-        # from being renewed.
         found = self._statements.run(
-            select(leases.c.name)
-            .where(
-                leases.c.name == lease.name,
-                leases.c.holder == lease.holder,
-                leases.c.token == lease.token,
-                leases.c.expires_at > self._statements.time(now),
-            )
-            .with_for_update(read=True, key_share=True)
+            _REQUIRED,
+            {
+                "lease": lease.name,
+                "by": lease.holder,
+                "number": lease.token,
+                "now": self._statements.clock(now),
+            },
         )
         if found.first() is None:
             raise LeaseLost(lease.name)
@@ -124,32 +145,28 @@ class Workers(Part):
         Those whose time has passed are forgotten, and their leases of names that begin with
         POLL_LEASES end: they are dead, or hang, and a fencing token stops them if they go on.
         """
+        clock = self._statements.clock(now)
         new = self._statements.insert(leases).values(
-            name=WORKER_LEASES + holder,
-            holder=holder,
-            token=1,
-            expires_at=self._statements.time(now, until - now),
+            name=WORKER_LEASES + holder, holder=holder, token=1, expires_at=LATER
         )
         self._statements.run(
             new.on_conflict_do_update(
                 index_elements=[leases.c.name], set_={"expires_at": new.excluded.expires_at}
-            )
+            ),
+            {"now": clock, "microseconds": (until - now) // MICROSECOND},
         )
-        self._forget_before(self._statements.time(now))
+        self._forget_before(clock)
         rows = self._statements.run(
-            select(leases.c.holder).where(PRESENT, leases.c.expires_at > self._statements.time(now))
+            select(leases.c.holder).where(PRESENT, _IS_HELD), {"now": clock}
         )
         return frozenset(row.holder for row in rows)
 
-    def _forget_before(self, now: ColumnElement[datetime]) -> None:
+    def _forget_before(self, clock: datetime | None) -> None:
         # Rows that another process is forgetting are passed over: it ends their leases as well.
-        past = (
-            select(leases.c.name)
-            .where(PRESENT, leases.c.expires_at <= now)
-            .with_for_update(skip_locked=True)
-        )
+        past = select(leases.c.name).where(PRESENT, ~_IS_HELD).with_for_update(skip_locked=True)
         rows = self._statements.run(
-            delete(leases).where(leases.c.name.in_(past)).returning(leases.c.holder)
+            delete(leases).where(leases.c.name.in_(past)).returning(leases.c.holder),
+            {"now": clock},
         )
         gone = [row.holder for row in rows]
         if gone:
@@ -167,8 +184,3 @@ class Workers(Part):
     def leave(self, holder: str) -> None:
         """Nothing happens when it is not known."""
         self._statements.run(delete(leases).where(leases.c.name == WORKER_LEASES + holder))
-
-
-def _unlocked(names: Sequence[str], which: ColumnElement[bool]) -> Select[str]:
-    """Leases to lock; one that another transaction has locked is in use, and not waited for."""
-    return select(leases.c.name).where(leases.c.name.in_(names), which).order_by(leases.c.name)

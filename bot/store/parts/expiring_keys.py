@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import BigInteger, delete, or_, select, tuple_, type_coerce
 
 from bot.domain.leases import JUMPS_KEPT
-from bot.store.statements import Part
+from bot.store.statements import DatabaseClock, Part
 from bot.store.tables import KeyKind, expiring_keys
 
 FORGOTTEN_AT_ONCE = 100
@@ -63,7 +63,7 @@ class SlackLimits(ExpiringKeys):
 
     def close(self, name: str, seconds: float) -> None:
         """Nobody uses it for so long from now; a later end that is known already stays."""
-        now = self._statements.now
+        now = DatabaseClock()
         new = self._statements.insert(expiring_keys).values(
             kind=self._kind, key=name, until=now + int(seconds * _SECOND), value=now
         )
@@ -80,7 +80,7 @@ class SlackLimits(ExpiringKeys):
 
     def closed(self) -> Mapping[str, float]:
         """The names that are closed, and for how many more seconds."""
-        now = self._statements.now
+        now = DatabaseClock()
         rows = self._statements.run(
             select(expiring_keys.c.key, (_UNTIL - now).label("left")).where(
                 expiring_keys.c.kind == self._kind, now < _UNTIL, expiring_keys.c.value <= now
