@@ -18,6 +18,7 @@ _NEWEST = (
     .order_by(events.c.received_at.desc(), events.c.event_id.desc())
     .limit(bindparam("at_most"))
 )
+_UNROUTED = select(events.c.repository).where(~events.c.routed).distinct()
 
 
 class Events(Part):
@@ -49,8 +50,7 @@ class Events(Part):
 
     def with_unrouted(self, repositories: Collection[RepositoryName]) -> Collection[RepositoryName]:
         """Those of them that have unrouted events."""
-        unrouted = select(events.c.repository).where(~events.c.routed).distinct()
-        rows = self._statements.by_keys(unrouted, events.c.repository, repositories)
+        rows = self._statements.by_keys(_UNROUTED, events.c.repository, repositories)
         return {row.repository for row in rows}
 
     def mark_routed(self, repository: RepositoryName, event_ids: Sequence[int]) -> None:

@@ -12,6 +12,9 @@ from bot.domain.repository import RepositoryName
 from bot.store.statements import Part, ResultRow, as_row, from_row
 from bot.store.tables import group_acts, group_pauses
 
+_ACTS = select(group_acts)
+_HELD = select(group_pauses).order_by(group_pauses.c.repository, group_pauses.c.group)
+
 
 class GroupActs(Part):
     """One row per act, with `repositories` and `results` as JSON, and one per pause held."""
@@ -45,9 +48,7 @@ class GroupActs(Part):
         )
 
     def get(self, group_act_ids: Collection[int]) -> Mapping[int, GroupAct]:
-        rows = self._statements.by_keys(
-            select(group_acts), group_acts.c.group_act_id, group_act_ids
-        )
+        rows = self._statements.by_keys(_ACTS, group_acts.c.group_act_id, group_act_ids)
         return {row.group_act_id: _act(row) for row in rows}
 
     def locked(self, group_act_id: int) -> GroupAct | None:
@@ -104,8 +105,7 @@ class GroupActs(Part):
 
     def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
         """Those of the repositories, for whatever groups; by repository and group."""
-        held = select(group_pauses).order_by(group_pauses.c.repository, group_pauses.c.group)
-        rows = self._statements.by_keys(held, group_pauses.c.repository, repositories)
+        rows = self._statements.by_keys(_HELD, group_pauses.c.repository, repositories)
         return [from_row(HeldPause, row) for row in rows]
 
 

@@ -24,13 +24,16 @@ from bot.store.tables import (
 
 _PICTURES = TypeAdapter(Picture)
 
-_SIGHT = (
+_SIGHTS = select(
     repositories.c.repository,
     repositories.c.picture,
     repositories.c.read_at,
     repositories.c.outage,
     repositories.c.out_since,
-)
+).where(repositories.c.picture.is_not(None))
+
+_BOARDS = select(boards)
+_KEPT_BOARDS = _BOARDS.where(KEPT)
 
 _CARDS = select(cards)
 _DUE = (
@@ -171,7 +174,7 @@ class Boards(Part):
         return board_id
 
     def get(self, board_ids: Collection[int]) -> Mapping[int, Board]:
-        rows = self._statements.by_keys(select(boards), boards.c.board_id, board_ids)
+        rows = self._statements.by_keys(_BOARDS, boards.c.board_id, board_ids)
         return {row.board_id: from_row(Board, row) for row in rows}
 
     def kept_in(self, channel_id: str, repository: RepositoryName) -> Board | None:
@@ -185,8 +188,7 @@ class Boards(Part):
 
     def kept(self, names: Collection[RepositoryName]) -> Sequence[Board]:
         """Those of the repositories that are kept, in the order in which they were made."""
-        kept = select(boards).where(KEPT)
-        rows = self._statements.by_keys(kept, boards.c.repository, names)
+        rows = self._statements.by_keys(_KEPT_BOARDS, boards.c.repository, names)
         return sorted((from_row(Board, row) for row in rows), key=lambda one: one.board_id)
 
     def strays(self, names: Collection[RepositoryName]) -> Sequence[Board]:
@@ -217,8 +219,7 @@ class Boards(Part):
 
     def sights(self, names: Collection[RepositoryName]) -> Mapping[RepositoryName, Sight]:
         """What boards of these say; repositories that never had one are left out."""
-        shown = select(*_SIGHT).where(repositories.c.picture.is_not(None))
-        rows = self._statements.by_keys(shown, repositories.c.repository, names)
+        rows = self._statements.by_keys(_SIGHTS, repositories.c.repository, names)
         return {
             row.repository: from_row(Sight, row, picture=_PICTURES.validate_python(row.picture))
             for row in rows

@@ -15,19 +15,24 @@ from bot.domain.timers import Timer, TimerState
 from bot.store.statements import PRUNE_SLICE, Part, ResultRow, as_row, from_row
 from bot.store.tables import pause_reminders, pause_timers, pauses, resume_watchers
 
-_RECENT = (
-    select(pauses)
-    .where(
-        pauses.c.repository == bindparam("name"),
-        or_(pauses.c.ended_at.is_(None), pauses.c.ended_at >= bindparam("since")),
-    )
-    .order_by(pauses.c.paused_at.desc())
+_PAUSE = select(pauses)
+_RECENT = _PAUSE.where(
+    pauses.c.repository == bindparam("name"),
+    or_(pauses.c.ended_at.is_(None), pauses.c.ended_at >= bindparam("since")),
+).order_by(pauses.c.paused_at.desc())
+_LASTING = _PAUSE.where(pauses.c.ended_at.is_(None)).order_by(
+    pauses.c.repository, pauses.c.paused_at.desc()
 )
-_LASTING = (
-    select(pauses)
-    .where(pauses.c.ended_at.is_(None))
-    .order_by(pauses.c.repository, pauses.c.paused_at.desc())
+_RUNNING = select(pause_timers).where(pause_timers.c.state == TimerState.RUNNING)
+_DUE = (
+    _RUNNING.where(pause_timers.c.due_at <= bindparam("now"))
+    .order_by(pause_timers.c.due_at, pause_timers.c.repository)
+    .limit(bindparam("at_most"))
 )
+_PLANS = select(pause_reminders)
+# In one order, so that two processes never wait for each other.
+_LOCKED_PLANS = _PLANS.order_by(pause_reminders.c.pause_id).with_for_update()
+_WATCHERS = select(resume_watchers)
 
 
 class Pauses(Part):
@@ -53,7 +58,7 @@ class Pauses(Part):
         return [_pause(row) for row in rows]
 
     def get(self, pause_ids: Collection[int]) -> Mapping[int, PauseRecord]:
-        rows = self._statements.by_keys(select(pauses), pauses.c.pause_id, pause_ids)
+        rows = self._statements.by_keys(_PAUSE, pauses.c.pause_id, pause_ids)
         return {row.pause_id: _pause(row) for row in rows}
 
     def save(self, record: PauseRecord) -> int:
@@ -106,18 +111,12 @@ class Timers(Part):
 
     def due(self, now: datetime, limit: int) -> Sequence[Timer]:
         """Running ones whose time has come, the longest due first."""
-        rows = self._statements.run(
-            select(pause_timers)
-            .where(pause_timers.c.state == TimerState.RUNNING, pause_timers.c.due_at <= now)
-            .order_by(pause_timers.c.due_at, pause_timers.c.repository)
-            .limit(limit)
-        )
+        rows = self._statements.run(_DUE, {"now": now, "at_most": limit})
         return [from_row(Timer, row) for row in rows]
 
     def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
         """Those that will lift a pause, the next first."""
-        running = select(pause_timers).where(pause_timers.c.state == TimerState.RUNNING)
-        rows = self._statements.by_keys(running, pause_timers.c.repository, repositories)
+        rows = self._statements.by_keys(_RUNNING, pause_timers.c.repository, repositories)
         found = [from_row(Timer, row) for row in rows]
         return sorted(found, key=lambda one: (one.lifts_at, one.repository))
 
@@ -127,13 +126,11 @@ class Reminders(Part):
 
     def get(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
         """By the pause's id."""
-        return self._get(select(pause_reminders), pause_ids)
+        return self._get(_PLANS, pause_ids)
 
     def locked(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
         """As `get`; until the transaction ends nobody else changes them."""
-        # In one order, so that two processes never wait for each other.
-        locking = select(pause_reminders).order_by(pause_reminders.c.pause_id).with_for_update()
-        return self._get(locking, pause_ids)
+        return self._get(_LOCKED_PLANS, pause_ids)
 
     def _get(
         self, plans: Select[*tuple[Any, ...]], pause_ids: Collection[int]
@@ -170,9 +167,7 @@ class ResumeWatchers(Part):
 
     def waiting(self, pause_ids: Collection[int]) -> Collection[str]:
         """Those who asked for any of these."""
-        rows = self._statements.by_keys(
-            select(resume_watchers), resume_watchers.c.pause_id, pause_ids
-        )
+        rows = self._statements.by_keys(_WATCHERS, resume_watchers.c.pause_id, pause_ids)
         return {row.user_id for row in rows}
 
     def awaited(self, user_ids: Collection[str]) -> Mapping[str, Sequence[RepositoryName]]:

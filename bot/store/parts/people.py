@@ -4,13 +4,19 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Text, func, select, type_coerce, update
+from sqlalchemy import Text, bindparam, func, select, type_coerce, update
 
 from bot.domain.notices import Choices, Notice
 from bot.store.statements import Part, ResultRow, Statements
 from bot.store.tables import SWITCHED_ON, people
 
 _LOWER_LOGIN = func.lower(people.c.login)
+_PERSON = select(people)
+_HAVING_ON = (
+    select(people.c.user_id)
+    .where(SWITCHED_ON, type_coerce(people.c.switched_on, Text).contains(bindparam("word")))
+    .limit(1)
+)
 
 
 def _save(statements: Statements, user_id: str, values: Mapping[str, object]) -> None:
@@ -79,7 +85,7 @@ class Notices(Part):
 
     def chosen(self, user_ids: Collection[str]) -> Mapping[str, Choices]:
         """By user id; people who never chose are left out."""
-        rows = self._statements.by_keys(select(people), people.c.user_id, user_ids)
+        rows = self._statements.by_keys(_PERSON, people.c.user_id, user_ids)
         return {row.user_id: _choices(row) for row in rows if row.switched_on or row.switched_off}
 
     def switched_on_by_anybody(self, notices: Collection[Notice]) -> Collection[Notice]:
@@ -87,9 +93,7 @@ class Notices(Part):
         return [one for one in sorted(notices) if self._is_on_for_anybody(one)]
 
     def _is_on_for_anybody(self, notice: Notice) -> bool:
-        found = self._statements.run(
-            select(people.c.user_id).where(SWITCHED_ON, _has_on(notice)).limit(1)
-        )
+        found = self._statements.run(_HAVING_ON, {"word": f'"{notice.value}"'})
         return found.first() is not None
 
     def switched_on(
@@ -121,7 +125,3 @@ def _choices(row: ResultRow) -> Choices:
     """What the person switched, on or off."""
     on, off = dict.fromkeys(row.switched_on, True), dict.fromkeys(row.switched_off, False)
     return {Notice(one): is_on for one, is_on in (on | off).items()}
-
-
-def _has_on(notice: Notice) -> ColumnElement[bool]:
-    return type_coerce(people.c.switched_on, Text).contains(f'"{notice.value}"')

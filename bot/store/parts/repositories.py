@@ -18,20 +18,23 @@ _POSITION = (
     repositories.c.walk_cursor,
     repositories.c.walk_newest,
 )
+# In one order, so that two processes never wait for each other.
+_LOCKED_POSITIONS = (
+    select(*_POSITION)
+    .where(repositories.c.origin.is_not(None))
+    .order_by(repositories.c.repository)
+    .with_for_update()
+)
+_LAST_POLLS = select(
+    repositories.c.repository, repositories.c.polled_at, repositories.c.polled_types
+).where(repositories.c.polled_at.is_not(None))
 
 
 class Positions(Part):
     """One per repository; a loaded one stays locked until the transaction ends."""
 
     def load(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, Position]:
-        # In one order, so that two processes never wait for each other.
-        locking = (
-            select(*_POSITION)
-            .where(repositories.c.origin.is_not(None))
-            .order_by(repositories.c.repository)
-            .with_for_update()
-        )
-        rows = self._statements.by_keys(locking, repositories.c.repository, names)
+        rows = self._statements.by_keys(_LOCKED_POSITIONS, repositories.c.repository, names)
         return {row.repository: _position(row) for row in rows}
 
     def save(self, position: Position) -> None:
@@ -62,10 +65,7 @@ class Polls(Part):
 
     def latest(self, names: Sequence[RepositoryName]) -> Mapping[RepositoryName, LastPoll]:
         """Those that were never read are left out."""
-        polls = select(
-            repositories.c.repository, repositories.c.polled_at, repositories.c.polled_types
-        ).where(repositories.c.polled_at.is_not(None))
-        rows = self._statements.by_keys(polls, repositories.c.repository, names)
+        rows = self._statements.by_keys(_LAST_POLLS, repositories.c.repository, names)
         return {row.repository: LastPoll(row.polled_at, row.polled_types) for row in rows}
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import bindparam, select
 
 from bot.domain.bisections import Bisection
 from bot.domain.cards import CardKind
@@ -12,6 +11,15 @@ from bot.domain.repository import RepositoryName
 from bot.domain.stays import Stay
 from bot.store.statements import Part, as_row, from_row
 from bot.store.tables import threads
+
+_OF_REPOSITORY = select(threads).where(threads.c.repository == bindparam("name"))
+_STAYS = _OF_REPOSITORY.where(threads.c.kind == CardKind.STAY)
+_RECENT_STAYS = _STAYS.where(threads.c.last_at >= bindparam("since"))
+_LASTING = _RECENT_STAYS.where(threads.c.ended_at.is_(None)).order_by(
+    threads.c.began_at, threads.c.key
+)
+_BISECTIONS = _OF_REPOSITORY.where(threads.c.kind == CardKind.BISECTION)
+_RECENT_BISECTIONS = _BISECTIONS.where(threads.c.last_at >= bindparam("since"))
 
 
 class Stays(Part):
@@ -26,22 +34,18 @@ class Stays(Part):
         self, repository: RepositoryName, numbers: Collection[int], since: datetime
     ) -> Sequence[Stay]:
         """Those of the pull requests that something happened in since."""
-        recent = _of(CardKind.STAY, repository).where(threads.c.last_at >= since)
-        rows = self._statements.by_keys(recent, threads.c.pull_request, numbers)
+        rows = self._statements.by_keys(
+            _RECENT_STAYS, threads.c.pull_request, numbers, name=repository, since=since
+        )
         return [from_row(Stay, row) for row in rows]
 
     def lasting(self, repository: RepositoryName, since: datetime) -> Sequence[Stay]:
         """Those without an end that something happened in since."""
-        rows = self._statements.run(
-            _of(CardKind.STAY, repository)
-            .where(threads.c.ended_at.is_(None), threads.c.last_at >= since)
-            .order_by(threads.c.began_at, threads.c.key)
-        )
+        rows = self._statements.run(_LASTING, {"name": repository, "since": since})
         return [from_row(Stay, row) for row in rows]
 
     def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Stay]:
-        stays = _of(CardKind.STAY, repository)
-        rows = self._statements.by_keys(stays, threads.c.key, keys)
+        rows = self._statements.by_keys(_STAYS, threads.c.key, keys, name=repository)
         return {row.key: from_row(Stay, row) for row in rows}
 
 
@@ -55,14 +59,9 @@ class Bisections(Part):
 
     def since(self, repository: RepositoryName, since: datetime) -> Sequence[Bisection]:
         """Those of the repository whose last event is not older."""
-        recent = _of(CardKind.BISECTION, repository).where(threads.c.last_at >= since)
-        return [from_row(Bisection, row) for row in self._statements.run(recent)]
+        rows = self._statements.run(_RECENT_BISECTIONS, {"name": repository, "since": since})
+        return [from_row(Bisection, row) for row in rows]
 
     def get(self, repository: RepositoryName, keys: Collection[str]) -> Mapping[str, Bisection]:
-        bisections = _of(CardKind.BISECTION, repository)
-        rows = self._statements.by_keys(bisections, threads.c.key, keys)
+        rows = self._statements.by_keys(_BISECTIONS, threads.c.key, keys, name=repository)
         return {row.key: from_row(Bisection, row) for row in rows}
-
-
-def _of(kind: CardKind, repository: RepositoryName) -> Select[Any]:
-    return select(threads).where(threads.c.kind == kind, threads.c.repository == repository)
