@@ -13,7 +13,7 @@ TOGETHER: Mapping[str, str] = {
     "tests/integration/test_several_workers.py": "processes",
     "tests/integration/test_shared_limits.py": "processes",
     "tests/integration/test_wheel.py": "wheel",
-    "tests/integration/sandbox_slack/test_javascript_bolt.py": "javascript",
+    "tests/integration/sandbox_slack/test_other_apps.py": "other apps",
 }
 """Beginnings of test ids, and what their tests have in common: one Chromium; several processes of
 the bot under load, which are not to disturb each other; one wheel; one installation of Bolt. Chaos

@@ -1,11 +1,18 @@
-"""The JavaScript Bolt, as npm gives it, works against the local workspace over Socket Mode."""
+"""Apps of others work against the local workspace: Bolt for JavaScript and for Python, unmodified.
+
+Each app is as the documentation of its Bolt shows one, and takes its addresses and tokens from the
+environment.
+"""
 
 import asyncio
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +26,8 @@ START_SECONDS = 90
 STOP_SECONDS = 30
 TYPED_AT_MOST = 5
 ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
-APP = Path(__file__).with_name("echo_app.js")
-MANIFEST: dict[str, object] = {
+APPS = Path(__file__).with_name("other_apps")
+MANIFEST: Mapping[str, Any] = {
     "display_information": {"name": "Echo"},
     "features": {
         "app_home": {"home_tab_enabled": True},
@@ -31,55 +38,71 @@ MANIFEST: dict[str, object] = {
     "settings": {
         "event_subscriptions": {"bot_events": ["app_home_opened", "message.channels"]},
         "interactivity": {"is_enabled": True},
-        "socket_mode_enabled": True,
     },
 }
 
 
 @pytest.fixture(scope="module")
-def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bolt_for_javascript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the app and Bolt beside it."""
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         pytest.skip("optional: node and npm are not installed")
     folder = tmp_path_factory.mktemp("javascript")
     (folder / "package.json").write_text("{}")
-    install = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", BOLT]
+    install = [npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"]
     try:
         subprocess.run(
-            install, cwd=folder, check=True, capture_output=True, timeout=INSTALL_SECONDS
+            [*install, BOLT], cwd=folder, check=True, capture_output=True, timeout=INSTALL_SECONDS
         )
     except subprocess.CalledProcessError as error:
-        pytest.skip(f"npm cannot install {BOLT}: {error.stderr.decode()[-300:]}")
+        reason = error.stderr.decode()[-300:]
+        pytest.skip(f"optional: npm cannot install {BOLT}: {reason}")
     except subprocess.TimeoutExpired:
-        pytest.skip(f"npm did not install {BOLT} within {INSTALL_SECONDS} seconds")
-    shutil.copy(APP, folder)
+        pytest.skip(f"optional: npm did not install {BOLT} within {INSTALL_SECONDS} seconds")
+    shutil.copy(APPS / "echo.js", folder)
     return folder
 
 
-@pytest.fixture
-async def sandbox(app_folder: Path) -> AsyncIterator[SlackSandbox]:
+@pytest.fixture(params=["javascript", "python"])
+def program(request: pytest.FixtureRequest) -> list[str]:
+    """How the app is started."""
+    if request.param == "python":
+        return [sys.executable, str(APPS / "echo.py")]
+    folder: Path = request.getfixturevalue("bolt_for_javascript")
+    return ["node", str(folder / "echo.js")]
+
+
+@asynccontextmanager
+async def running(program: list[str], *, over_http: bool) -> AsyncIterator[SlackSandbox]:
     """A workspace with the app running in it."""
+    settings = {**MANIFEST["settings"], "socket_mode_enabled": not over_http}
     workspace = SlackSandbox(
-        MANIFEST, rate_limits="all", ack_seconds=PATIENT_SECONDS, trigger_seconds=PATIENT_SECONDS
+        {**MANIFEST, "settings": settings},
+        rate_limits="all",
+        ack_seconds=PATIENT_SECONDS,
+        trigger_seconds=PATIENT_SECONDS,
     )
     await workspace.start()
     environment = {
         "PATH": os.environ["PATH"],
-        "API_URL": workspace.api_url,
-        "BOT_TOKEN": workspace.bot_token,
-        "APP_TOKEN": workspace.app_token,
+        "SLACK_API_URL": workspace.api_url,
+        "SLACK_BOT_TOKEN": workspace.bot_token,
     }
+    if over_http:
+        environment["SLACK_SIGNING_SECRET"] = workspace.signing_secret
+    else:
+        environment["SLACK_APP_TOKEN"] = workspace.app_token
     process = await asyncio.create_subprocess_exec(
-        "node", APP.name, cwd=app_folder, env=environment
+        *program, env=environment, stdout=asyncio.subprocess.PIPE
     )
     try:
-        await until(
-            lambda: workspace.socket_mode.connections or process.returncode is not None,
-            "a connection of the app",
-            START_SECONDS,
-        )
-        assert process.returncode is None, "the app ended by itself"
+        assert process.stdout is not None
+        said = await asyncio.wait_for(process.stdout.readline(), START_SECONDS)
+        assert said, "the app ended by itself"
+        if over_http:
+            await workspace.request_url.use(f"http://127.0.0.1:{int(said)}/slack/events")
+        await until(lambda: workspace.delivery.connections, "a connection of the app")
         yield workspace
         process.terminate()
         assert await asyncio.wait_for(process.wait(), STOP_SECONDS) == 0
@@ -111,9 +134,7 @@ async def types_until_heard(sandbox: SlackSandbox, text: str) -> bool:
     return False
 
 
-async def test_an_unmodified_javascript_app_holds_a_whole_conversation(
-    sandbox: SlackSandbox,
-) -> None:
+async def hold_a_whole_conversation(sandbox: SlackSandbox) -> None:
     people, sight = sandbox.people, sandbox.sight
     typed = await people.command(ALICE, CHANNEL, "/echo good morning")
     assert typed["acknowledged"] is True
@@ -136,19 +157,26 @@ async def test_an_unmodified_javascript_app_holds_a_whole_conversation(
     assert taken["acknowledged"] is True
     await until(lambda: "The word is peace" in texts(sandbox), "the word")
     assert sight.views(ALICE)["views"] == []
-
-
-async def test_an_unmodified_javascript_app_hears_events_and_comes_back_after_a_disconnect(
-    sandbox: SlackSandbox,
-) -> None:
-    sandbox.people.message(ALICE, CHANNEL, "hello there")
+    people.message(ALICE, CHANNEL, "hello there")
     await until(lambda: "Hello <@U0ALICE>" in texts(sandbox), "the greeting")
-    home = await sandbox.people.home(ALICE)
-    assert home["acknowledged"] is True
-    await until(lambda: sandbox.sight.views(ALICE)["home"], "the Home tab")
-    before = connections_opened(sandbox)
-    sandbox.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
-    await until(lambda: connections_opened(sandbox) > before, "a new connection", START_SECONDS)
-    assert await types_until_heard(sandbox, "/echo again")
-    await until(lambda: "You said: again" in texts(sandbox), "the echo")
-    assert [one["error"] for one in sandbox.calls.since(0) if one["error"]] == []
+    assert (await people.home(ALICE))["acknowledged"] is True
+    await until(lambda: sight.views(ALICE)["home"], "the Home tab")
+
+
+async def test_an_app_of_others_works_over_http(program: list[str]) -> None:
+    async with running(program, over_http=True) as sandbox:
+        await hold_a_whole_conversation(sandbox)
+        assert [one["error"] for one in sandbox.calls.since(0) if one["error"]] == []
+
+
+async def test_an_app_of_others_works_over_socket_mode_and_comes_back_after_a_disconnect(
+    program: list[str],
+) -> None:
+    async with running(program, over_http=False) as sandbox:
+        await hold_a_whole_conversation(sandbox)
+        before = connections_opened(sandbox)
+        sandbox.faults.arm({"name": "disconnect", "reason": "refresh_requested"})
+        await until(lambda: connections_opened(sandbox) > before, "a new connection", START_SECONDS)
+        assert await types_until_heard(sandbox, "/echo again")
+        await until(lambda: "You said: again" in texts(sandbox), "the echo")
+        assert [one["error"] for one in sandbox.calls.since(0) if one["error"]] == []

@@ -1,12 +1,13 @@
-// The echo app of Bolt's own introduction, unmodified but for its addresses, over Socket Mode.
+// An app as Bolt's documentation shows one: Socket Mode where there is an app-level token, else HTTP.
 const { App, LogLevel } = require("@slack/bolt");
 
 const app = new App({
-  token: process.env.BOT_TOKEN,
-  appToken: process.env.APP_TOKEN,
-  socketMode: true,
+  token: process.env.SLACK_BOT_TOKEN,
+  appToken: process.env.SLACK_APP_TOKEN,
+  signingSecret: process.env.SLACK_SIGNING_SECRET,
+  socketMode: Boolean(process.env.SLACK_APP_TOKEN),
   logLevel: LogLevel.WARN,
-  clientOptions: { slackApiUrl: process.env.API_URL },
+  clientOptions: { slackApiUrl: process.env.SLACK_API_URL },
 });
 
 app.command("/echo", async ({ command, ack, respond, say }) => {
@@ -72,4 +73,6 @@ process.on("SIGTERM", async () => {
   process.exit(0);
 });
 
-app.start().then(() => console.log("started"));
+app.start({ host: "127.0.0.1", port: 0 }).then((server) => {
+  console.log(process.env.SLACK_APP_TOKEN ? "connected" : server.address().port);
+});
