@@ -158,13 +158,17 @@ async def test_an_input_is_kept_and_sent_only_where_its_block_dispatches(bolt: B
     assert "channel" not in body
 
 
-async def test_an_external_menu_asks_the_app_for_its_options(bolt: BoltApp) -> None:
-    option = {"text": {"type": "plain_text", "text": "acme/site"}, "value": "acme/site"}
+def menu_option(label: str) -> Json:
+    return {"text": {"type": "plain_text", "text": label}, "value": label[:150]}
+
+
+async def ask_for_suggestions(bolt: BoltApp, offered: list[Json]) -> Json:
+    """Post an external menu, type "acm" into it, and give what comes of it."""
 
     @bolt.app.options("repository")
     async def options(ack: Any, payload: Json) -> None:
         bolt.received.append(payload["value"])
-        await ack(options=[option])
+        await ack(options=offered)
 
     menu = {"type": "external_select", "action_id": "repository", "min_query_length": 0}
     row = {"type": "actions", "block_id": "row", "elements": [menu]}
@@ -175,9 +179,37 @@ async def test_an_external_menu_asks_the_app_for_its_options(bolt: BoltApp) -> N
         "block_id": "row",
         "action_id": "repository",
     }
-    answer = await bolt.sandbox.people.suggestions(ALICE, **where, value="acm")
-    assert answer == {"ok": True, "acknowledged": True, "options": [option]}
+    return await bolt.sandbox.people.suggestions(ALICE, **where, value="acm")
+
+
+@pytest.mark.parametrize("count", [0, 1, 100])
+async def test_an_external_menu_asks_the_app_for_its_options(bolt: BoltApp, count: int) -> None:
+    offered = [menu_option(f"acme/{number}") for number in range(count)]
+    answer = await ask_for_suggestions(bolt, offered)
+    assert answer == {"ok": True, "acknowledged": True, "options": offered}
     assert bolt.received == ["acm"]
+
+
+@pytest.mark.parametrize(
+    ("offered", "message"),
+    [
+        (
+            [menu_option(f"acme/{number}") for number in range(101)],
+            "no more than 100 items allowed [json-pointer:/options]",
+        ),
+        (
+            [menu_option("x" * 76)],
+            "must be less than 76 characters [json-pointer:/options/0/text/text]",
+        ),
+    ],
+)
+async def test_options_that_slack_would_not_show_are_refused(
+    bolt: BoltApp, offered: list[Json], message: str
+) -> None:
+    answer = await ask_for_suggestions(bolt, offered)
+    assert answer["acknowledged"] is False
+    assert answer["error"] == "invalid_options"
+    assert answer["messages"] == [message]
 
 
 async def test_a_message_shortcut_brings_its_message(bolt: BoltApp) -> None:

@@ -18,6 +18,8 @@ from bot.sandbox.slack.block_kit.form_state import (
     merged,
     offered,
 )
+from bot.sandbox.slack.block_kit.schema import Problems
+from bot.sandbox.slack.block_kit.text_objects import SUGGESTIONS
 from bot.sandbox.slack.delivering.delivery import NOT_CONNECTED, TIMEOUT, Delivery, Payload
 from bot.sandbox.slack.delivering.interaction_payloads import (
     action_json,
@@ -38,6 +40,7 @@ _STATES_KEPT = 2_000
 _COMMAND_ERRORS = {NOT_CONNECTED: "dispatch_failed", TIMEOUT: TIMEOUT}
 _NOT_INTERACTIVE = "interactivity_disabled"
 _NO_OPTIONS_URL = "options_url_not_declared"
+_INVALID_OPTIONS = "invalid_options"
 
 
 class Interactions:
@@ -230,7 +233,10 @@ class Interactions:
         return await self._send({**body, "response_url": url})
 
     async def suggestions(self, user_id: str, request: Mapping[str, object]) -> Json:
-        """Ask the app for the options of an external menu; `value` is what was typed."""
+        """Ask the app for the options of an external menu; `value` is what was typed.
+
+        Options that Slack would not show, more than 100 say, are the error `invalid_options`.
+        """
         user = self._standing.person(user_id)
         source = self._source(user, request)
         block_id, action_id = str(request.get("block_id")), str(request.get("action_id"))
@@ -246,8 +252,14 @@ class Interactions:
         asked = {"block_id": block_id, "action_id": action_id, "value": typed}
         body = suggestion_payload(self._installation, user, source, asked)
         outcome = await ask(self._delivery, Payload("interactive", body, answerable=True))
-        known = {name: outcome.content.get(name) for name in ("options", "option_groups")}
-        return outcome.body() | {name: each for name, each in known.items() if each is not None}
+        if not outcome.acknowledged:
+            return outcome.body()
+        problems = Problems()
+        SUGGESTIONS(outcome.content, "", problems)
+        if problems.found:
+            refused = Outcome(error=_INVALID_OPTIONS).body()
+            return {**refused, "messages": problems.sentences()}
+        return outcome.body() | outcome.content
 
     def _notice(self, user: User, channel: Channel, text: str) -> None:
         self._installation.workspace.tell(user.id, channel.id, text)

@@ -7,6 +7,7 @@ from bot.sandbox.slack.block_kit.schema import (
     Problems,
     Shape,
     boolean,
+    exactly_one,
     items,
     one_of,
     string,
@@ -66,6 +67,12 @@ CHOICE_OPTION = Shape(
     {"description": any_text(75)},
 )
 OPTION_GROUP = Shape({"label": plain_text(75), "options": items(MENU_OPTION, 100)})
+# What an app answers when somebody types into an external menu; nothing may match.
+SUGGESTIONS = exactly_one(
+    Shape({}, {"options": items(MENU_OPTION, 100, 0), "option_groups": items(OPTION_GROUP, 100)}),
+    "options",
+    "option_groups",
+)
 DISPATCH_CONFIG = Shape(
     {},
     {"trigger_actions_on": items(one_of("on_enter_pressed", "on_character_entered"), 2)},
