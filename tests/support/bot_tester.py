@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 import yaml
+from sqlalchemy import select
 from typing_extensions import override
 
 from bot.cli.manifest import EVENTS_PATH, over_http
@@ -30,6 +31,9 @@ from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.delivering.request_url import RequestUrlRefused
 from bot.sandbox.slack.server import SlackSandbox
 from bot.sandbox.slack.web_api.rate_limits import RateLimits
+from bot.store.engines import create_engine
+from bot.store.tables import repositories
+from bot.store.transactions import Store, Transaction
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
 from tests.support.shown import Blocks, Element, Json, Shown, ShownView, message_shown, view_shown
@@ -170,7 +174,7 @@ class BotTester:
         await self._open_bot()
         await until(lambda: self.slack.delivery.connections, "a connection of the bot")
         if is_first and self.waits_for_begin:
-            await until(self._has_begun, "the first look at every event log")
+            await self._wait_for_begin()
 
     async def _open_bot(self) -> None:
         settings = load_settings(self.settings_environment())
@@ -178,8 +182,20 @@ class BotTester:
         self._bot = self._over_http(settings) if is_http else build_runtime(settings, self.clock)
         await self._bot.__aenter__()
 
-    def _has_begun(self) -> bool:
-        # The first walk of a repository ends with a look at its titles.
+    async def _wait_for_begin(self) -> None:
+        store = Store(create_engine(self.database_url))
+        self._stack.push_async_callback(store.close)
+        await until_true(lambda: store.read(self._has_places), "a place in every event log")
+        # The first look at a repository ends with one at its titles.
+        await until(self._has_titles, "the titles of every repository")
+
+    def _has_places(self, transaction: Transaction) -> bool:
+        # Before that a bot which is stopped, and started again, hears nothing of the time between.
+        placed = select(repositories.c.repository).where(repositories.c.origin.is_not(None))
+        found = {str(row.repository) for row in transaction.statements.run(placed)}
+        return found.issuperset(self.repositories)
+
+    def _has_titles(self) -> bool:
         asked = {one.path.partition("?")[0] for one in self.merge_queue.requests if one.status}
         return all(
             any(path.endswith(f"/repos/{name}/merge-queue/status") for path in asked)

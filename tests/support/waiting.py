@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-LOOK_SECONDS = 0.01
+LOOK_SECONDS = 0.02
 DEADLINE_SECONDS = 60.0
 """Of a machine that runs six processes of tests on two cores; a bot takes a second or two."""
 PATIENT_SECONDS = 20.0
