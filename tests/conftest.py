@@ -24,7 +24,7 @@ OURS = ("MQBOT_", "SLACK_")
 # A shared machine may stall at any instant: slowness is no failure anywhere. Each run has a seed of
 # its own, so that many short runs see more than a long one; "long" is asked for by hand, with
 # `pytest --hypothesis-profile=long tests/properties`, where a property or what it is about changes.
-for profile, examples in {"dev": 50, "ci": 200, "long": 2_000}.items():
+for profile, examples in {"dev": 50, "ci": 100, "long": 2_000}.items():
     settings.register_profile(
         profile,
         max_examples=examples,

@@ -107,8 +107,9 @@ class Store:
         self.engine = engine
         self._limit: float | None = engine.get_execution_options().get(COMMAND_LIMIT)
         width = 1 if engine.dialect.name == "sqlite" else CONNECTIONS
+        self._threads = threads
         self._writing = _Lane(engine, width, threads, "store")
-        self._reading = _Lane(reading_engine(engine), READERS, threads, "reader")
+        self._reading: _Lane | None = None
 
     async def run(
         self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -131,6 +132,9 @@ class Store:
 
         Raises StoreUnavailable when `body` changes anything.
         """
+        if self._reading is None:
+            engine = reading_engine(self.engine)
+            self._reading = _Lane(engine, READERS, self._threads, "reader")
         return await self._run(self._reading, lambda one: body(one, *args, **kwargs))
 
     async def _run(self, lane: _Lane, body: Callable[[Transaction], T]) -> T:
@@ -170,7 +174,7 @@ class Store:
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        lanes = (self._reading, self._writing)
+        lanes = [lane for lane in (self._reading, self._writing) if lane is not None]
         for lane in lanes:
             lane.threads.shutdown()
         with as_store_errors():

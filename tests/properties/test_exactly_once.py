@@ -291,7 +291,7 @@ def _only_crashes(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> N
 
 
 ExactlyOnce.TestCase.settings = settings(
-    max_examples=100,
+    max_examples=50,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
