@@ -124,22 +124,22 @@ class JobScheduler:
             timezone=UTC,
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
-        self._jobs: list[Job] = []
+        self._jobs: dict[Job, float] = {}
         self._is_shut_down = False
         self._watch: asyncio.TimerHandle | None = None
 
-    def every(self, seconds: float, job: Job) -> None:
+    def every(self, seconds: float, job: Job, *, first_after: float = 0.0) -> None:
+        """Fire the job at this interval, for the first time so long after the start."""
         job.measures = self._measures
         self._measures.job_known(job.name)
-        self._jobs.append(job)
+        self._jobs[job] = first_after
         self._scheduler.add_job(_fire(job), "interval", seconds=seconds, id=job.name)
 
     def start(self) -> None:
-        """Fire every job once now, then at its interval."""
         self._scheduler.start()
         self._watch_clock(datetime.now(UTC))  # noqa: TID251  # the clock that APScheduler reads
-        for job in self._jobs:
-            job.nudge()
+        for job, first_after in self._jobs.items():
+            job.nudge(first_after)
 
     def _watch_clock(self, before: datetime) -> None:
         """Set back by an hour, it would have APScheduler fire nothing for an hour."""

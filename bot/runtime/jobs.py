@@ -44,6 +44,9 @@ DUE_SECONDS = 1.0
 """How often posts, edits and looks that have become due are begun; nudges come sooner."""
 
 PRUNE_SECONDS = 3600.0
+PRUNE_FIRST_SECONDS = 60.0
+"""A bot that starts has more urgent things to do."""
+
 STALE_SECONDS = 5.0
 FREEZES_KEPT = timedelta(seconds=60)
 """Boards are read often, and freezes are planned long before: one more request a minute."""
@@ -131,7 +134,8 @@ class Jobs:
             self._ports.store, self._ports.clock, lambda: self.polls.poll.service_clock.ahead
         )
         self._scheduler.every(DUE_SECONDS, Job("watch the clock", clock.run))
-        self._scheduler.every(PRUNE_SECONDS, Job("prune history", prune.run))
+        prune_job = Job("prune history", prune.run)
+        self._scheduler.every(PRUNE_SECONDS, prune_job, first_after=PRUNE_FIRST_SECONDS)
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
         return prune, channels
 

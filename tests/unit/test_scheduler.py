@@ -209,6 +209,20 @@ async def test_stopping_waits_for_what_runs_and_starts_nothing_more() -> None:
     assert (work.runs, work.under_way) == (1, 0)
 
 
+async def test_what_may_wait_runs_later_than_the_rest_and_before_its_interval_is_over() -> None:
+    scheduler = JobScheduler()
+    urgent, later = Work(), Work()
+    scheduler.every(3600, Job("later", later.run), first_after=0.2)
+    scheduler.every(3600, Job("urgent", urgent.run))
+    scheduler.start()
+    await until(lambda: urgent.runs, "what is urgent")
+    assert later.runs == 0
+
+    await until(lambda: later.runs, "what may wait")
+    scheduler.stop_firing()
+    await scheduler.drain()
+
+
 async def test_a_job_that_nudges_itself_ends_with_the_run_under_way() -> None:
     scheduler = JobScheduler()
     runs: list[Job] = []
