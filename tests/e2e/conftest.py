@@ -1,16 +1,17 @@
 """A bot for every conversation, over Socket Mode and over signed requests with a worker beside."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 
 import pytest
 
 from bot import runtime
-from bot.runtime import jobs
+from bot.runtime import adapters, jobs
 from tests.support.bot_tester import BotTester, Mode
 from tests.support.clock import MovedClock
 from tests.support.database_fixtures import sqlite_template, sqlite_url
 from tests.support.heap import shared_heap
+from tests.support.reused_engines import ReusedEngines
 
 __all__ = ["shared_heap", "sqlite_template", "sqlite_url"]
 
@@ -23,6 +24,18 @@ def hurried_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("STALE_SECONDS", "HOME_SECONDS", "CUT_SHORT_SECONDS"):
         monkeypatch.setattr(jobs, name, 1.0)
     monkeypatch.setattr(runtime, "HOME_SECONDS", jobs.HOME_SECONDS)
+
+
+@pytest.fixture(scope="session")
+def all_engines(tmp_path_factory: pytest.TempPathFactory) -> ReusedEngines:
+    return ReusedEngines(tmp_path_factory.mktemp("engines"))
+
+
+@pytest.fixture(autouse=True)
+def reused_engines(all_engines: ReusedEngines, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(adapters, "create_engine", all_engines.create_engine)
+    yield
+    all_engines.take_back()
 
 
 @pytest.fixture
