@@ -1,15 +1,12 @@
 """The form of the log: fixed sentences with fields, and no secret ever."""
 
-import json
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import structlog
-from typing_extensions import override
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 # What may stand before the end that decides is bounded, or a long text without such an end would be
 # read to its end from each of its words.
@@ -50,8 +47,6 @@ CHATTY = (
 """These print whole payloads, addresses and statements; what matters of them is logged by us."""
 
 Redact = Callable[[str], str]
-Known = Callable[[], Mapping[str, str]]
-_Render = Callable[[Mapping[str, Any]], str]
 
 
 def redact(text: str) -> str:
@@ -75,12 +70,8 @@ def _made_visible(text: str) -> str:
     return "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text)
 
 
-def _redacting(redact_text: Redact) -> structlog.typing.Processor:
-    def redact_fields(
-        _logger: Any,  # noqa: ANN401 - structlog's own signature
-        _name: str,
-        fields: MutableMapping[str, Any],
-    ) -> MutableMapping[str, Any]:
+def _redacting(redact_text: Redact) -> Processor:
+    def redact_fields(_logger: WrappedLogger, _name: str, fields: EventDict) -> EventDict:
         for key, value in fields.items():
             if isinstance(value, str):
                 fields[key] = redact_text(value)
@@ -91,121 +82,30 @@ def _redacting(redact_text: Redact) -> structlog.typing.Processor:
     return redact_fields
 
 
-def _knowing(known: Known) -> structlog.typing.Processor:
-    def add_known(
-        _logger: Any,  # noqa: ANN401 - structlog's own signature
-        _name: str,
-        fields: MutableMapping[str, Any],
-    ) -> MutableMapping[str, Any]:
-        for key, value in known().items():
-            fields.setdefault(key, value)
-        return fields
-
-    return add_known
-
-
-_OF_EVERY_RECORD = frozenset(logging.makeLogRecord({}).__dict__)
-_OF_ERRORS = frozenset({"exc_info", "exception", "stack", "logger_name"})
-"""Fields that structlog's renderer knows and ours does not."""
-
-_QUOTED = re.compile(r"""[ \t=\r\n"']""")
-
-
-class _Formatter(structlog.stdlib.ProcessorFormatter):
-    """A record as structlog forms it, for a third of the CPU where it has no error to show.
-
-    Most records have none: one is written with each post.
-    """
-
-    def __init__(
-        self,
-        redact_fields: structlog.typing.Processor,
-        known: Known,
-        render: _Render | None,
-        *,
-        before: Sequence[structlog.typing.Processor],
-        processors: Sequence[structlog.typing.Processor],
-    ) -> None:
-        super().__init__(processors=processors, foreign_pre_chain=before)
-        self._redact_fields = redact_fields
-        self._known = known
-        self._render = render
-
-    @override
-    def format(self, record: logging.LogRecord) -> str:
-        render = self._render
-        if render is None or record.exc_info or record.stack_info:
-            return super().format(record)
-        fields: dict[str, Any] = {
-            "event": record.getMessage(),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-        }
-        fields |= {k: v for k, v in record.__dict__.items() if k not in _OF_EVERY_RECORD}
-        if not _OF_ERRORS.isdisjoint(fields):
-            return super().format(record)
-        for key, value in self._known().items():
-            fields.setdefault(key, value)
-        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
-        fields["timestamp"] = at.replace("+00:00", "Z")
-        self._redact_fields(None, "", fields)
-        return render(fields)
-
-
-def _as_text(fields: Mapping[str, Any]) -> str:
-    """A line without colours."""
-    own = ("timestamp", "level", "event", "logger")
-    at, level, event, logger = (fields[name] for name in own)
-    line = f"{at} [{level:<9}] {event:<30} [{logger}]"
-    shown = [f"{key}={_shown(fields[key])}" for key in sorted(fields) if key not in own]
-    return " ".join([line, *shown]).rstrip(" ")
-
-
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) and not _QUOTED.search(value) else repr(value)
-
-
-def _redactor_for(form: str, redact_text: Redact) -> Redact:
-    """JSON spells control characters out by itself."""
-    return redact_text if form == "json" else lambda text: _made_visible(redact_text(text))
-
-
-def _renderers(form: str) -> tuple[structlog.typing.Processor, _Render | None]:
-    """That of structlog, and ours for records without an error; None where colours are wanted."""
-    if form == "json":
-        return structlog.processors.JSONRenderer(), json.dumps
-    coloured = sys.stderr.isatty()
-    return structlog.dev.ConsoleRenderer(colors=coloured), None if coloured else _as_text
-
-
-def configure(
-    level: str, form: str, secrets: Iterable[str] = (), known: Known = dict[str, str]
-) -> None:
+def configure(level: str, form: str, secrets: Iterable[str] = ()) -> None:
     """Send all logs to standard error, as text for people or as JSON for machines.
 
     `secrets` are taken out wherever they occur, besides everything of a credential's shape. What
     the libraries say below WARNING is left out at every level, DEBUG included: it holds payloads.
-    `known`: fields for every record that does not have them, asked when it is written.
     """
-    shared: list[structlog.typing.Processor] = [
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.ExtraAdder(),
-        _knowing(known),
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
-    redact_fields = _redacting(_redactor_for(form, redactor(secrets)))
-    renderer, render = _renderers(form)
-    formatter = _Formatter(
-        redact_fields,
-        known,
-        render,
-        before=shared,
+    is_json = form == "json"
+    redact_text = redactor(secrets)
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.add_logger_name,
+            structlog.stdlib.ExtraAdder(),
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+        ],
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.format_exc_info,
-            redact_fields,
-            renderer,
+            # JSON spells control characters out by itself.
+            _redacting(redact_text if is_json else lambda text: _made_visible(redact_text(text))),
+            structlog.processors.JSONRenderer()
+            if is_json
+            else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
         ],
     )
     handler = logging.StreamHandler(sys.stderr)

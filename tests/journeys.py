@@ -22,12 +22,13 @@ import click
 from typing_extensions import override
 
 from bot.cli.manifest import manifest_path
-from bot.config import load_settings
+from bot.config import RunSettings
 from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox
 from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
+from tests.support.settings import settings_in
 from tests.support.waiting import PATIENT_SECONDS, until
 
 ROOT = Path(__file__).parents[1]
@@ -196,7 +197,7 @@ async def watched_bot() -> AsyncIterator[Watched]:
         watched = Watched(services, Path(folder) / "mqbot.sqlite3")
         migrate.upgrade(f"sqlite:///{watched.database}")
         async with services:
-            settings = load_settings(_environment(watched))
+            settings = settings_in(_environment(watched), RunSettings)
             with watched.recorder.watching():
                 async with build_runtime(settings):
                     await watched.rest()

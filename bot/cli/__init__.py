@@ -1,12 +1,10 @@
 """The command line: one subcommand a file, imported only when it is chosen."""
 
+import gc
 from importlib import import_module
 
-from bot.cli.imports import imported_for_good, imported_for_serving
-
-with imported_for_good():
-    import click
-    from typing_extensions import override
+import click
+from typing_extensions import override
 
 COMMANDS = {
     "run": "Run the bot over Socket Mode: commands, polling and posting in one process.",
@@ -22,7 +20,9 @@ COMMANDS = {
     "sandbox": "Run one of the two local services alone.",
 }
 
-SERVING = frozenset({"run", "web", "worker"})
+
+GARBAGE_THRESHOLD = 10_000
+"""New objects between two searches: `docs/decisions/0025-garbage-threshold.md`."""
 
 
 class LazyCommands(click.Group):
@@ -36,8 +36,7 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        with imported_for_serving() if cmd_name in SERVING else imported_for_good():
-            command = import_module(f"bot.cli.{cmd_name}").command
+        command = import_module(f"bot.cli.{cmd_name}").command
         if not isinstance(command, click.Command):
             msg = f"bot.cli.{cmd_name} has no command"
             raise TypeError(msg)
@@ -53,3 +52,5 @@ class LazyCommands(click.Group):
 @click.version_option(package_name="mqbot")
 def main() -> None:
     """A Slack control room for merge queues."""
+    # Python's 700 would search the growing program some hundred times while it is imported.
+    gc.set_threshold(GARBAGE_THRESHOLD)

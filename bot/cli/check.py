@@ -3,7 +3,7 @@
 import asyncio
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from ipaddress import ip_address
@@ -19,7 +19,7 @@ from bot.cli.check_report import as_json, is_well, show
 from bot.cli.manifest import manifest_path
 from bot.cli.process import CONFIGURATION_EXIT, secrets_of
 from bot.clock import SystemClock
-from bot.config import CONFIG_FILE, Settings, load_database_url, load_settings
+from bot.config import CONFIG_FILE, RunSettings, Settings, load_database_url, load_settings
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.inspection import Area, Finding, Standing
 from bot.merge_queue.client import MergeQueueClient
@@ -59,10 +59,10 @@ def command(*, json_wanted: bool) -> None:
     Exit code 0: all is well. 1: something is wrong. 2: the settings cannot be read.
     """
     try:
-        settings = _settings(os.environ)
+        settings = _settings()
     except ConfigurationError as error:
         logs.configure("CRITICAL", "text")
-        found = asyncio.run(_without_settings(os.environ, error))
+        found = asyncio.run(_without_settings(error))
         _show(found, (), json_wanted=json_wanted)
         raise SystemExit(CONFIGURATION_EXIT) from None
     secrets = secrets_of(settings)
@@ -75,14 +75,14 @@ def command(*, json_wanted: bool) -> None:
         raise SystemExit(WRONG_EXIT)
 
 
-def _settings(environ: Mapping[str, str]) -> Settings:
+def _settings() -> Settings:
     """Those of `mqbot run`, or without its token those of `mqbot web`."""
     try:
-        return load_settings(environ, [APP_TOKEN])
+        return load_settings(RunSettings)
     except ConfigurationError as error:
         if set(error.problems) != {APP_TOKEN}:
             raise
-        settings = load_settings(environ)
+        settings = load_settings(Settings)
         if settings.slack_signing_secret is None:
             raise
         return settings
@@ -96,12 +96,10 @@ def _show(found: Sequence[Finding], secrets: Iterable[str], *, json_wanted: bool
         show(found, redact, Console(highlight=False))
 
 
-async def _without_settings(
-    environ: Mapping[str, str], error: ConfigurationError
-) -> Sequence[Finding]:
+async def _without_settings(error: ConfigurationError) -> Sequence[Finding]:
     found = _wrong(error)
     try:
-        url = load_database_url(environ)
+        url = load_database_url()
     except ConfigurationError:
         found.append(of_machine.without_settings(Area.DATABASE))
     else:
@@ -131,12 +129,12 @@ async def _everything(settings: Settings) -> Sequence[Finding]:
         guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), SIDE_SECONDS),
     )
     # A proxy that cannot be used stands in the way of both.
-    warnings = [*_readable_file(os.environ), *_plain_http(settings)]
+    warnings = [*_readable_file(), *_plain_http(settings)]
     return list(dict.fromkeys([configuration, *warnings, *database, *deliveries, *service, *slack]))
 
 
-def _readable_file(environ: Mapping[str, str]) -> Iterable[Finding]:
-    path = environ.get(CONFIG_FILE)
+def _readable_file() -> Iterable[Finding]:
+    path = os.environ.get(CONFIG_FILE)
     if path and Path(path).stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
         yield of_machine.file_readable(CONFIG_FILE, path)
 

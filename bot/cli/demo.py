@@ -11,8 +11,7 @@ from bot import logs
 from bot.cli.local_services import PORT, Speed, port_refused
 from bot.cli.manifest import manifest_path
 from bot.cli.process import until_stopped
-from bot.config import load_settings
-from bot.garbage import kept_to_the_end
+from bot.config import GivenSettings
 from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from bot.sandbox.server import Sandbox, SandboxAddresses
@@ -59,8 +58,7 @@ def command(port: int, seed: int, speed: float, log_level: str) -> None:
         slack_port=port,
     )
     try:
-        with kept_to_the_end():
-            asyncio.run(run(sandbox))
+        asyncio.run(run(sandbox))
     except OSError as error:
         raise click.ClickException(f"{port_refused(port, error)}; try --port 0") from None
 
@@ -69,7 +67,7 @@ async def run(sandbox: Sandbox) -> None:
     """Run until SIGINT or SIGTERM; nothing is kept afterwards."""
     with tempfile.TemporaryDirectory(prefix="mqbot-demo-") as folder:
         async with until_stopped() as stopped, sandbox:
-            settings = load_settings(environment(sandbox.addresses, Path(folder)))
+            settings = GivenSettings.model_validate(environment(sandbox.addresses, Path(folder)))
             migrate.upgrade(settings.database_url.get_secret_value())
             async with build_runtime(settings):
                 _greet(sandbox.addresses.page_url)

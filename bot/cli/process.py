@@ -1,7 +1,6 @@
 """How the commands behave as processes: signals, and complaints without a traceback."""
 
 import asyncio
-import os
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -11,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import click
 from pydantic import SecretStr
 
-from bot.config import Settings, load_database_url, load_settings
+from bot.config import Settings, load_database_url
 from bot.domain.errors import ConfigurationError, StoreUnavailable, StoreUnusable
 from bot.logs import redact
 
@@ -59,7 +58,7 @@ def with_database(command: str | None = None) -> Iterator[str]:
     well is named in place of the setting.
     """
     with complaining():
-        url = load_database_url(os.environ)
+        url = load_database_url()
         try:
             with using_database(url) if command is None else _with_file(command):
                 yield url
@@ -79,12 +78,6 @@ def _end_for_database(error: StoreUnavailable, named: str, problem: str) -> NoRe
     complain(ConfigurationError({named: problem}))
     is_for_good = isinstance(error, StoreUnusable)
     raise SystemExit(CONFIGURATION_EXIT if is_for_good else UNAVAILABLE_EXIT) from None
-
-
-def settings_with(*required: str) -> Settings:
-    """The settings, these variables among them, before anything is imported that they are for."""
-    with complaining():
-        return load_settings(os.environ, required)
 
 
 def secrets_of(settings: Settings) -> frozenset[str]:

@@ -2,38 +2,35 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from bot import logs
 from bot.cli.process import complaining, secrets_of, until_stopped, using_database
 from bot.config import Settings
 from bot.domain.errors import ConfigurationError
-from bot.garbage import kept_to_the_end
-from bot.slack import tracing
 from bot.store import migrate
 
 logger = logging.getLogger(__name__)
 
-Build = Callable[[Settings], AbstractAsyncContextManager[object]]
+Bot = AbstractAsyncContextManager[object]
 
 
-def serve(build: Build, settings: Settings) -> None:
+def serve(bot: Bot, settings: Settings) -> None:
     """Run until SIGINT or SIGTERM.
 
     What cannot be used is named on standard error and ends the process with CONFIGURATION_EXIT, a
     database that may be back later with UNAVAILABLE_EXIT.
     """
     secrets = secrets_of(settings)
-    logs.configure(settings.log_level, settings.log_format, secrets, tracing.fields)
+    logs.configure(settings.log_level, settings.log_format, secrets)
     url = settings.database_url.get_secret_value()
-    with complaining(), using_database(url), kept_to_the_end():
-        asyncio.run(_run(build, settings))
+    with complaining(), using_database(url):
+        asyncio.run(_run(bot, settings))
 
 
-async def _run(build: Build, settings: Settings) -> None:
+async def _run(bot: Bot, settings: Settings) -> None:
     await _ready_database(settings.database_url.get_secret_value())
-    async with until_stopped() as stopped, build(settings):
+    async with until_stopped() as stopped, bot:
         await stopped.wait()
         logger.info("asked to stop", extra={"action": "stopping"})
     # Whoever reads the log of a process that is gone sees whether it ended in order.

@@ -2,8 +2,8 @@
 
 import click
 
-from bot.cli.imports import imported_for_serving
-from bot.cli.process import settings_with
+from bot.cli.process import complaining
+from bot.config import WebSettings, load_settings
 
 
 @click.command()
@@ -12,8 +12,9 @@ def command() -> None:
 
     Health is at /healthz, readiness at /readyz. Posting needs `mqbot worker` beside it.
     """
-    settings = settings_with("SLACK_SIGNING_SECRET")
-    with imported_for_serving():
-        from bot.cli.serving import serve
-        from bot.runtime import build_web
-    serve(build_web, settings)
+    with complaining():
+        settings = load_settings(WebSettings)
+    from bot.cli.serving import serve
+    from bot.runtime import build_web
+
+    serve(build_web(settings), settings)

@@ -1,29 +1,51 @@
 """Every setting, once: its variable, what it takes, its default."""
 
 import math
+import os
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated
 
 from platformdirs import user_data_path
-from pydantic import BeforeValidator, Field, SecretStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    TomlConfigSettingsSource,
 )
 from typing_extensions import override
 
 from bot.config import values
 from bot.domain.alerts import AlertKind
-from bot.domain.groups import Group, Groups, GroupsProblem, read_groups
+from bot.domain.groups import Group, Groups, read_groups
 from bot.domain.permissions import Everyone, WhoMayPause
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 
+CONFIG_FILE = "MQBOT_CONFIG"
 HTTP_PORT = 3000
 
 _LEVELS = "^(DEBUG|INFO|WARNING|ERROR)$"
+
+APP_TOKEN = Field(
+    validation_alias="SLACK_APP_TOKEN",
+    description=(
+        "app-level token with the scope `connections:write`, `xapp-…`; "
+        "required by `mqbot run` alone"
+    ),
+)
+SIGNING_SECRET = Field(
+    validation_alias="SLACK_SIGNING_SECRET",
+    description="signing secret of the app; required by `mqbot web` alone",
+)
 
 
 def default_database_url() -> str:
@@ -38,17 +60,19 @@ class DatabaseSettings(BaseSettings):
         frozen=True,
         extra="ignore",
         hide_input_in_errors=True,
-        populate_by_name=True,
+        case_sensitive=True,
+        env_ignore_empty=True,
+        enable_decoding=False,
         validate_default=False,
-        # Only the classes that required variables are added to are ever filled.
+        # A command fills one of these classes only.
         defer_build=True,
     )
 
-    database_url: SecretStr = Field(
+    database_url: Annotated[SecretStr, AfterValidator(values.one_line)] = Field(
         default_factory=lambda: SecretStr(default_database_url()),
         validation_alias="DATABASE_URL",
         description=(
-            "`sqlite:///path` or `postgresql://user:password@host/database`; "
+            "`sqlite:///path` or `postgresql://…`; "
             "without it a SQLite file in the platform's data directory"
         ),
     )
@@ -63,8 +87,8 @@ class DatabaseSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # Environment and file are given to load_settings, never read from here.
-        return (init_settings,)
+        file = TomlConfigSettingsSource(settings_cls, os.environ.get(CONFIG_FILE))
+        return init_settings, env_settings, file
 
 
 class Settings(DatabaseSettings):
@@ -216,19 +240,8 @@ class Settings(DatabaseSettings):
         validation_alias="SLACK_BOT_TOKEN",
         description="the app's bot token, `xoxb-…`",
     )
-    slack_app_token: Annotated[SecretStr | None, values.token("xapp-")] = Field(
-        default=None,
-        validation_alias="SLACK_APP_TOKEN",
-        description=(
-            "app-level token with the scope `connections:write`, `xapp-…`; "
-            "required by `mqbot run` alone"
-        ),
-    )
-    slack_signing_secret: Annotated[SecretStr | None, values.token("")] = Field(
-        default=None,
-        validation_alias="SLACK_SIGNING_SECRET",
-        description="signing secret of the app; required by `mqbot web` alone",
-    )
+    slack_app_token: Annotated[SecretStr | None, values.token("xapp-"), APP_TOKEN] = None
+    slack_signing_secret: Annotated[SecretStr | None, values.token(""), SIGNING_SECRET] = None
     http_host: str | None = Field(
         default=None,
         validation_alias="MQBOT_HTTP_HOST",
@@ -326,14 +339,51 @@ class Settings(DatabaseSettings):
         }
         return {kind: threshold for kind, threshold in given.items() if threshold}
 
-    @model_validator(mode="after")
-    def _all_are_of_repositories(self) -> Self:
-        known = Repositories(self.repositories)
-        for one in self.channels:
-            if known.find(one.repository) is None:
-                raise ValueError(f"MQBOT_CHANNELS:{one.repository} is not in MQBOT_REPOSITORIES")
-        try:
-            Groups(self.groups, known)
-        except GroupsProblem as problem:
-            raise ValueError(f"MQBOT_GROUPS:{problem}") from problem
-        return self
+    @field_validator("channels")
+    @classmethod
+    def _channels_name_repositories(
+        cls, channels: tuple[Subscription, ...], known: ValidationInfo
+    ) -> tuple[Subscription, ...]:
+        if "repositories" in known.data:
+            repositories = Repositories(known.data["repositories"])
+            for one in channels:
+                if repositories.find(one.repository) is None:
+                    raise ValueError(f"{one.repository} is not in MQBOT_REPOSITORIES")
+        return channels
+
+    @field_validator("groups")
+    @classmethod
+    def _groups_name_repositories(
+        cls, groups: tuple[Group, ...], known: ValidationInfo
+    ) -> tuple[Group, ...]:
+        if "repositories" in known.data:
+            Groups(groups, Repositories(known.data["repositories"]))
+        return groups
+
+
+class RunSettings(Settings):
+    """Those of `mqbot run`, which opens a connection to Slack."""
+
+    slack_app_token: Annotated[SecretStr, values.token("xapp-"), APP_TOKEN]
+
+
+class WebSettings(Settings):
+    """Those of `mqbot web`, which answers Slack's signed requests."""
+
+    slack_signing_secret: Annotated[SecretStr, values.token(""), SIGNING_SECRET]
+
+
+class GivenSettings(RunSettings):
+    """For `mqbot demo`: the environment and its file are not read."""
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)

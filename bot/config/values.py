@@ -59,13 +59,17 @@ def repositories(value: object) -> tuple[RepositoryName, ...]:
         words = words.split(",")
     if not isinstance(words, (list, tuple)):
         raise ValueError("not a list")  # noqa: TRY004 - pydantic reports ValueError
-    try:
-        names = [RepositoryName.parse(str(word).strip()) for word in words if str(word).strip()]
-    except InvalidRequest as error:
-        raise ValueError(error.detail) from error
+    names = [_repository(str(word).strip()) for word in words if str(word).strip()]
     if not names:
         raise ValueError("no repository is named")
     return tuple(dict.fromkeys(names))
+
+
+def _repository(word: str) -> RepositoryName:
+    try:
+        return RepositoryName.parse(word)
+    except InvalidRequest as error:
+        raise ValueError(f"“{word[:80]}” is no repository: {error.detail}") from error
 
 
 def _of_file(path: str) -> list[str]:
@@ -73,9 +77,9 @@ def _of_file(path: str) -> list[str]:
     try:
         text = Path(path.strip()).read_text(encoding="utf-8")
     except OSError as error:
-        raise ValueError(f"{path.strip()} cannot be read ({error.strerror})") from error
+        raise ValueError(f"{path.strip()} can't be read ({error.strerror})") from error
     except ValueError as error:
-        raise ValueError(f"{path.strip()} is not a text file") from error
+        raise ValueError(f"{path.strip()} isn't a text file") from error
     return [line.partition("#")[0] for line in text.splitlines()]
 
 
@@ -136,11 +140,17 @@ def command(value: object) -> str:
     return str(value)
 
 
+def one_line(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value().isprintable():
+        raise ValueError("not an address: it has a line break or another control character")
+    return value
+
+
 def token(prefix: str) -> BeforeValidator:
     def check(value: object) -> object:
         text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
         if not re.fullmatch(rf"{prefix}[\x21-\x7e]+", text.strip()):
-            raise ValueError("not such a token")
+            raise ValueError("not such a token, which is one word without spaces and line breaks")
         return text.strip()
 
     return BeforeValidator(check)

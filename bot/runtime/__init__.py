@@ -5,12 +5,9 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from pydantic import SecretStr
-
 from bot.clock import SystemClock
-from bot.config import Settings
+from bot.config import RunSettings, Settings, WebSettings
 from bot.domain.errors import ConfigurationError
-from bot.garbage import settled_heap
 from bot.ports import Clock
 from bot.runtime.adapters import Ports, open_ports, refused
 from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
@@ -35,12 +32,11 @@ LISTEN_FIRST_SECONDS = 1.0
 
 
 @asynccontextmanager
-async def build_runtime(settings: Settings, clock: Clock | None = None) -> AsyncIterator[None]:
+async def build_runtime(settings: RunSettings, clock: Clock | None = None) -> AsyncIterator[None]:
     """All of the bot over Socket Mode; on leaving, take no more, finish what is begun, close.
 
-    Raises ConfigurationError when a credential is missing or refused.
+    Raises ConfigurationError when a credential is refused.
     """
-    app_token = _given("SLACK_APP_TOKEN", settings.slack_app_token)
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         monitoring = Monitoring(settings, clock)
@@ -55,7 +51,9 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
         jobs.time_pauses(listening.use_cases)
         stack.push_async_callback(jobs.drain)
         stack.push_async_callback(inbox.drain, DRAIN_SECONDS)
-        connection = SocketMode(listening.app, ports.slack.client, app_token, ports.clock)
+        connection = SocketMode(
+            listening.app, ports.slack.client, settings.slack_app_token, ports.clock
+        )
         monitoring.watch_inbox(inbox)
         monitoring.watch_polls(jobs.polls)
         monitoring.watch_sockets(connection)
@@ -66,12 +64,11 @@ async def build_runtime(settings: Settings, clock: Clock | None = None) -> Async
 
 
 @asynccontextmanager
-async def build_web(settings: Settings, clock: Clock | None = None) -> AsyncIterator[HttpServer]:
+async def build_web(settings: WebSettings, clock: Clock | None = None) -> AsyncIterator[HttpServer]:
     """What people do, over HTTP; polling and posting are the worker's.
 
-    Raises ConfigurationError when a credential is missing or refused, or the address is taken.
+    Raises ConfigurationError when a credential is refused or the address is taken.
     """
-    _given("SLACK_SIGNING_SECRET", settings.slack_signing_secret)
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         monitoring = Monitoring(settings, clock)
@@ -158,14 +155,7 @@ def _leave_to_worker(after: float = 0.0) -> None:
     """The worker looks every second for what is to be posted: the database is the message."""
 
 
-def _given(variable: str, secret: SecretStr | None) -> SecretStr:
-    if secret is None:
-        raise ConfigurationError({variable: "is missing"})
-    return secret
-
-
 def _ready(settings: Settings, monitoring: Monitoring, stack: AsyncExitStack) -> None:
     monitoring.health.begin()
     stack.callback(monitoring.health.end)
-    stack.enter_context(settled_heap())
     logger.info("ready", extra={"action": "ready", "repositories": len(settings.repositories)})

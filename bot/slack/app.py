@@ -21,6 +21,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
+from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
 from bot.messages.errors import defect
@@ -30,7 +31,6 @@ from bot.slack.background import Background, Json
 from bot.slack.inbox import Inbox
 from bot.slack.once import request_key
 from bot.slack.paces import Paces
-from bot.slack.tracing import tracing
 from bot.slack.web_api.clients import Identity
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class App(AsyncApp):
         begun = loop.time()
         key = request_key(req.body)
         known = {} if key is None else {"request": key.short}
-        with tracing(**known):
+        with bound_contextvars(**known):
             answer = await super().async_dispatch(req)
         if answer.status == HTTPStatus.OK:
             self._measures.acknowledged(loop.time() - begun)

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from bot.config import load_settings
+from bot.config import RunSettings
 from bot.runtime import build_runtime
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
@@ -15,6 +15,7 @@ from bot.sandbox.slack.server import SlackSandbox
 from bot.store import migrate
 from tests.browser.conftest import OpenPage
 from tests.browser.page_parts import message, type_command
+from tests.support.settings import settings_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -36,7 +37,7 @@ async def merge_queue(sandbox: SlackSandbox, tmp_path: Path) -> AsyncIterator[Me
         "SLACK_API_URL": sandbox.api_url,
         "DATABASE_URL": url,
     }
-    async with build_runtime(load_settings(environ)):
+    async with build_runtime(settings_in(environ, RunSettings)):
         yield service
     await service.stop()
 

@@ -10,10 +10,9 @@ from bot.runtime import adapters, jobs
 from tests.support.bot_tester import BotTester, Mode
 from tests.support.clock import MovedClock
 from tests.support.database_fixtures import sqlite_template, sqlite_url
-from tests.support.heap import shared_heap
 from tests.support.reused_engines import ReusedEngines
 
-__all__ = ["shared_heap", "sqlite_template", "sqlite_url"]
+__all__ = ["sqlite_template", "sqlite_url"]
 
 StartBot = Callable[..., Awaitable[BotTester]]
 

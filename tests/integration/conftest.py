@@ -10,7 +10,6 @@ from tests.support.database_fixtures import (
     sqlite_url,
     store,
 )
-from tests.support.heap import shared_heap
 
 __all__ = [
     "any_database",
@@ -18,7 +17,6 @@ __all__ = [
     "postgres_database",
     "postgres_server",
     "postgres_url",
-    "shared_heap",
     "sqlite_template",
     "sqlite_url",
     "store",

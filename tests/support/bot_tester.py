@@ -20,7 +20,7 @@ from sqlalchemy import select
 from typing_extensions import override
 
 from bot.cli.manifest import EVENTS_PATH, over_http
-from bot.config import Settings, load_settings
+from bot.config import RunSettings, WebSettings
 from bot.runtime import build_runtime, build_web, build_worker
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent
 from bot.sandbox.merge_queue.credentials import Credential
@@ -36,6 +36,7 @@ from bot.store.tables import repositories
 from bot.store.transactions import Store, Transaction
 from tests.support.at_rest import moved_at_rest
 from tests.support.clock import MovedClock
+from tests.support.settings import settings_in
 from tests.support.shown import Blocks, Element, Json, Shown, ShownView, message_shown, view_shown
 from tests.support.waiting import DEADLINE_SECONDS, PATIENT_SECONDS, until, until_true
 
@@ -177,9 +178,11 @@ class BotTester:
             await self._wait_for_begin()
 
     async def _open_bot(self) -> None:
-        settings = load_settings(self.settings_environment())
-        is_http = self.mode == "http"
-        self._bot = self._over_http(settings) if is_http else build_runtime(settings, self.clock)
+        environ = self.settings_environment()
+        if self.mode == "http":
+            self._bot = self._over_http(settings_in(environ, WebSettings))
+        else:
+            self._bot = build_runtime(settings_in(environ, RunSettings), self.clock)
         await self._bot.__aenter__()
 
     async def _wait_for_begin(self) -> None:
@@ -203,7 +206,7 @@ class BotTester:
         )
 
     @asynccontextmanager
-    async def _over_http(self, settings: Settings) -> AsyncIterator[None]:
+    async def _over_http(self, settings: WebSettings) -> AsyncIterator[None]:
         clock = self.clock
         async with build_web(settings, clock) as web, build_worker(settings, clock):
             await self.give_request_url(f"http://127.0.0.1:{web.port}{EVENTS_PATH}")

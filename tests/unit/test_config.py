@@ -4,15 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import (
-    Settings,
-    default_database_url,
-    load_database_url,
-    load_settings,
-)
+from bot.config import RunSettings, Settings, WebSettings, default_database_url, load_database_url
 from bot.domain.errors import ConfigurationError
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Subscription, SubscriptionSource
+from tests.support.settings import only_environment, settings_in
 
 ENOUGH = {
     "MQBOT_API_URL": "https://queue.example/v1",
@@ -26,12 +22,12 @@ ENOUGH = {
 def problems(**changed: str) -> dict[str, str]:
     """The complaints about ENOUGH with some variables changed."""
     with pytest.raises(ConfigurationError) as raised:
-        load_settings({**ENOUGH, **changed})
+        settings_in({**ENOUGH, **changed}, RunSettings)
     return dict(raised.value.problems)
 
 
 def test_only_five_variables_are_needed() -> None:
-    settings = load_settings(ENOUGH)
+    settings = settings_in(ENOUGH, RunSettings)
     assert settings.api_url == "https://queue.example/v1"
     assert settings.repositories == (RepositoryName("acme/site"),)
     assert settings.channels == ()
@@ -44,7 +40,7 @@ def test_only_five_variables_are_needed() -> None:
 
 def test_every_missing_variable_is_named_with_what_it_takes() -> None:
     with pytest.raises(ConfigurationError) as raised:
-        load_settings({}, required=["SLACK_APP_TOKEN"])
+        settings_in({}, RunSettings)
     assert set(raised.value.problems) == set(ENOUGH)
     takes = raised.value.problems["MQBOT_REPOSITORIES"]
     assert takes == (
@@ -53,12 +49,16 @@ def test_every_missing_variable_is_named_with_what_it_takes() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"])
-def test_what_only_one_way_to_slack_needs_is_required_where_that_way_is_taken(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "kind"), [("SLACK_APP_TOKEN", RunSettings), ("SLACK_SIGNING_SECRET", WebSettings)]
+)
+def test_what_only_one_way_to_slack_needs_is_required_where_that_way_is_taken(
+    name: str, kind: type[Settings]
+) -> None:
     without = {**ENOUGH, "SLACK_APP_TOKEN": ""}
-    assert load_settings(without).slack_app_token is None
+    assert settings_in(without, Settings).slack_app_token is None
     with pytest.raises(ConfigurationError) as raised:
-        load_settings(without, required=[name])
+        settings_in(without, kind)
     assert list(raised.value.problems) == [name]
     assert "is missing. It takes: " in raised.value.problems[name]
 
@@ -68,10 +68,9 @@ def test_a_settings_file_may_hold_what_is_required(tmp_path: Path) -> None:
     file.write_text('SLACK_SIGNING_SECRET = "two words"', "utf-8")
     environ = {**ENOUGH, "MQBOT_CONFIG": str(file)}
     with pytest.raises(ConfigurationError, match="not such a token"):
-        load_settings(environ, required=["SLACK_SIGNING_SECRET"])
+        settings_in(environ, WebSettings)
     file.write_text('SLACK_SIGNING_SECRET = "e6b19c573432dcc6"', "utf-8")
-    found = load_settings(environ, required=["SLACK_SIGNING_SECRET"]).slack_signing_secret
-    assert found is not None
+    found = settings_in(environ, WebSettings).slack_signing_secret
     assert found.get_secret_value() == "e6b19c573432dcc6"
 
 
@@ -88,11 +87,11 @@ def test_a_settings_file_may_hold_what_is_required(tmp_path: Path) -> None:
 def test_a_platform_that_sets_port_is_listened_to_from_outside(
     given: dict[str, str], address: tuple[str, int]
 ) -> None:
-    assert load_settings({**ENOUGH, **given}).http_address == address
+    assert settings_in({**ENOUGH, **given}, RunSettings).http_address == address
 
 
 def test_an_empty_variable_counts_as_absent() -> None:
-    assert load_settings({**ENOUGH, "MQBOT_COMMAND": ""}).command == "/mq"
+    assert settings_in({**ENOUGH, "MQBOT_COMMAND": ""}, RunSettings).command == "/mq"
     assert "is missing" in problems(MQBOT_API_TOKEN="")["MQBOT_API_TOKEN"]
 
 
@@ -111,7 +110,7 @@ def test_an_empty_variable_counts_as_absent() -> None:
     ],
 )
 def test_other_variables_are_nobodys_business(name: str) -> None:
-    assert load_settings({**ENOUGH, name: "x"}).command == "/mq"
+    assert settings_in({**ENOUGH, name: "x"}, RunSettings).command == "/mq"
 
 
 @pytest.mark.parametrize(
@@ -230,8 +229,9 @@ def test_all_wrong_values_are_named_at_once() -> None:
 
 def test_channels_are_subscriptions_that_no_command_can_remove() -> None:
     value = "acme/site=C123:enter,merge ; acme/api=G456;"
-    settings = load_settings(
-        {**ENOUGH, "MQBOT_REPOSITORIES": "acme/site, acme/api", "MQBOT_CHANNELS": value}
+    settings = settings_in(
+        {**ENOUGH, "MQBOT_REPOSITORIES": "acme/site, acme/api", "MQBOT_CHANNELS": value},
+        RunSettings,
     )
     configured = SubscriptionSource.CONFIGURATION
     assert settings.channels == (
@@ -246,17 +246,20 @@ def test_channels_are_subscriptions_that_no_command_can_remove() -> None:
 
 
 def test_a_repository_named_twice_is_one() -> None:
-    settings = load_settings({**ENOUGH, "MQBOT_REPOSITORIES": "acme/site,acme/api,acme/site"})
+    settings = settings_in(
+        {**ENOUGH, "MQBOT_REPOSITORIES": "acme/site,acme/api,acme/site"}, RunSettings
+    )
     assert settings.repositories == ("acme/site", "acme/api")
 
 
 def test_addresses_may_end_in_a_slash() -> None:
-    settings = load_settings(
+    settings = settings_in(
         {
             **ENOUGH,
             "MQBOT_API_URL": "http://127.0.0.1:8401/v1/",
             "SLACK_API_URL": "http://127.0.0.1:8400/api",
-        }
+        },
+        RunSettings,
     )
     assert settings.api_url == "http://127.0.0.1:8401/v1"
     assert settings.slack_api_url == "http://127.0.0.1:8400/api/"
@@ -267,7 +270,9 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     lines = [f'{name} = "{value}"' for name, value in ENOUGH.items()]
     lines += ['MQBOT_COMMAND = "/from-file"', "MQBOT_POLL_SECONDS = 30"]
     file.write_text("\n".join(lines), "utf-8")
-    settings = load_settings({"MQBOT_CONFIG": str(file), "MQBOT_COMMAND": "/from-environment"})
+    settings = settings_in(
+        {"MQBOT_CONFIG": str(file), "MQBOT_COMMAND": "/from-environment"}, RunSettings
+    )
     assert settings.command == "/from-environment"
     assert settings.poll_seconds == 30
     assert settings.repositories == ("acme/site",)
@@ -284,13 +289,15 @@ def test_a_file_that_is_not_there_or_no_toml_is_named(tmp_path: Path) -> None:
     assert problems(MQBOT_CONFIG=str(missing)) == {"MQBOT_CONFIG": f"there is no file {missing}"}
     broken = tmp_path / "broken.toml"
     broken.write_text("MQBOT_COMMAND =", "utf-8")
-    assert "is not valid TOML" in problems(MQBOT_CONFIG=str(broken))["MQBOT_CONFIG"]
+    assert "isn't valid TOML" in problems(MQBOT_CONFIG=str(broken))["MQBOT_CONFIG"]
     # There, and not to be read by anybody, root included.
     assert list(problems(MQBOT_CONFIG="/proc/self/mem")) == ["MQBOT_CONFIG"]
 
 
 def test_secrets_show_in_no_representation() -> None:
-    settings = load_settings({**ENOUGH, "DATABASE_URL": "postgresql://u:sesame@db/mqbot"})
+    settings = settings_in(
+        {**ENOUGH, "DATABASE_URL": "postgresql://u:sesame@db/mqbot"}, RunSettings
+    )
     shown = f"{settings!r} {settings} {settings.model_dump()}"
     for secret in ("mq-application-key", "xoxb-bot", "xapp-app", "sesame"):
         assert secret not in shown
@@ -298,12 +305,14 @@ def test_secrets_show_in_no_representation() -> None:
 
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        load_settings(ENOUGH).command = "/other"  # type: ignore[misc]  # that it is refused is the point
+        settings_in(ENOUGH, RunSettings).command = "/other"  # type: ignore[misc]  # that it is refused is the point
 
 
 def test_the_database_address_needs_no_other_variable() -> None:
-    assert load_database_url({"DATABASE_URL": "sqlite:///here.db"}) == "sqlite:///here.db"
-    assert load_database_url({}) == default_database_url()
+    with only_environment({"DATABASE_URL": "sqlite:///here.db", "MQBOT_WHO_MAY_PAUS": "U1"}):
+        assert load_database_url() == "sqlite:///here.db"
+    with only_environment({}):
+        assert load_database_url() == default_database_url()
 
 
 def test_every_setting_says_what_it_takes() -> None:
@@ -313,7 +322,9 @@ def test_every_setting_says_what_it_takes() -> None:
 
 
 def test_the_operator_says_whose_a_login_is() -> None:
-    settings = load_settings({**ENOUGH, "MQBOT_LOGINS": "U0ALICE=alice-m, W0BOB=ci[bot],"})
+    settings = settings_in(
+        {**ENOUGH, "MQBOT_LOGINS": "U0ALICE=alice-m, W0BOB=ci[bot],"}, RunSettings
+    )
     assert settings.logins == (("U0ALICE", "alice-m"), ("W0BOB", "ci[bot]"))
 
 
@@ -322,7 +333,7 @@ def test_the_operator_says_whose_a_login_is() -> None:
 )
 def test_logins_that_cannot_be_read_or_are_named_twice_are_refused(given: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        load_settings({**ENOUGH, "MQBOT_LOGINS": given})
+        settings_in({**ENOUGH, "MQBOT_LOGINS": given}, RunSettings)
     assert list(refused.value.problems) == ["MQBOT_LOGINS"]
 
 
@@ -330,17 +341,129 @@ def test_thousands_of_repositories_are_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "repositories.txt"
     names = [f"acme/repository-{number}" for number in range(8000)]
     path.write_text("# all of ours\n\n" + "\n".join(f"{name}  # a remark" for name in names))
-    settings = load_settings({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"})
+    settings = settings_in({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"}, RunSettings)
     assert list(settings.repositories) == names
 
 
 def test_a_file_of_repositories_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = tmp_path / "missing.txt"
     with pytest.raises(ConfigurationError) as raised:
-        load_settings({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"})
+        settings_in({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"}, RunSettings)
     problem = raised.value.problems["MQBOT_REPOSITORIES"]
-    assert f"{path} cannot be read (No such file or directory)" in problem
+    assert f"{path} can't be read (No such file or directory)" in problem
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigurationError) as raised:
-        load_settings({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"})
-    assert "is not a text file" in raised.value.problems["MQBOT_REPOSITORIES"]
+        settings_in({**ENOUGH, "MQBOT_REPOSITORIES": f"@{path}"}, RunSettings)
+    assert "isn't a text file" in raised.value.problems["MQBOT_REPOSITORIES"]
+
+
+def test_a_line_of_a_file_of_repositories_that_names_none_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "repositories.txt"
+    path.write_text("acme/site\nacme\n")
+    assert (
+        "“acme” is no repository" in problems(MQBOT_REPOSITORIES=f"@{path}")["MQBOT_REPOSITORIES"]
+    )
+
+
+SECRETS = (
+    ("DATABASE_URL", "database_url", "postgresql://bot:sesame@db/mq bot"),
+    ("MQBOT_API_TOKEN", "api_token", "mq-other-key"),
+    ("SLACK_BOT_TOKEN", "slack_bot_token", "xoxb-2-other"),
+    ("SLACK_APP_TOKEN", "slack_app_token", "xapp-2-other"),
+    ("SLACK_SIGNING_SECRET", "slack_signing_secret", "8f742231b10e8888"),
+)
+
+
+@pytest.mark.parametrize(("variable", "field", "secret"), SECRETS)
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("named_in", ["environment", "TOML"])
+def test_every_secret_may_stand_in_a_file(
+    variable: str, field: str, secret: str, end: str, named_in: str, tmp_path: Path
+) -> None:
+    file, toml = tmp_path / "secret", tmp_path / "mqbot.toml"
+    file.write_bytes(f"{secret}{end}".encode())
+    toml.write_text(f'{variable}_FILE = "{file}"', "utf-8")
+    names = {
+        "environment": {f"{variable}_FILE": str(file)},
+        "TOML": {"MQBOT_CONFIG": str(toml)},
+    }
+    settings = settings_in({**ENOUGH, variable: "", **names[named_in]}, RunSettings)
+    assert getattr(settings, field).get_secret_value() == secret
+
+
+HOSTILE = {
+    "empty": b"",
+    "a line break": b"\n",
+    "blanks": b" \t \n",
+    "two lines": b"xoxb-hush\nxoxb-hush\n",
+    "two words": b"xoxb-hush hush",
+    "a null byte": b"xoxb-hush\0hush",
+    "a null byte at the end": b"xoxb-hush\0",
+    "an escape sequence": b"xoxb-hush\x1b[2J",
+    "no UTF-8": b"xoxb-hush\xff",
+    "a byte order mark": b"\xef\xbb\xbfxoxb-hush",
+    "a megabyte": b"xoxb-" + b"hush" * 300_000,
+}
+
+
+@pytest.mark.parametrize(
+    ("variable", "content"),
+    [
+        (variable, content)
+        for variable, _, _ in SECRETS
+        for content in HOSTILE
+        # The path of a SQLite file may have blanks.
+        if (variable, content) != ("DATABASE_URL", "two words")
+    ],
+)
+def test_a_file_with_anything_but_a_secret_is_refused_in_one_line(
+    variable: str, content: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "secret"
+    file.write_bytes(HOSTILE[content])
+    found = problems(**{variable: "", f"{variable}_FILE": str(file)})
+    assert list(found) == [f"{variable}_FILE"]
+    assert found[f"{variable}_FILE"].isprintable()
+    assert "hush" not in found[f"{variable}_FILE"]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("mq-secret-in-place-of-a-path", "can't be read (No such file or directory)"),
+        ("/dev/null/secret", "can't be read (Not a directory)"),
+        ("/", "can't be read (Is a directory)"),
+        ("/proc/self/mem", "can't be read (Input/output error)"),
+        ("/dev/zero", "give the path of one that holds the secret and nothing else"),
+        ("x" * 5000, "can't be read (File name too long)"),
+    ],
+)
+def test_a_path_that_leads_to_no_secret_is_not_repeated(path: str, why: str) -> None:
+    found = problems(MQBOT_API_TOKEN="", MQBOT_API_TOKEN_FILE=path)
+    assert list(found) == ["MQBOT_API_TOKEN_FILE"]
+    assert why in found["MQBOT_API_TOKEN_FILE"]
+    assert path == "/" or path not in found["MQBOT_API_TOKEN_FILE"]
+
+
+def test_a_null_byte_in_a_path_of_the_file_is_refused(tmp_path: Path) -> None:
+    toml = tmp_path / "mqbot.toml"
+    toml.write_text('SLACK_BOT_TOKEN_FILE = "/run/\\u0000"', "utf-8")
+    assert list(problems(SLACK_BOT_TOKEN="", MQBOT_CONFIG=str(toml))) == ["SLACK_BOT_TOKEN_FILE"]
+
+
+def test_a_secret_that_is_set_twice_is_refused(tmp_path: Path) -> None:
+    toml = tmp_path / "mqbot.toml"
+    toml.write_text('SLACK_BOT_TOKEN_FILE = "/run/secrets/slack"', "utf-8")
+    said = "is set together with SLACK_BOT_TOKEN; remove one of the two"
+    assert problems(MQBOT_CONFIG=str(toml)) == {"SLACK_BOT_TOKEN_FILE": said}
+    assert problems(SLACK_BOT_TOKEN_FILE="/run/x") == {"SLACK_BOT_TOKEN_FILE": said}
+
+
+def test_a_misspelled_name_of_a_secret_file_is_named() -> None:
+    found = problems(MQBOT_API_TOKEN="", MQBOT_API_TOKEN_FILES="/run/x")
+    assert found["MQBOT_API_TOKEN_FILE"].startswith("is written MQBOT_API_TOKEN_FILES. It takes: ")
+
+
+def test_what_is_wrong_with_files_is_told_together_with_all_else() -> None:
+    found = problems(SLACK_BOT_TOKEN="", SLACK_BOT_TOKEN_FILE="/nowhere", MQBOT_POLL_SECONDS="0")
+    assert set(found) == {"SLACK_BOT_TOKEN_FILE", "MQBOT_POLL_SECONDS"}

@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 
 from bot.cli import COMMANDS
 from bot.config import CONFIG_FILE, Settings
+from bot.config.secret_files import SUFFIX, secret_variables
 from bot.domain import errors
 from bot.domain.commands import VERBS, parse_command
 from bot.domain.repositories import Repositories
@@ -46,6 +47,12 @@ def test_every_setting_is_documented_once_by_its_variable() -> None:
     assert sorted(documented) == sorted(
         str(field.validation_alias) for field in Settings.model_fields.values()
     )
+
+
+def test_every_secret_is_documented_with_its_file() -> None:
+    document = (ROOT / "docs" / "configuration.md").read_text()
+    names = [f"`{name}{SUFFIX}`" for name in secret_variables(Settings)]
+    assert [name for name in names if name not in document] == []
 
 
 def test_every_setting_says_what_it_takes() -> None:
@@ -135,6 +142,7 @@ def test_the_files_and_programs_that_a_document_names_exist(document: Path) -> N
 
 def test_the_settings_that_documents_name_exist() -> None:
     known = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    known |= {name + SUFFIX for name in secret_variables(Settings)}
     named = {
         one for page in DOCUMENTS for one in re.findall(r"\bMQBOT_[A-Z_]+\b", page.read_text())
     }

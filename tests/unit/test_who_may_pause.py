@@ -2,9 +2,10 @@
 
 import pytest
 
-from bot.config import load_settings
+from bot.config import Settings
 from bot.domain.errors import ConfigurationError
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
+from tests.support.settings import settings_in
 
 REQUIRED = {
     "MQBOT_API_URL": "https://queue.example.com/v1",
@@ -28,12 +29,12 @@ REQUIRED = {
     ],
 )
 def test_everyone_or_the_ids_of_people_and_groups_may(given: str, meant: WhoMayPause) -> None:
-    settings = load_settings({**REQUIRED, "MQBOT_WHO_MAY_PAUSE": given})
+    settings = settings_in({**REQUIRED, "MQBOT_WHO_MAY_PAUSE": given}, Settings)
     assert settings.who_may_pause == meant
 
 
 @pytest.mark.parametrize("given", ["alice", "@releasers", "everyone,U0ALICE", "C0MERGEQ", ",", "U"])
 def test_anything_else_is_refused_and_nobody_may_by_mistake(given: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        load_settings({**REQUIRED, "MQBOT_WHO_MAY_PAUSE": given})
+        settings_in({**REQUIRED, "MQBOT_WHO_MAY_PAUSE": given}, Settings)
     assert "`everyone`" in refused.value.problems["MQBOT_WHO_MAY_PAUSE"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
 from bot.domain.channels import is_person
@@ -16,7 +17,6 @@ from bot.domain.errors import PostError, PostInDoubt, PostPostponed
 from bot.domain.message import Message, Thread
 from bot.messages.blocks import has_controls, without_controls
 from bot.ports import ChannelPoster, Clock
-from bot.slack.tracing import tracing
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.directs import DirectChannels
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
@@ -120,7 +120,7 @@ class SlackPoster(ChannelPoster):
     async def post(
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
     ) -> str:
-        with tracing(delivery_id=delivery_id):
+        with bound_contextvars(delivery_id=delivery_id):
             return await self._post(channel_id, message, delivery_id, thread)
 
     async def _post(

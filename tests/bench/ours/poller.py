@@ -1,5 +1,6 @@
 """The bot's polling with its store and its client, and nothing of Slack."""
 
+import gc
 import os
 import ssl
 from collections.abc import AsyncIterator, Sequence
@@ -9,9 +10,9 @@ from datetime import datetime, timedelta
 
 from pydantic import SecretStr
 
+from bot.cli import GARBAGE_THRESHOLD
 from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
-from bot.garbage import settled_heap
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import REQUESTS_AT_ONCE, Http
 from bot.ports import UNMEASURED, Clock, Measures
@@ -80,10 +81,9 @@ async def opened(
         polls = PollDueRepositories(
             poll, store, clock, names, INTERVAL, "bench", measures=measures, longest=longest
         )
-        # As bot.runtime does when all is open.
-        with settled_heap():
-            yield Poller(store, polls, client)
-            await polls.drain()
+        gc.set_threshold(GARBAGE_THRESHOLD)
+        yield Poller(store, polls, client)
+        await polls.drain()
     await store.close()
 
 

@@ -2,11 +2,12 @@
 
 import pytest
 
-from bot.config import load_settings
+from bot.config import Settings
 from bot.domain.errors import ConfigurationError, UnknownGroup
 from bot.domain.groups import ALL, Groups, read_groups
 from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
+from tests.support.settings import settings_in
 
 SITE, API, DOCS = (RepositoryName(name) for name in ("acme/site", "acme/api", "acme/docs"))
 ENOUGH = {
@@ -23,10 +24,10 @@ def groups_of(text: str, *names: RepositoryName) -> Groups:
 
 
 def test_groups_are_read_from_the_setting() -> None:
-    settings = load_settings({**ENOUGH, "MQBOT_GROUPS": WRITTEN})
+    settings = settings_in({**ENOUGH, "MQBOT_GROUPS": WRITTEN}, Settings)
     found = [(group.name, group.repositories) for group in settings.groups]
     assert found == [("release", (SITE, API)), ("docs", (DOCS,))]
-    assert load_settings(ENOUGH).groups == ()
+    assert settings_in(ENOUGH, Settings).groups == ()
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_groups_are_read_from_the_setting() -> None:
 )
 def test_a_refused_setting_is_named_with_what_mends_it(written: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
-        load_settings({**ENOUGH, "MQBOT_GROUPS": written})
+        settings_in({**ENOUGH, "MQBOT_GROUPS": written}, Settings)
     assert list(raised.value.problems) == ["MQBOT_GROUPS"]
     assert sentence in raised.value.problems["MQBOT_GROUPS"]
 

@@ -1,0 +1,62 @@
+"""Secrets in files: `SLACK_BOT_TOKEN_FILE` names the file that holds `SLACK_BOT_TOKEN`."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import get_args
+
+from pydantic import SecretStr
+from pydantic_settings import BaseSettings
+
+SUFFIX = "_FILE"
+
+MOST_BYTES = 64 * 1024
+"""More is no secret, and a device file never ends."""
+
+NOT_PLAIN = "names no plain text file; give the path of one that holds the secret and nothing else"
+
+
+def secret_variables(settings: type[BaseSettings]) -> Iterable[str]:
+    """The settings that a file may hold."""
+    for field in settings.model_fields.values():
+        if SecretStr in {field.annotation, *get_args(field.annotation)}:
+            yield str(field.validation_alias)
+
+
+def read_secret_files(
+    variables: Iterable[str], given: Mapping[str, object]
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The secrets that files hold, and what is wrong with the others, by `…_FILE` variable."""
+    secrets, problems = {}, {}
+    for variable in variables:
+        named = variable + SUFFIX
+        if named in given and variable in given:
+            problems[named] = f"is set together with {variable}; remove one of the two"
+        elif named in given:
+            try:
+                secrets[variable] = _read(Path(str(given[named])))
+            except ValueError as error:
+                problems[named] = str(error)
+    return secrets, problems
+
+
+def _read(path: Path) -> str:
+    """The content without its last line break; raises ValueError.
+
+    No problem repeats the path: somebody may have put the secret itself in its place.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        text = content.decode()
+    except OSError as error:
+        raise ValueError(
+            f"names a file that can't be read ({error.strerror}); "
+            "give the path of a file that the bot's user may read"
+        ) from None
+    except ValueError:  # the path has a null byte, or the content is not UTF-8
+        raise ValueError(NOT_PLAIN) from None
+    if len(content) > MOST_BYTES:
+        raise ValueError(NOT_PLAIN)
+    if not text.strip():
+        raise ValueError("names an empty file; write the secret into it")
+    return text.removesuffix("\n").removesuffix("\r")
