@@ -34,7 +34,7 @@ class Clock(Protocol):
 class Hear(Protocol):
     """Is told what the service answered to a change, for the record: "200"; in order if several.
 
-    An answer that becomes an error is not told here: `bot.domain.service_answers` words it.
+    An answer that becomes an error is not told here: `bot.domain.errors` words it.
     """
 
     def __call__(self, answer: str, /) -> object: ...

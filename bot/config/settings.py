@@ -24,9 +24,8 @@ from typing_extensions import override
 
 from bot.config import values
 from bot.domain.alerts import AlertKind
-from bot.domain.groups import Group, Groups, read_groups
+from bot.domain.groups import Group, Groups, Repositories, read_groups
 from bot.domain.permissions import Everyone, WhoMayPause
-from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from bot.domain.repository import RepositoryName
 
+FROM_LOG = "known from the event log"
+"""The detail of an act that the event log told of; its time of a pause may be that of the event."""
+
 
 class Action(StrEnum):
     """What was asked."""

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.event_metadata import FreezeAttributes
+from bot.domain.pause_records import Timer
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, Snapshot
-from bot.domain.timers import Timer
 
 SHOWN_BATCHES = 5
 SHOWN_IN_BATCH = 5
@@ -158,7 +158,7 @@ def _picture(snapshot: Snapshot, timer: Timer | None) -> Picture:
         pause=_paused_for(known, timer) if known is not None else None,
         batches=tuple(_batch(batch) for batch in batches[:SHOWN_BATCHES]),
         batch_count=len(batches),
-        in_batches=len(snapshot.queued_in_batches()),
+        in_batches=len(snapshot.status.in_batches),
         due_at=snapshot.impact().next_merge_at,
         next_up=_shown(waiting[:NEXT_UP]),
         behind=tuple(one.number for one in behind),

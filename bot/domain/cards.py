@@ -24,11 +24,9 @@ class CardKind(StrEnum):
     BISECTION = "bisection"
     BOARD = "board"
 
-    @property
-    def is_urgent(self) -> bool:
-        """Whether its first post goes into a channel's urgent line: somebody asked for it."""
-        return self in {CardKind.PAUSE, CardKind.GROUP, CardKind.BOARD}
 
+POSTED_FIRST = frozenset({CardKind.PAUSE, CardKind.GROUP, CardKind.BOARD})
+"""Their first posts go into a channel's urgent line: somebody asked for them."""
 
 EDITED_FIRST = (CardKind.GROUP, CardKind.PAUSE)
 """Slack grants few edits: those that say whether a queue is paused go before all others."""

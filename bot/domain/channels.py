@@ -2,9 +2,6 @@
 
 from enum import StrEnum
 
-PEOPLE = ("U", "W")
-"""What the ids of people begin with."""
-
 
 class ChannelAccess(StrEnum):
     """What stands between the bot and a post.
@@ -19,8 +16,3 @@ class ChannelAccess(StrEnum):
     DIRECT = "direct"
     CLOSED = "closed"
     UNKNOWN = "unknown"
-
-
-def is_person(address: str) -> bool:
-    """Whether a post is addressed to a person, to come to their direct messages with the bot."""
-    return address.startswith(PEOPLE)

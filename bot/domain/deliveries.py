@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID, uuid5
 
-from bot.domain.backoff import retry_delay
+from bot.domain.pacing import retry_delay
 from bot.domain.repository import RepositoryName
 from bot.domain.values import value
 
@@ -27,6 +27,9 @@ PLAIN_AFTER = 5
 LATEST_DUE = timedelta(minutes=15)
 """Nothing but a digest is put off for so long: what is due later has its time from a clock that was
 wrong, and is due now."""
+
+PEOPLE = ("U", "W")
+"""What the ids of people begin with."""
 
 
 class DeliveryState(StrEnum):
@@ -307,3 +310,8 @@ def look_failed(
         due_at=now + timedelta(seconds=wait),
         error=code,
     )
+
+
+def is_person(address: str) -> bool:
+    """Whether a post is addressed to a person, to come to their direct messages with the bot."""
+    return address.startswith(PEOPLE)

@@ -16,6 +16,9 @@ PULL_REQUEST_END = 2147483647
 WIDEST_WINDOW = timedelta(days=93)
 """The service refuses a wider window with 422."""
 
+LONGEST_LOOKBACK = WIDEST_WINDOW - timedelta(days=1)
+"""The service refuses wider windows; a day of it is for clocks that do not agree."""
+
 FIRST_SLICE = timedelta(hours=1)
 """A position that is far behind is brought forward in windows, the first of this length.
 
@@ -241,3 +244,16 @@ def _newest(one: datetime | None, other: datetime | None) -> datetime | None:
     if one is None or other is None:
         return one or other
     return max(one, other)
+
+
+def window_back(
+    now: datetime, newest: datetime, since: timedelta, until: timedelta | None = None
+) -> Window:
+    """From `since` ago to `until` ago, or to the latest moment there is.
+
+    `newest` is the newest event we know of, in the service's own clock, which may be ahead of
+    ours; a window that ended at our now would hide its newest events.
+    """
+    received_to = max(now, newest) + CLOCK_ALLOWANCE if until is None else now - until
+    received_from = max(now - since, received_to - WIDEST_WINDOW)
+    return Window(min(received_from, received_to - timedelta(microseconds=1)), received_to)

@@ -8,10 +8,10 @@ from enum import StrEnum
 from bot.domain.audit import Action, Actor, AuditRecord, Origin
 from bot.domain.durations import Lasting, read_doubtful, read_lasting, written
 from bot.domain.errors import InvalidDuration
+from bot.domain.pause_records import same_moment
 from bot.domain.pauses import SAME_ACT
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import same_moment
 
 GO_ON_WITHIN = timedelta(minutes=30)
 """An act that a crash or a restart cut off goes on by itself when it was begun since then."""
@@ -137,10 +137,8 @@ class GroupAct:
         return self.ended_at is not None and bool(self.of(GroupOutcome.NOT_TRIED))
 
 
-def as_part(record: AuditRecord, act: GroupAct | None) -> AuditRecord:
-    """What is recorded of an act on one repository, as part of that on its group if it is one."""
-    if act is None:
-        return record
+def as_part(record: AuditRecord, act: GroupAct) -> AuditRecord:
+    """What is recorded of an act on one repository that is part of one on its group."""
     return replace(record, group=act.group, group_act_id=act.group_act_id)
 
 

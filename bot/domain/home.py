@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.domain.notices import AboutPerson
+from bot.domain.pause_records import Timer
 from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.domain.subscriptions import Subscription
-from bot.domain.timers import Timer
 
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -66,7 +66,7 @@ class HomeState:
         found = []
         for one in self.read:
             if isinstance(one, Snapshot):
-                queued = [*one.queued_in_batches(), *one.status.waiting_pull_requests]
+                queued = one.status.queued
                 mine = {each.number: each for each in queued if _is_by(each, login)}
                 found += [(one.repository, each) for each in mine.values()]
         return found

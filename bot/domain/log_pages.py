@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.classification import EventKind
-from bot.domain.event_log import CLOCK_ALLOWANCE, WIDEST_WINDOW, Window
+from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
 
@@ -15,9 +15,6 @@ LARGEST_SHOWN = 25
 
 TYPES_LIMIT = 10
 """So many event types fit into a button beside a branch and a cursor."""
-
-LONGEST_LOOKBACK = WIDEST_WINDOW - timedelta(days=1)
-"""The service refuses wider windows; a day of it is for clocks that do not agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +64,3 @@ class LogPage:
     newer: LogPlace | None = None
     unreadable: int = 0
     restarted: bool = False
-
-
-def window_back(
-    now: datetime, newest: datetime, since: timedelta, until: timedelta | None = None
-) -> Window:
-    """From `since` ago to `until` ago, or to the latest moment there is.
-
-    `newest` is the newest event we know of, in the service's own clock, which may be ahead of
-    ours; a window that ended at our now would hide its newest events.
-    """
-    received_to = max(now, newest) + CLOCK_ALLOWANCE if until is None else now - until
-    received_from = max(now - since, received_to - WIDEST_WINDOW)
-    return Window(min(received_from, received_to - timedelta(microseconds=1)), received_to)

@@ -1,4 +1,4 @@
-"""What is known of each pause from its beginning to its end, whoever made and lifted it."""
+"""What is known of each pause from its beginning to its end, and the timers of pauses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,13 +6,31 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import same_moment
+
+SAME_PAUSE = timedelta(seconds=1)
+"""Two tellings of one pause's time lie less than this apart; `same_moment` looks closer."""
+
+_PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(microseconds=1))
 
 NEAR = timedelta(minutes=10)
 """How far the service's record of a pause may lie from the time it gives the pause itself."""
 
 JUST_ENDED = timedelta(minutes=1)
 """How long after its end a pause is still what an event may be about."""
+
+
+def same_moment(one: datetime, other: datetime) -> bool:
+    """Whether both tell the same time of a pause, each as precisely as it was told.
+
+    A service may tell one pause's time with another precision when it is read again; times that
+    are told to the microsecond are of two pauses when they differ, however little.
+    """
+    return abs(one - other) < max(_precision(one), _precision(other))
+
+
+def _precision(at: datetime) -> timedelta:
+    within = timedelta(microseconds=at.microsecond)
+    return next(unit for unit in _PRECISIONS if not within % unit)
 
 
 class PauseEnding(StrEnum):
@@ -200,3 +218,59 @@ def lifted_by_event(
         if is_over and one.ending is not PauseEnding.REPLACED and one.ended_by is None:
             return one
     return None
+
+
+LATE = timedelta(minutes=1)
+"""Later than this is worth saying."""
+
+EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
+"""What *Extend* offers."""
+
+
+class TimerState(StrEnum):
+    """`RUNNING` until it has lifted its pause (`FIRED`) or that has ended otherwise (`VOID`)."""
+
+    RUNNING = "running"
+    FIRED = "fired"
+    VOID = "void"
+    """Somebody lifted or replaced the pause before, or took its end away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """When the pause that began at `paused_at` is lifted, and on whose word.
+
+    `due_at` is when that is tried next: `lifts_at`, or later while the service does not answer.
+    """
+
+    repository: RepositoryName
+    paused_at: datetime
+    lifts_at: datetime
+    due_at: datetime
+    set_by: str
+    set_by_name: str
+    channel_id: str | None = None
+    state: TimerState = TimerState.RUNNING
+    failures: int = 0
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether its time came, and lifting the pause was tried and did not succeed."""
+        return self.state is TimerState.RUNNING and self.failures > 0
+
+    @property
+    def is_time_of_day(self) -> bool:
+        """Whether the end was said as a time of day, which is a whole minute.
+
+        One that follows from a length is not, but by the rarest chance.
+        """
+        return not self.lifts_at.second and not self.lifts_at.microsecond
+
+    def is_still(self, before: "Timer") -> bool:
+        """Whether the pause is to end as it was to: nobody gave it another end, or none."""
+        return self.state is TimerState.RUNNING and self.lifts_at == before.lifts_at
+
+
+def extended(timer_lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
+    """The new end: later than the one there is, or from now on when there is none."""
+    return max(timer_lifts_at or now, now) + by

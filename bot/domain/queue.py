@@ -6,7 +6,7 @@ All times are aware, in UTC. Codes and states are strings as sent: the enumerati
 that are known.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -177,6 +177,17 @@ class QueueStatus(Resource):
     waiting_pull_requests: Several[Readable[QueuedPullRequest]]
     paused: bool | None = None
     unreadable: int = 0
+
+    @property
+    def in_batches(self) -> Sequence[QueuedPullRequest]:
+        """Each pull request that is in a batch, once, in queue order."""
+        found = {one.number: one for batch in self.batches for one in batch.pull_requests}
+        return list(found.values())
+
+    @property
+    def queued(self) -> Sequence[QueuedPullRequest]:
+        """Each pull request, in a batch or in line."""
+        return [*self.in_batches, *self.waiting_pull_requests]
 
     @model_validator(mode="before")
     @classmethod

@@ -10,7 +10,6 @@ from bot.domain.event_records import EventRecord
 from bot.domain.event_types import MERGED
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch, BatchStatusCode, QueuedPullRequest, QueueStatus, SubBatch
-from bot.domain.snapshots import queued_in
 
 GONE = frozenset({BatchStatusCode.FAILED, BatchStatusCode.MERGED})
 """A service shows batches for a moment after their end."""
@@ -61,9 +60,9 @@ def readings(
     ]
     head = {AlertKind.HEAD: max(heads, key=_value, default=Reading())}
     return {
-        **(head if heads or not queued_in(status) else {}),
+        **(head if heads or not status.queued else {}),
         AlertKind.BATCH: max(checked, key=_value, default=Reading()),
-        AlertKind.DEPTH: Reading(len(queued_in(status))),
+        AlertKind.DEPTH: Reading(len(status.queued)),
         AlertKind.FAILURES: Reading(streak.failures, streak.pull_request),
     }
 

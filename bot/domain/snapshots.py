@@ -1,31 +1,13 @@
 """What is true of one repository's queue at one moment."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.domain.audit import Actor, AuditRecord
 from bot.domain.event_metadata import FreezeAttributes
-from bot.domain.queue import Pause, QueuedPullRequest, QueueStatus
+from bot.domain.pause_records import same_moment
+from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
-
-SAME_PAUSE = timedelta(seconds=1)
-"""Two tellings of one pause's time lie less than this apart; `same_moment` looks closer."""
-
-_PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(microseconds=1))
-
-
-def same_moment(one: datetime, other: datetime) -> bool:
-    """Whether both tell the same time of a pause, each as precisely as it was told.
-
-    A service may tell one pause's time with another precision when it is read again; times that
-    are told to the microsecond are of two pauses when they differ, however little.
-    """
-    return abs(one - other) < max(_precision(one), _precision(other))
-
-
-def _precision(at: datetime) -> timedelta:
-    within = timedelta(microseconds=at.microsecond)
-    return next(unit for unit in _PRECISIONS if not within % unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,28 +74,10 @@ class Snapshot:
         due = [batch.estimated_merge_at for batch in self.status.batches]
         return Impact(
             waiting=len(self.status.waiting_pull_requests),
-            in_batches=len(self.queued_in_batches()),
+            in_batches=len(self.status.in_batches),
             running_batches=len(running),
             next_merge_at=min((at for at in due if at is not None), default=None),
         )
-
-    def queued_in_batches(self) -> list[QueuedPullRequest]:
-        """Each pull request that is in a batch, once, in queue order."""
-        return _in_batches(self.status)
-
-
-def _in_batches(status: QueueStatus) -> list[QueuedPullRequest]:
-    found = {
-        pull_request.number: pull_request
-        for batch in status.batches
-        for pull_request in batch.pull_requests
-    }
-    return list(found.values())
-
-
-def queued_in(status: QueueStatus) -> list[QueuedPullRequest]:
-    """Each pull request of a queue, in a batch or in line."""
-    return [*_in_batches(status), *status.waiting_pull_requests]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.backoff import LONGEST_SECONDS
+from bot.domain.pacing import LONGEST_SECONDS
 from bot.domain.repository import RepositoryName
 
 GATHERED_FOR = 1 / 5

@@ -9,16 +9,21 @@ from typing import TypeVar
 import httpx
 from typing_extensions import override
 
-from bot.domain.errors import MergeQueueError, NotOffered, ResourceNotFound, StateConflict
+from bot.domain.errors import (
+    MergeQueueError,
+    NotOffered,
+    ResourceNotFound,
+    StateConflict,
+    answer_of,
+)
 from bot.domain.event_log import LARGEST_PAGE, Window
 from bot.domain.events import EventPage
 from bot.domain.queue import Application, Pause, Queue, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
-from bot.domain.service_answers import answer_of
-from bot.merge_queue import models, requests
+from bot.merge_queue import models
 from bot.merge_queue.http import Http
+from bot.merge_queue.models import Call, EventQuery, StatusQuery, checked, timestamp
 from bot.merge_queue.pauses import Pauses
-from bot.merge_queue.requests import Call, EventQuery, StatusQuery, checked, timestamp
 from bot.ports import Hear, InspectedMergeQueue
 
 T = TypeVar("T")
@@ -50,7 +55,7 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
     @override
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
         """Endpoint 1."""
-        path = requests.path(repository, "merge-queue/status")
+        path = models.repository_path(repository, "merge-queue/status")
         call = Call("status", "GET", path, checked(StatusQuery, branch=branch))
         return await self._http.call(call, models.read_status)
 
@@ -110,7 +115,7 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
     @override
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:
         """Endpoint 5. InvalidRequest (422): the repository's configuration file is invalid."""
-        call = Call("rules", "GET", requests.path(repository, "queues/configuration"))
+        call = Call("rules", "GET", models.repository_path(repository, "queues/configuration"))
         return await self._of_repository(repository, call, models.read_rules)
 
     @override
@@ -136,7 +141,7 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
             cursor=cursor,
             event_type=sorted(types),
         )
-        call = Call("event_page", "GET", requests.path(repository, "logs"), query)
+        call = Call("event_page", "GET", models.repository_path(repository, "logs"), query)
         page = await self._http.call(call, partial(models.read_event_page, asked_cursor=cursor))
         self._http.statistics.note_unreadable(repository, page)
         return page
@@ -145,7 +150,7 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
         """Endpoint 7: base branches with queue activity in the window."""
         begin, end = timestamp(window.received_from), timestamp(window.received_to)
-        path = requests.path(repository, "queues/branches")
+        path = models.repository_path(repository, "queues/branches")
         call = Call("branches", "GET", path, {"start_at": begin, "end_at": end})
         return await self._of_repository(repository, call, models.read_branches)
 
@@ -168,14 +173,14 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
     @override
     async def clock_ahead(self) -> timedelta | None:
         """From the `Date` of an answer to endpoint 8, whatever its status is."""
-        call = Call("application", "GET", "/application", expected=requests.ANY)
+        call = Call("application", "GET", "/application", expected=models.ANY)
         return await self._http.call(
             call, lambda response: models.read_clock_ahead(response, self._http.clock.now())
         )
 
     async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
         """Endpoint 13, deprecated: the queues by base branch."""
-        call = Call("queues", "GET", requests.path(repository, "queues"))
+        call = Call("queues", "GET", models.repository_path(repository, "queues"))
         return await self._http.call(call, models.read_queues)
 
 

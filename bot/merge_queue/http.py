@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from copy import copy
 from functools import cache
@@ -26,9 +26,8 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
 )
 from bot.domain.proxies import is_loopback, proxy_at
-from bot.merge_queue.connections import Connections
 from bot.merge_queue.errors import error_of
-from bot.merge_queue.requests import READS, Call
+from bot.merge_queue.models import READS, Call
 from bot.merge_queue.retries import PATIENCE, Patience
 from bot.merge_queue.statistics import Statistics
 from bot.ports import Clock
@@ -315,3 +314,52 @@ def _is_behind_proxy(base_url: httpx.URL) -> bool:
         if proxies.get(scheme):
             proxy_at(proxies[scheme], f"{scheme.upper()}_PROXY")
     return True
+
+
+class Connections(httpx.AsyncBaseTransport):
+    """Takes at most `amount` requests at once, the caller's concern; the last used goes first."""
+
+    def __init__(self, amount: int, *, verify: ssl.SSLContext, keepalive: float) -> None:
+        limits = httpx.Limits(max_connections=1, keepalive_expiry=keepalive)
+        self._all = [httpx.AsyncHTTPTransport(verify=verify, limits=limits) for _ in range(amount)]
+        self._free = list(self._all)
+
+    @override
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        transport = self._free.pop()
+        try:
+            response = await transport.handle_async_request(request)
+        except BaseException:
+            self._free.append(transport)
+            raise
+        return httpx.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_Body(response, lambda: self._free.append(transport)),
+            extensions=response.extensions,
+        )
+
+    @override
+    async def aclose(self) -> None:
+        for transport in self._all:
+            await transport.aclose()
+
+
+class _Body(httpx.AsyncByteStream):
+    """Tells when the connection is free again."""
+
+    def __init__(self, response: httpx.Response, free: Callable[[], None]) -> None:
+        self._response = response
+        self._free = free
+
+    @override
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._response.aiter_raw():
+            yield piece
+
+    @override
+    async def aclose(self) -> None:
+        try:
+            await self._response.aclose()
+        finally:
+            self._free()

@@ -1,25 +1,110 @@
-"""Answers read with pydantic: bytes in, values of the domain out; no I/O.
+"""Requests and answers as the API document has them, held to it with pydantic; no I/O.
 
-What can do without a field does; elements of lists that cannot be read are left out. Everything
-here raises MergeQueueProtocolError for an answer of which nothing can be read.
+What is sent raises InvalidRequest, naming the field, when a limit (Limits, and Event log query
+parameters) is not kept. Of what is read, elements of lists that cannot be read are left out;
+MergeQueueProtocolError is raised for an answer of which nothing can be read.
 """
 
 import json
 import re
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import httpx
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from bot.domain.errors import MergeQueueProtocolError
+from bot.domain.errors import InvalidRequest, MergeQueueProtocolError
+from bot.domain.event_log import LARGEST_PAGE, PULL_REQUEST_END
 from bot.domain.events import EventPage, QueueEvent, UnreadableEvent
+from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Application, Pause, Queue, QueueRule, QueueStatus
+from bot.domain.repository import RepositoryName
 from bot.domain.resource import LARGEST_NUMBER, Foretold, Later, Readable, Resource, Several
 from bot.merge_queue.errors import http_date, is_html
 from bot.merge_queue.pagination import cursor_of
+
+READS = frozenset({"GET", "OPTIONS"})
+
+SUCCESS = frozenset({HTTPStatus.OK})
+REMOVED = frozenset({HTTPStatus.OK, HTTPStatus.NO_CONTENT})
+ANY = range(1000)
+NOT_BROKEN = frozenset(range(HTTPStatus.INTERNAL_SERVER_ERROR)) - {HTTPStatus.TOO_MANY_REQUESTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request, without the credential.
+
+    `endpoint` is a short fixed name for logs and counters, `path` is below the service's address.
+    Answers of the `expected` statuses are read, all others are errors. `may_send` is asked just
+    before each attempt.
+    """
+
+    endpoint: str
+    method: str
+    path: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    json: Mapping[str, Any] | None = None
+    expected: Container[int] = SUCCESS
+    may_send: Callable[[], bool] | None = None
+
+    @property
+    def is_read(self) -> bool:
+        return self.method in READS
+
+
+Text = Annotated[str, Field(min_length=1)]
+"""Nothing but what can be sent: the length of other text cannot be told."""
+
+
+class PauseBody(BaseModel):
+    """Of endpoints 2 and 9."""
+
+    reason: str = Field(max_length=REASON_LIMIT)
+
+
+class StatusQuery(BaseModel):
+    """Of endpoint 1."""
+
+    branch: Text | None
+
+
+class EventQuery(BaseModel):
+    """Of endpoint 6. Both ends of the window are always sent, and the filters with every cursor."""
+
+    received_from: str
+    received_to: str
+    per_page: int = Field(ge=1, le=LARGEST_PAGE)
+    pull_request: int | None = Field(ge=1, lt=PULL_REQUEST_END)
+    base_ref: str | None = Field(min_length=1, max_length=255)
+    cursor: Text | None
+    event_type: list[Text]
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def checked(model: type[M], **values: Any) -> Mapping[str, Any]:  # noqa: ANN401 - checked by the model
+    try:
+        return model(**values).model_dump(exclude_none=True)
+    except ValidationError as error:
+        (problem, *_) = error.errors(include_url=False)
+        raise InvalidRequest(None, problem["msg"], field=str(problem["loc"][0])) from None
+
+
+def repository_path(repository: RepositoryName, rest: str) -> str:
+    # Parsed again: a RepositoryName can be made without `parse`, and it decides the path.
+    name = RepositoryName.parse(repository)
+    return f"/repos/{name.owner}/{name.name}/{rest}"
+
+
+def timestamp(moment: datetime) -> str:
+    """RFC 3339 in UTC with microseconds, as the service writes its own times."""
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)

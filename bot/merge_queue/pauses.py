@@ -16,13 +16,13 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     PauseNotOffered,
     ResourceNotFound,
+    answer_of,
 )
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.service_answers import answer_of
-from bot.merge_queue import models, requests
+from bot.merge_queue import models
 from bot.merge_queue.http import Http
-from bot.merge_queue.requests import Call
+from bot.merge_queue.models import Call
 from bot.ports import Hear
 
 logger = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ class Pauses:
         Raises PauseNotOffered when the service has no such endpoint at all.
         """
         family = self._family
-        call = Call(f"get_{family.name}", "GET", requests.path(repository, family.path))
+        call = Call(f"get_{family.name}", "GET", models.repository_path(repository, family.path))
         try:
             pause = await self._http.call(
                 call, lambda response: family.read(response, self._http.clock.now()), total=total
@@ -115,8 +115,8 @@ class Pauses:
     async def set(self, repository: RepositoryName, reason: str, hear: Hear) -> Pause:
         """When the answer is lost, a pause in force with this reason is taken for ours."""
         family = self._family
-        path = requests.path(repository, family.path)
-        body = requests.checked(requests.PauseBody, reason=reason)
+        path = models.repository_path(repository, family.path)
+        body = models.checked(models.PauseBody, reason=reason)
         call = Call(f"set_{family.name}", "PUT", path, json=body)
 
         def read(response: httpx.Response) -> Pause:
@@ -153,8 +153,8 @@ class Pauses:
             Call(
                 endpoint,
                 method,
-                requests.path(repository, path),
-                expected=requests.REMOVED,
+                models.repository_path(repository, path),
+                expected=models.REMOVED,
                 may_send=may_send,
             )
             for endpoint, method, path in family.removals
@@ -230,8 +230,8 @@ class Pauses:
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:
-            target = requests.path(repository, path)
-            call = Call("is_offered", "OPTIONS", target, expected=requests.NOT_BROKEN)
+            target = models.repository_path(repository, path)
+            call = Call("is_offered", "OPTIONS", target, expected=models.NOT_BROKEN)
             return await self._http.call(call, models.read_is_offered)
 
         offered = CURRENT if await has(CURRENT.path) else None

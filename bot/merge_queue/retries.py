@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from secrets import SystemRandom
 
-from bot.domain.backoff import retry_delay
 from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.pacing import retry_delay
 
 SHORTEST_ATTEMPT = 0.5
 """Seconds that must be left for another attempt to make sense."""

@@ -8,9 +8,9 @@ from hashlib import sha256
 from bot.domain.audit import AuditPlace, AuditSelection
 from bot.domain.durations import For, Lasting, read_lasting, written
 from bot.domain.event_log import Window
+from bot.domain.groups import Repositories
 from bot.domain.log_pages import LogPlace, LogSelection
 from bot.domain.notices import Notice
-from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 
 OPTION_TARGET_LIMIT = 140

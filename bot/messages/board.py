@@ -8,13 +8,13 @@ from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
+from bot.messages.pause_card import resume_button
 from bot.messages.status import (
     FREEZES_SHOWN,
     batch_state,
     freeze_blocks,
     freeze_line,
     pause_button,
-    resume_button,
 )
 from bot.messages.text import (
     NAME_LIMIT,

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from bot.domain.errors import PermissionDenied
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.message import Block, View
+from bot.domain.pause_records import Timer
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.domain.timers import Timer
 from bot.messages import actions, blocks, notices, paging
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status

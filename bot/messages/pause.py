@@ -11,7 +11,7 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Impact, KnownPause, Snapshot
 from bot.messages import actions, blocks, choice, timers
-from bot.messages.status import resume_button
+from bot.messages.pause_card import resume_button
 from bot.messages.text import (
     NAME_LIMIT,
     duration,

@@ -8,8 +8,16 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
-from bot.messages.status import resume_button
-from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
+from bot.messages.text import (
+    NAME_LIMIT,
+    clean,
+    duration,
+    escape,
+    local_time,
+    plural,
+    quote,
+    utc_time,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,3 +210,26 @@ def will_tell(repository: RepositoryName, *, is_new: bool) -> Message:
 
 def _by(words: str, who: Who | None) -> str:
     return f"{words} {quote(who.name, NAME_LIMIT)}" if who is not None else ""
+
+
+def resume_button(
+    repository: RepositoryName, paused_at: datetime, queued: int | None = None
+) -> blocks.Element:
+    """*Resume queue*, with the question asked first; it lifts this very pause and no other.
+
+    `queued` pull requests go on then, when it is known how many.
+    """
+    impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
+    return blocks.button(
+        "Resume queue",
+        action_id=actions.UNPAUSE,
+        value=actions.unpause_value(repository, paused_at),
+        style="primary",
+        confirm=blocks.confirmation(
+            "Resume the queue?",
+            f"The merge queue of {clean(repository, 150)} goes on: checks start afresh.{impact}",
+            confirm="Resume",
+            deny="Keep it paused",
+            style="primary",
+        ),
+    )

@@ -11,7 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, pause_card, timers
 from bot.messages.groups import group_acts
 from bot.messages.groups.names import name_of, names, queues
-from bot.messages.status import resume_button
+from bot.messages.pause_card import resume_button
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
 
 

@@ -15,11 +15,10 @@ from bot.messages.actions import (
     PAUSE,
     REFRESH,
     SHARE,
-    UNPAUSE,
     more_value,
-    unpause_value,
 )
 from bot.messages.events.freezes import freeze_period
+from bot.messages.pause_card import resume_button
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
@@ -169,7 +168,7 @@ def _mark(snapshot: Snapshot) -> str:
 def _counts(snapshot: Snapshot) -> str:
     waiting = len(snapshot.status.waiting_pull_requests)
     batches = len(snapshot.status.batches)
-    in_batches = len(snapshot.queued_in_batches())
+    in_batches = len(snapshot.status.in_batches)
     tested = plural(in_batches, "pull request") + " in " + plural(batches, "batch", "batches")
     return f"{tested}, {waiting:,} waiting" if batches else plural(waiting, "waiting pull request")
 
@@ -292,26 +291,3 @@ def _buttons(snapshot: Snapshot) -> Block:
 def pause_button(repository: RepositoryName) -> blocks.Element:
     """*Pause queue…*, which asks for the reason in a form."""
     return blocks.button("Pause queue…", action_id=PAUSE, value=repository, style="danger")
-
-
-def resume_button(
-    repository: RepositoryName, paused_at: datetime, queued: int | None = None
-) -> blocks.Element:
-    """*Resume queue*, with the question asked first; it lifts this very pause and no other.
-
-    `queued` pull requests go on then, when it is known how many.
-    """
-    impact = f" {plural(queued, 'pull request')} queued." if queued is not None else ""
-    return blocks.button(
-        "Resume queue",
-        action_id=UNPAUSE,
-        value=unpause_value(repository, paused_at),
-        style="primary",
-        confirm=blocks.confirmation(
-            "Resume the queue?",
-            f"The merge queue of {clean(repository, 150)} goes on: checks start afresh.{impact}",
-            confirm="Resume",
-            deny="Keep it paused",
-            style="primary",
-        ),
-    )

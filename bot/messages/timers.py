@@ -6,10 +6,10 @@ from datetime import datetime
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.durations import UNTIL, For, Lasting, written
 from bot.domain.message import Block, Message, View
+from bot.domain.pause_records import EXTENSIONS, LATE
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
-from bot.domain.timers import EXTENSIONS, LATE
 from bot.messages import actions, blocks
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, quote, utc_time
 

@@ -14,8 +14,8 @@ from bot.runtime.jobs import HOME_SECONDS, Jobs, home_job, limits_job
 from bot.runtime.listening import build_listeners, build_use_cases
 from bot.runtime.monitoring import Monitoring
 from bot.scheduler import JobScheduler
+from bot.slack.background import Inbox
 from bot.slack.http import HttpServer
-from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import TokenRefused

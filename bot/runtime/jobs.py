@@ -20,7 +20,6 @@ from bot.slack.web_api.poster import SlackPoster
 from bot.slack.web_api.recipients import Recipients
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
-from bot.usecases.gate import STORED_AT_ONCE, Gate, looks_at_once, pages_at_once
 from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.expire_pauses import ExpirePauses
 from bot.usecases.pausing.lift_group import LiftGroup
@@ -36,6 +35,7 @@ from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_cards import RefreshCards
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
+from bot.usecases.tasks import STORED_AT_ONCE, Gate, looks_at_once, pages_at_once
 from bot.usecases.watch_clock import WatchClock
 
 logger = logging.getLogger(__name__)

@@ -4,21 +4,19 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.config import Settings
-from bot.domain.groups import Groups
+from bot.domain.groups import Groups, Repositories
 from bot.domain.permissions import Policy
-from bot.domain.repositories import Repositories
 from bot.ports import Nudge
 from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest
 from bot.slack.app import App, build_app
-from bot.slack.background import Background
+from bot.slack.background import Background, Inbox
 from bot.slack.handlers import SUBJECTS
 from bot.slack.handlers.channels import Channels
 from bot.slack.handlers.clicks import Clicks
 from bot.slack.handlers.commands import Commands
 from bot.slack.handlers.home import HomeTab
 from bot.slack.handlers.subject import Shared
-from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.replying.errors import ErrorBoundary
 from bot.slack.web_api.people import SlackPeople

@@ -10,7 +10,7 @@ from bot.health import Health, HealthServer, metrics_route
 from bot.metrics import CONTENT_TYPE, Metrics, OutboxReading
 from bot.ports import Clock
 from bot.runtime.adapters import Ports
-from bot.slack.inbox import Inbox
+from bot.slack.background import Inbox
 from bot.slack.socket_mode import SocketMode
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 

@@ -1,6 +1,10 @@
 """The work behind an acknowledgement: done once, and explained to whoever asked when it fails."""
 
+import asyncio
+import logging
+from collections import deque
 from collections.abc import Coroutine, Mapping
+from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,11 +14,131 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.domain.audit import Actor, Origin
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
-from bot.slack.inbox import Inbox
 from bot.slack.once import Once
 from bot.slack.replying.conversation import Conversation
 from bot.slack.replying.errors import ErrorBoundary
 from bot.slack.replying.replies import Replies
+
+logger = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 500
+
+MOST_KEPT = 5000
+"""Some 20 KB each: a click whose message comes with it, for one."""
+
+QUIET_SECONDS = 0.001
+"""Work begins when nothing was handed over for so long: acknowledgements go first."""
+
+LATEST_SECONDS = 0.03
+"""Or after that: what people are answered waits for no end of the acknowledgements."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    work: Coroutine[Any, Any, None]
+    context: Context
+    since: float
+
+
+class Inbox:
+    """Runs what a listener hands over, so that the listener can return at once.
+
+    In the order in which it came, one beginning in each turn of the event loop, so that what
+    arrives meanwhile is acknowledged between two of them.
+    """
+
+    def __init__(
+        self,
+        most_at_once: int = MOST_AT_ONCE,
+        *,
+        most_kept: int = MOST_KEPT,
+        quiet_seconds: float = QUIET_SECONDS,
+        latest_seconds: float = LATEST_SECONDS,
+    ) -> None:
+        self._most_at_once = most_at_once
+        self._most_kept = most_kept
+        self._quiet_seconds = quiet_seconds
+        self._latest_seconds = latest_seconds
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: deque[_Waiting] = deque()
+        self._last_at = 0.0
+
+    def __len__(self) -> int:
+        return len(self._waiting) + len(self._tasks)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether somebody who can be told so has to be turned away."""
+        return len(self) >= self._most_at_once
+
+    @property
+    def is_overrun(self) -> bool:
+        """Whether nothing more is to be taken, not even what nobody can be turned away from."""
+        return len(self) >= self._most_kept
+
+    def hand_over(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run `work` soon; it must deal with its own failures, one that escapes is a defect."""
+        loop = asyncio.get_running_loop()
+        self._last_at = loop.time()
+        self._waiting.append(_Waiting(work, copy_context(), self._last_at))
+        if len(self._waiting) == 1:
+            loop.call_at(self._next_at(), self._begin_next)
+
+    async def drain(self, seconds: float) -> int:
+        """Wait for what is under way, at most `seconds`; cancel the rest and say how many.
+
+        Nothing of it goes on afterwards: what it answers with is closed next.
+        """
+        while self._waiting:
+            self._begin_first()
+        try:
+            async with asyncio.timeout(seconds):
+                while self._tasks:
+                    await asyncio.wait(self._tasks)
+        except TimeoutError:
+            return await self._cut_off()
+        return 0
+
+    async def _cut_off(self) -> int:
+        """Say how many were; each can still tell whom it is for."""
+        loop = asyncio.get_running_loop()
+        cut = set(self._tasks)
+        for task in cut:
+            # What has not begun yet would never run, and tell nobody: its turn comes first.
+            loop.call_soon(task.cancel)
+        await asyncio.wait(cut)
+        return len(cut)
+
+    def _next_at(self) -> float:
+        quiet_at = self._last_at + self._quiet_seconds
+        return min(quiet_at, self._waiting[0].since + self._latest_seconds)
+
+    def _begin_next(self) -> None:
+        if not self._waiting:
+            return
+        loop = asyncio.get_running_loop()
+        if self._next_at() > loop.time():
+            loop.call_at(self._next_at(), self._begin_next)
+            return
+        self._begin_first()
+        if self._waiting:
+            loop.call_soon(self._begin_next)
+
+    def _begin_first(self) -> None:
+        first = self._waiting.popleft()
+        task = asyncio.create_task(first.work, context=first.context)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.error(
+                "work behind an acknowledgement failed",
+                extra={"action": "inbox_failed"},
+                exc_info=task.exception(),
+            )
+
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
 from bot.ports import Clock
-from bot.store.transactions import Store
+from bot.store.transactions import Store, Transaction
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +33,9 @@ RETRY = "x-slack-retry-num"
 RETRY_REASON = "x-slack-retry-reason"
 """https://docs.slack.dev/apis/events-api#retries"""
 
+SHOWN = 12
+"""Of a digest, so much is enough to find it in a log."""
+
 MOST_REMEMBERED = 20_000
 """Of each lifetime; past that the oldest are forgotten early."""
 
@@ -43,11 +46,6 @@ class RequestKey:
 
     digest: str
     lifetime: timedelta
-
-    @property
-    def short(self) -> str:
-        """Enough to find it in a log."""
-        return self.digest[:12]
 
 
 def request_key(body: Mapping[str, Any]) -> RequestKey | None:
@@ -132,7 +130,8 @@ class Once(AsyncMiddleware):
         A retry is not refused for being one: of what happened while no connection was open it
         is the only delivery.
         """
-        _log_retry(req)
+        if req.headers.get(RETRY, ["0"])[0] not in {"", "0"}:
+            _log_retry(req.headers)
         key = request_key(req.body)
         if key is None or self._memory.add(key, self._clock.now()):
             return await next()
@@ -159,7 +158,7 @@ class Once(AsyncMiddleware):
         if key is None or self._store is None:
             return True
         try:
-            is_first = await self._claim(key, self._store)
+            is_first = await self._store.run(_remember, key, self._clock.now())
         except StoreUnavailable:
             if not self._alone:
                 raise
@@ -168,27 +167,21 @@ class Once(AsyncMiddleware):
             _log_repeated(key)
         return is_first
 
-    async def _claim(self, key: RequestKey, store: Store) -> bool:
-        now = self._clock.now()
-        until = now + key.lifetime
-        return await store.run(
-            lambda transaction: transaction.seen_requests.add(key.digest, now=now, until=until)
-        )
+
+def _remember(transaction: Transaction, key: RequestKey, now: datetime) -> bool:
+    return transaction.seen_requests.add(key.digest, now=now, until=now + key.lifetime)
 
 
-def _header(request: AsyncBoltRequest, name: str) -> str:
-    return str(request.headers.get(name, [""])[0])
-
-
-def _log_retry(request: AsyncBoltRequest) -> None:
-    number = _header(request, RETRY)
-    if number not in {"", "0"}:
-        reason = _header(request, RETRY_REASON)
-        logger.info(
-            "Slack tries again",
-            extra={"action": "slack_retries", "number": number[:10], "reason": reason[:40]},
-        )
+def _log_retry(headers: Mapping[str, Sequence[str]]) -> None:
+    extra = {
+        "action": "slack_retries",
+        "number": headers[RETRY][0][:10],
+        "reason": headers.get(RETRY_REASON, [""])[0][:40],
+    }
+    logger.info("Slack tries again", extra=extra)
 
 
 def _log_repeated(key: RequestKey) -> None:
-    logger.info("a request came again", extra={"action": "request_repeated", "request": key.short})
+    logger.info(
+        "a request came again", extra={"action": "request_repeated", "request": key.digest[:SHOWN]}
+    )

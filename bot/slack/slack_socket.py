@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.protocol import State
 
-from bot.domain.backoff import retry_delay
+from bot.domain.pacing import retry_delay
 from bot.ports import Clock
 from bot.slack.proxies import proxy_towards
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, Failure, read_failure

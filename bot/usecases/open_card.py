@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from bot.domain.cards import CardName
+from bot.domain.cards import POSTED_FIRST, CardName
 from bot.domain.deliveries import NewDelivery, Subject, SubjectKind, delivery_id
 from bot.store.transactions import Transaction
 
@@ -30,5 +30,7 @@ def open_cards(  # noqa: PLR0913  # three are told by name
         if card_id is not None:
             subject = Subject(SubjectKind.CARD, name.repository, card_id)
             its_id = delivery_id(channel_id, subject, f"{name.kind} {identity}")
-            opened.append(NewDelivery(its_id, channel_id, subject, now, urgent=name.kind.is_urgent))
+            opened.append(
+                NewDelivery(its_id, channel_id, subject, now, urgent=name.kind in POSTED_FIRST)
+            )
     transaction.outbox.add(opened)

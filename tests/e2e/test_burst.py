@@ -9,10 +9,10 @@ from slack_bolt.async_app import AsyncAck
 from bot import runtime
 from bot.messages.errors import BUSY, TOO_FAST
 from bot.sandbox.merge_queue.faults import Fault
-from bot.slack import paces
+from bot.slack import app as slack_app
+from bot.slack.background import Inbox
 from bot.slack.handlers.clicks import Clicks
 from bot.slack.handlers.commands import Commands
-from bot.slack.inbox import Inbox
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, BOB, MERGE_QUEUE, BotTester
 from tests.support.shown import Shown
@@ -161,12 +161,12 @@ async def test_who_presses_buttons_too_fast_is_told_once(
 ) -> None:
     bot = await start_bot()
     status = await bot.ask("/mq status")
-    monkeypatch.setattr(paces, "BURST", 0)
-    monkeypatch.setattr(paces, "TOLD_AGAIN_SECONDS", 3600.0)
+    monkeypatch.setattr(slack_app, "BURST", 0)
+    monkeypatch.setattr(slack_app, "TOLD_AGAIN_SECONDS", 3600.0)
     reads = len(bot.requests("/merge-queue/pause"))
     for _ in range(3):
         await bot.click(status, "Refresh")
     await bot.wait_for_reply(TOO_FAST[:30])
-    monkeypatch.setattr(paces, "BURST", 40)
+    monkeypatch.setattr(slack_app, "BURST", 40)
     await bot.ask("/mq help")
     assert len(bot.requests("/merge-queue/pause")) == reads

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from bot.domain.pause_records import Timer
 from bot.domain.repository import RepositoryName
-from bot.domain.timers import Timer
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from tests.e2e.conftest import StartBot

@@ -16,7 +16,7 @@ from bot.domain.leases import POLL_LEASES
 from bot.runtime import adapters
 from bot.store.engines import CONNECTIONS, create_engine
 from bot.store.tables import PRESENT, channels, deliveries, leases
-from bot.usecases.gate import STORED_AT_ONCE
+from bot.usecases.tasks import STORED_AT_ONCE
 from tests.support.bot_tester import ALICE, GENERAL, INCIDENTS, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.databases import PATIENT
 from tests.support.waiting import until, until_true

@@ -21,9 +21,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import StoreUnavailable
 from bot.slack.app import build_app
-from bot.slack.background import Background
+from bot.slack.background import MOST_KEPT, Background, Inbox
 from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
-from bot.slack.inbox import MOST_KEPT, Inbox
 from bot.slack.once import Once
 from bot.slack.replying.errors import ErrorBoundary
 from bot.slack.replying.replies import Replies

@@ -12,7 +12,7 @@ from bot.domain.audit import ActResult, Origin
 from bot.domain.durations import For
 from bot.domain.errors import BotError, MergeQueueUnavailable
 from bot.domain.pauses import OtherPause, Unpaused
-from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.recorded_pauses import know_pause
 from bot.usecases.pausing.unpause_queue import UnpauseRequest
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, Steps

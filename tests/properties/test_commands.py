@@ -8,7 +8,7 @@ from bot.domain.commands import VERBS, parse_command
 from bot.domain.commands.asking import StatusCommand
 from bot.domain.commands.pausing import PauseCommand
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
-from bot.domain.repositories import Repositories
+from bot.domain.groups import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import errors
 from bot.messages.help import help_text

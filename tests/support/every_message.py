@@ -10,7 +10,7 @@ from bot.domain.audit import Action, Actor, ActResult, Origin
 from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
-from bot.domain.commands.options import BRANCH_LIMIT
+from bot.domain.commands.command import BRANCH_LIMIT
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.digests import DigestTime
 from bot.domain.durations import DurationProblem, Until
@@ -39,7 +39,7 @@ from bot.domain.errors import (
 from bot.domain.event_log import Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES, MERGED
-from bot.domain.groups import Group
+from bot.domain.groups import Group, Repositories
 from bot.domain.home import Health, HomeState, ReadQueue
 from bot.domain.log_pages import (
     LARGEST_SHOWN,
@@ -52,7 +52,6 @@ from bot.domain.message import Message, View
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import QueueRule
-from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.rules import Rules
 from bot.domain.snapshots import Snapshot

@@ -14,6 +14,7 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.events import QueueEvent
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
+from bot.domain.pause_records import Timer
 from bot.domain.queue import (
     Author,
     Batch,
@@ -27,7 +28,6 @@ from bot.domain.queue_statistics import QueueStatistics, TimeInQueue, count, spa
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause, Snapshot
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
-from bot.domain.timers import Timer
 from tests.support.clock import NOON
 
 SITE = RepositoryName("acme/site")

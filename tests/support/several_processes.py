@@ -9,7 +9,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from bot.slack.once import request_key
+from bot.slack.once import SHOWN, request_key
 from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import BotTester
 from tests.support.load_balancer import LoadBalancer, Taken
@@ -119,10 +119,11 @@ class SeveralProcesses(BotTester):
         process = next(one for one in self.processes if one.port == taken.port)
         key = request_key(taken.fields)
         assert key is not None
-        logged = [one for one in process.log() if one.get("request") == key.short]
+        shown = key.digest[:SHOWN]
+        logged = [one for one in process.log() if one.get("request") == shown]
         fields = taken.fields
         said = f"{fields['command']} {fields['text']} of {fields['user_id']}"
-        return f"{said}, request {key.short}, taken by {process.process.folder.name}: {logged}"
+        return f"{said}, request {shown}, taken by {process.process.folder.name}: {logged}"
 
     async def stop(self, one: RunningProcess) -> None:
         assert await one.process.stop(seconds=STOP_SECONDS) == 0, one.process.complaints

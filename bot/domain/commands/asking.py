@@ -4,11 +4,19 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.commands.command import Arguments, Command, GeneralCommand, RepositoryCommand, Verb
-from bot.domain.commands.options import Options, read_number
+from bot.domain.commands.command import (
+    Arguments,
+    Command,
+    GeneralCommand,
+    Options,
+    RepositoryCommand,
+    Verb,
+    read_number,
+)
 from bot.domain.errors import RepositoryNotAllowed
+from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.groups import Group
-from bot.domain.log_pages import LONGEST_LOOKBACK, PAGE
+from bot.domain.log_pages import PAGE
 from bot.domain.repository import RepositoryName
 
 _ADDRESS = re.compile(

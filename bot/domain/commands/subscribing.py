@@ -2,8 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from bot.domain.commands.command import Arguments, Command, GeneralCommand, RepositoryCommand, Verb
-from bot.domain.commands.options import Options
+from bot.domain.commands.command import (
+    Arguments,
+    Command,
+    GeneralCommand,
+    Options,
+    RepositoryCommand,
+    Verb,
+)
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic

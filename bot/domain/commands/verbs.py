@@ -6,8 +6,7 @@ from difflib import get_close_matches
 from bot.domain.commands import asking, auditing, pausing, people, subscribing
 from bot.domain.commands.command import Arguments, Command, GeneralCommand, Verb
 from bot.domain.errors import CommandSyntaxError
-from bot.domain.groups import Groups
-from bot.domain.repositories import Repositories
+from bot.domain.groups import Groups, Repositories
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import MergeQueueError
+from bot.domain.groups import Repositories
 from bot.domain.message import View
-from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import pause
 from bot.slack.replying.conversation import Conversation, OpenedModal

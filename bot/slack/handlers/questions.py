@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from bot.domain.commands import RepositoryCommand
 from bot.domain.commands.asking import BranchesCommand, LogCommand, RulesCommand, WhyCommand
-from bot.domain.log_pages import LONGEST_LOOKBACK
+from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, branches, event_log, rules, why
 from bot.slack.handlers.subject import OnClick, OnRepositoryCommand, Subject

@@ -8,8 +8,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.domain.commands import GeneralCommand, RepositoryCommand
 from bot.domain.denials import Right
-from bot.domain.groups import Groups
-from bot.domain.repositories import Repositories
+from bot.domain.groups import Groups, Repositories
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.slack.background import Background

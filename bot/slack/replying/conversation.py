@@ -12,8 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.domain.audit import Actor, Origin
 from bot.domain.message import Message, View
 from bot.messages import pause
-from bot.slack.replying.plainer import plainer_and_plainer
-from bot.slack.replying.replies import Replies
+from bot.slack.replying.replies import Replies, plainer_and_plainer
 from bot.slack.web_api.failures import (
     FAILURES,
     VIEW_GONE_CODES,

@@ -2,7 +2,8 @@
 
 import logging
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -16,8 +17,8 @@ from aiohttp import (
 from yarl import URL
 
 from bot.domain.message import Message
+from bot.messages.blocks import CHART
 from bot.ports import UNMEASURED, ChannelDirectory, Measures
-from bot.slack.replying.plainer import plainer_and_plainer
 from bot.slack.web_api.failures import BLOCKS_CODES, blocks_refused
 from bot.slack.web_api.shared_channels import fit_for_channel
 
@@ -139,3 +140,13 @@ def refusal_code(said: str, status: int) -> str:
     """What Slack calls it, else the HTTP status: never a piece of whatever else was answered."""
     found = CODE_IN_JSON.search(said) or CODE_ALONE.fullmatch(said)
     return found[1] if found else f"http_{status}"
+
+
+def plainer_and_plainer(message: Message) -> Iterator[Message]:
+    """The message, the same for a workspace that takes no charts, and the text alone."""
+    yield message
+    plainer = tuple(block for block in message.blocks if block["type"] != CHART)
+    if plainer and plainer != message.blocks:
+        yield replace(message, blocks=plainer)
+    if message.blocks:
+        yield replace(message, blocks=())

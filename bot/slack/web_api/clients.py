@@ -8,8 +8,8 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.domain.backoff import retry_delay
 from bot.domain.errors import BotError
+from bot.domain.pacing import retry_delay
 from bot.ports import UNMEASURED, Clock, Measures
 from bot.slack.web_api.failures import CREDENTIAL_CODES, FAILURES, read_failure
 from bot.slack.web_api.limits import LimitedWebClient, Limits

@@ -11,14 +11,12 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from structlog.contextvars import bound_contextvars
 from typing_extensions import override
 
-from bot.domain.channels import is_person
-from bot.domain.deliveries import SURELY_SHOWN
+from bot.domain.deliveries import SURELY_SHOWN, is_person
 from bot.domain.errors import PostError, PostInDoubt, PostPostponed
 from bot.domain.message import Message, Thread
 from bot.messages.blocks import has_controls, without_controls
 from bot.ports import ChannelPoster, Clock
-from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.directs import DirectChannels
+from bot.slack.web_api.channels import DirectChannels, SlackChannels
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
 from bot.slack.web_api.recipients import Recipients
 
@@ -121,29 +119,24 @@ class SlackPoster(ChannelPoster):
         self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None = None
     ) -> str:
         with bound_contextvars(delivery_id=delivery_id):
-            return await self._post(channel_id, message, delivery_id, thread)
-
-    async def _post(
-        self, channel_id: str, message: Message, delivery_id: str, thread: Thread | None
-    ) -> str:
-        channel, message, is_whole = await self._addressed(channel_id, message)
-        try:
-            answer = await self._client.chat_postMessage(
-                channel=channel,
-                text=message.text,
-                blocks=_marked(message, delivery_id),
-                metadata={
-                    "event_type": METADATA_TYPE,
-                    "event_payload": {"delivery_id": delivery_id, "told": message.told},
-                },
-                unfurl_links=False,
-                unfurl_media=False,
-                thread_ts=thread.ts if thread is not None else None,
-                reply_broadcast=thread.broadcast if thread is not None else None,
-            )
-        except FAILURES as error:
-            raise post_error(error) from error
-        self._compare_clocks(answer)
+            channel, message, is_whole = await self._addressed(channel_id, message)
+            try:
+                answer = await self._client.chat_postMessage(
+                    channel=channel,
+                    text=message.text,
+                    blocks=_marked(message, delivery_id),
+                    metadata={
+                        "event_type": METADATA_TYPE,
+                        "event_payload": {"delivery_id": delivery_id, "told": message.told},
+                    },
+                    unfurl_links=False,
+                    unfurl_media=False,
+                    thread_ts=thread.ts if thread is not None else None,
+                    reply_broadcast=thread.broadcast if thread is not None else None,
+                )
+            except FAILURES as error:
+                raise post_error(error) from error
+            self._compare_clocks(answer)
         ts = answer.get("ts")
         if not isinstance(ts, str):
             raise PostInDoubt("answer_without_ts")
@@ -319,12 +312,11 @@ class SlackPoster(ChannelPoster):
 
         The last is False where that leaves buttons out because nobody knows yet who reads them.
         """
-        if self._recipients is not None and is_person(channel_id):
-            await self._recipients.require(channel_id)
-        direct = await self._directs.channel(channel_id)
-        if direct != channel_id:
+        if is_person(channel_id):
+            if self._recipients is not None:
+                await self._recipients.require(channel_id)
             # Nobody but the person themselves reads the bot's messages to them.
-            return direct, message, True
+            return await self._directs.channel(channel_id), message, True
         if not has_controls(message.blocks):
             return channel_id, message, True
         is_shared = await self._channels.is_shared(channel_id)
@@ -385,4 +377,4 @@ def _marked(message: Message, delivery_id: str) -> list[dict[str, Any]] | None:
         return None
     first, *rest = message.blocks
     marked = {**first, "block_id": f"{MARK}{delivery_id}"}
-    return [marked, *(dict(block) for block in rest)]
+    return [marked, *map(dict, rest)]

@@ -7,11 +7,9 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, delete, literal, or_, select, update
 
-from bot.domain.pause_records import PauseRecord, Who
+from bot.domain.pause_records import SAME_PAUSE, PauseRecord, Timer, TimerState, Who
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import SAME_PAUSE
-from bot.domain.timers import Timer, TimerState
 from bot.store.statements import PRUNE_SLICE, Part, ResultRow, as_row, from_row
 from bot.store.tables import pause_reminders, pause_timers, pauses, resume_watchers
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from bot.domain.audit import ActResult
 from bot.domain.cards import CardKind
 from bot.domain.deliveries import SubjectKind
-from bot.domain.timers import TimerState
+from bot.domain.pause_records import TimerState
 from bot.store.column_types import MICROSECOND
 from bot.store.statements import PRUNE_SLICE, Statements
 from bot.store.tables import (

@@ -15,8 +15,7 @@ from sqlalchemy import (
 )
 
 from bot.domain.audit import Action, Origin
-from bot.domain.pause_records import PauseEnding
-from bot.domain.timers import TimerState
+from bot.domain.pause_records import PauseEnding, TimerState
 from bot.store.column_types import (
     CompactJson,
     OutsideText,

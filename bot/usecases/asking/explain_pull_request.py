@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bot.domain.classification import kinds
 from bot.domain.errors import MergeQueueError, about
+from bot.domain.event_log import LONGEST_LOOKBACK, window_back
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.keeping import keep
-from bot.domain.log_pages import LONGEST_LOOKBACK, window_back
 from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot

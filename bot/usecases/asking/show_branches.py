@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.domain.branches import Branches
 from bot.domain.errors import about
-from bot.domain.log_pages import window_back
+from bot.domain.event_log import window_back
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, MergeQueue
 from bot.store.transactions import Store

@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from bot.domain.classification import kinds
 from bot.domain.errors import InvalidRequest, ResourceNotFound, about
+from bot.domain.event_log import window_back
 from bot.domain.events import EventPage
 from bot.domain.keeping import keep
-from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection, window_back
+from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
 from bot.ports import Clock, MergeQueue

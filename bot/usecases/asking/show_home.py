@@ -9,14 +9,14 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import LastPoll
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
 from bot.domain.outbox import OutboxSummary
+from bot.domain.pause_records import Timer
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
-from bot.domain.timers import Timer
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.choose_notices import about_people
-from bot.usecases.pausing.pause_timers import timers_of
+from bot.usecases.pausing.recorded_pauses import timers_of
 
 SHOWN = 10
 READ = 40

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.errors import MergeQueueError, PauseNotOffered, about
+from bot.domain.event_log import LONGEST_LOOKBACK, window_back
 from bot.domain.event_metadata import FreezeAttributes
 from bot.domain.events import QueueEvent
 from bot.domain.freezes import FREEZE_TYPES, freezes_told, in_force
-from bot.domain.log_pages import LONGEST_LOOKBACK, window_back
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, MergeQueue
 from bot.store.transactions import Store
-from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.recorded_pauses import know_pause
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class ShowStatus:
                 self._pause(repository),
                 self._freezes(repository),
             )
-        known = await know_pause(self.store, repository, pause)
+        known = await know_pause(self.store, repository, pause) if pause is not None else None
         now = self.clock.now()
         frozen = tuple(one for one in freezes if in_force(one, now))
         return Snapshot(repository, status, known, now, branch, is_known, frozen)

@@ -1,43 +1,48 @@
 """What every act on a queue leaves behind: its audit records and the posts that tell of it."""
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.audit import Action, ActResult, AuditRecord, Origin
 from bot.domain.channels import ChannelAccess
+from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import (
     MergeQueueError,
     MergeQueueRefused,
     PermissionDenied,
     QueueBusy,
+    answer_of,
 )
-from bot.domain.pause_records import NEAR
+from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Sighting, Who, lifted_by_act
 from bot.domain.pauses import Told, carried_out
 from bot.domain.permissions import right_of
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.service_answers import answer_of
 from bot.ports import ChannelDirectory, Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.pausing.group_marks import (
+from bot.usecases.leases import Turns
+from bot.usecases.pausing.group_pauses import (
+    group_act_of,
     mark_begun,
     mark_done,
     mark_refused,
     tell_together,
 )
-from bot.usecases.pausing.group_pauses import group_act_of
-from bot.usecases.pausing.pause_timers import set_timer
-from bot.usecases.pausing.tell_acts import announce
-from bot.usecases.pausing.turns import Turns
+from bot.usecases.pausing.pause_history import (
+    end_pause,
+    hearing_pauses,
+    see_pause,
+    tell_end,
+    tell_replaced,
+)
+from bot.usecases.pausing.recorded_pauses import LOOKED_BACK, set_timer, touch_pause
+from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
-
-FROM_LOG = "known from the event log"
-"""The detail of an act that the event log told of; its time of a pause may be that of the event."""
 
 ACT_MEMORY = timedelta(hours=1)
 """How far back the end of an act is looked for; far longer than any request lasts."""
@@ -144,7 +149,8 @@ def _end(started: AuditRecord, result: ActResult) -> AuditRecord:
 
 def _begin_act(transaction: Transaction, act: AuditRecord) -> int:
     record_id = transaction.audit.add(act)
-    mark_begun(transaction, act)
+    if act.group is not None:
+        mark_begun(transaction, act)
     return record_id
 
 
@@ -152,7 +158,8 @@ def _succeed(
     transaction: Transaction, done: AuditRecord, here: list[str], now: datetime
 ) -> AuditRecord:
     record = end_act(transaction, done)
-    mark_done(transaction, replace(record, paused_at=done.paused_at))
+    if record.group is not None:
+        mark_done(transaction, replace(record, paused_at=done.paused_at))
     announce(transaction, record, here, now, paused_at=done.paused_at)
     return record
 
@@ -218,3 +225,102 @@ def _settle_cut_off(
         return False
     settle_pause(transaction, act, pause, now)
     return True
+
+
+def announce(
+    transaction: Transaction,
+    act: AuditRecord,
+    channels: Collection[str],
+    now: datetime,
+    *,
+    paused_at: datetime | None = None,
+    event_id: int | None = None,
+) -> None:
+    """Tell `channels` and every channel subscribed to pauses of an act that changed a queue.
+
+    Channels that hear of the act's whole group in one post get only that.
+
+    The same act may be told of by the service's answer and by the event log, in any order:
+    `paused_at` is the service's own answer, `event_id` the event.
+    """
+    together = told_together(transaction, act)
+    hearing = {*channels, *hearing_pauses(transaction, act.repository)}.difference(together)
+    if act.action is Action.PAUSE:
+        _paused(transaction, act, hearing, now, paused_at, event_id)
+    else:
+        _unpaused(transaction, act, hearing, together, now)
+
+
+def told_together(transaction: Transaction, act: AuditRecord) -> Collection[str]:
+    """The channels that hear of the act's whole group in one post, once the group's act ends."""
+    group_act = group_act_of(transaction, act) if act.group_act_id else None
+    return group_act.told_together if group_act is not None else frozenset()
+
+
+def _paused(
+    transaction: Transaction,
+    act: AuditRecord,
+    hearing: Collection[str],
+    now: datetime,
+    paused_at: datetime | None,
+    event_id: int | None,
+) -> None:
+    known_at = paused_at or act.paused_at or act.at
+    sighting = Sighting(
+        paused_at=known_at,
+        stored_reason=act.stored_reason or "",
+        # What only the event log tells of has the time of the event.
+        is_exact=paused_at is not None,
+        reason=act.reason,
+        by=Who(act.actor.name, act.actor.user_id),
+        event_id=event_id,
+        group_act_id=act.group_act_id,
+    )
+    seen = see_pause(transaction, act.repository, sighting, hearing, now)
+    tell_replaced(transaction, seen, act.record_id, now)
+    if act.previous_paused_at is not None:
+        # The card of a pause whose time the service keeps shows another end.
+        touch_pause(transaction, seen.record, now)
+    if seen.has_new_reason:
+        # An edit of a card notifies nobody.
+        subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
+        tell_urgently(transaction, subject, hearing, now, identity=act.identity)
+
+
+def _unpaused(
+    transaction: Transaction,
+    act: AuditRecord,
+    hearing: Collection[str],
+    together: Collection[str],
+    now: datetime,
+) -> None:
+    record = _lifted(transaction, act, now)
+    ending = PauseEnding.TIMER if act.origin is Origin.TIMER else PauseEnding.LIFTED
+    ended = end_pause(
+        transaction,
+        record,
+        act.at,
+        Who(act.actor.name, act.actor.user_id),
+        now,
+        ending=ending,
+        lifts_at=act.lifts_at,
+    )
+    tell_end(
+        transaction,
+        ended,
+        hearing,
+        now,
+        told_otherwise=together,
+        part_of_group=bool(act.group_act_id),
+    )
+
+
+def _lifted(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseRecord:
+    known = transaction.pauses.of(act.repository, act.at - LOOKED_BACK)
+    record = lifted_by_act(known, act.previous_paused_at, act.at)
+    if record is not None:
+        return record
+    sighting = Sighting(
+        paused_at=act.previous_paused_at or act.at, stored_reason=act.previous_reason or ""
+    )
+    return see_pause(transaction, act.repository, sighting, (), now).record

@@ -10,9 +10,9 @@ from bot.domain.audit import Action, Origin
 from bot.domain.errors import BotError
 from bot.domain.group_acts import EVERY_ACT, GO_ON_WITHIN, GroupAct
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.group_marks import as_known, subject_of
+from bot.usecases.leases import LEASE
+from bot.usecases.pausing.group_pauses import as_known, subject_of
 from bot.usecases.pausing.group_work import GroupWork, Report, turn_of, unheard
-from bot.usecases.pausing.turns import LEASE
 from bot.usecases.tasks import Tasks
 from bot.usecases.tell_urgently import tell_urgently
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from bot.domain.clock_jumps import ClockJumps
 from bot.domain.errors import BotError
+from bot.domain.pause_records import Timer
 from bot.domain.repository import RepositoryName
-from bot.domain.timers import Timer
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
-from bot.usecases.job_lease import JobLease
+from bot.usecases.leases import JobLease
 from bot.usecases.pausing.lift_group import LiftGroup, Party, parties
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.tasks import Tasks

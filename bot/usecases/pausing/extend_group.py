@@ -13,10 +13,9 @@ from bot.domain.group_acts import (
     RepositoryResult,
 )
 from bot.domain.groups import Group
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseRecord, extended
 from bot.domain.pauses import Extended, NotPaused, OtherEnd, OtherPause
 from bot.domain.repository import RepositoryName
-from bot.domain.timers import extended
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pausing.group_pauses import ends_of, held_in_force
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen

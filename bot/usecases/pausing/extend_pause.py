@@ -8,18 +8,16 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import For, Lasting, lifts_at
 from bot.domain.errors import about
 from bot.domain.group_acts import GroupAct, as_part
+from bot.domain.pause_records import Timer, extended
 from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherEnd, OtherPause, Told
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
-from bot.domain.timers import Timer, extended
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_cards import touch_group
-from bot.usecases.pausing.known_pause import know_pause
-from bot.usecases.pausing.pause_cards import find_pause, touch_pause
+from bot.usecases.pausing.acts import ActLog, told_together
+from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.pause_history import hearing_pauses
-from bot.usecases.pausing.tell_acts import told_together
+from bot.usecases.pausing.recorded_pauses import find_pause, know_pause, touch_pause
 from bot.usecases.tell_urgently import tell_urgently
 
 ANY_LENGTH = For(timedelta(hours=1))
@@ -71,10 +69,10 @@ class ExtendPause:
 
     async def _in_turn(self, request: ExtendRequest) -> ExtendOutcome:
         current = await self.merge_queue.current_pause(request.repository)
-        known = await know_pause(self.acts.store, request.repository, current)
-        if known is None:
+        if current is None:
             await self.acts.leave(self._act(request), "not paused")
             return NotPaused()
+        known = await know_pause(self.acts.store, request.repository, current)
         if request.expected is not None and not known.is_of(request.expected):
             await self.acts.leave(self._act(request, known), "another pause is in force")
             return OtherPause(known)
@@ -116,7 +114,7 @@ class ExtendPause:
             previous_reason=known.reason if known is not None else None,
             lifts_at=end,
         )
-        return as_part(record, request.part_of)
+        return as_part(record, request.part_of) if request.part_of is not None else record
 
 
 def _store_extension(

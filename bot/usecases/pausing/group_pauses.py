@@ -1,16 +1,24 @@
-"""The pauses made for groups that are in force still, and when they lift themselves."""
+"""The pauses that acts on groups made: which are in force, their marks and their cards."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.audit import AuditRecord
-from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause
+from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.cards import CardKind, CardName
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.group_acts import (
+    GroupAct,
+    GroupOutcome,
+    HeldPause,
+    RepositoryResult,
+)
 from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.pause_timers import timers_of
+from bot.usecases.open_card import open_cards
+from bot.usecases.pausing.recorded_pauses import timers_of
 
 
 def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
@@ -57,3 +65,93 @@ def ends_of(transaction: Transaction, pauses: Collection[PauseRecord]) -> TimedE
     timers = timers_of(transaction, pauses).values()
     overdue = sum(timer.is_overdue for timer in timers)
     return TimedEnds([timer.lifts_at for timer in timers], overdue)
+
+
+def group_card_of(act: GroupAct) -> CardName:
+    """The name of the cards of an act on a group."""
+    return CardName(CardKind.GROUP, act.repositories[0], str(act.group_act_id))
+
+
+def open_group_cards(transaction: Transaction, act: GroupAct) -> None:
+    """Give each channel that hears of the act in one post its card of it."""
+    open_cards(transaction, group_card_of(act), act.told_together, act.at, identity=act.identity)
+
+
+def touch_group(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
+    """Have the cards of the group edited that the pause was made for, if it was for one."""
+    # Two ends at once would each take the other's pause to be in force still.
+    act = transaction.group_acts.locked(record.group_act_id) if record.group_act_id else None
+    if act is not None:
+        left = still_paused(transaction, act)
+        transaction.cards.touch(group_card_of(act), due_at=now, closed=not left)
+
+
+def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
+    """Where a card shows the group that the pause was made for."""
+    act = group_act_of(transaction, record)
+    if act is None:
+        return []
+    return [card.channel_id for card in transaction.cards.of(group_card_of(act))]
+
+
+def mark_begun(transaction: Transaction, started: AuditRecord) -> None:
+    """From now on the repository counts as held: the service may pause it before we hear so."""
+    if started.action is Action.PAUSE:
+        transaction.group_acts.hold(_held(started))
+
+
+def mark_done(transaction: Transaction, done: AuditRecord) -> None:
+    """What was paused is held by its time, what was unpaused is held no longer."""
+    if done.action is Action.PAUSE:
+        transaction.group_acts.hold(_held(done))
+    elif done.action is Action.UNPAUSE:
+        transaction.group_acts.let_go(done.group or "", done.repository)
+
+
+def mark_refused(transaction: Transaction, ended: AuditRecord) -> None:
+    """A pause that the service certainly did not make is not held."""
+    if ended.group is not None and ended.action is Action.PAUSE:
+        transaction.group_acts.let_go(ended.group, ended.repository)
+
+
+def _held(act: AuditRecord) -> HeldPause:
+    return HeldPause(
+        act.group or "",
+        act.repository,
+        act.group_act_id,
+        act.stored_reason or "",
+        act.at,
+        act.paused_at,
+    )
+
+
+def subject_of(group_act: GroupAct) -> Subject:
+    """The one post about an act on a group, under the name of its first repository."""
+    return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
+
+
+def tell_together(transaction: Transaction, act: GroupAct, now: datetime) -> None:
+    """Give every channel that hears of an act on a group its one message, which is edited since."""
+    open_group_cards(transaction, act)
+    is_over = act.ended_at is not None and act.action is not Action.PAUSE
+    transaction.cards.touch(group_card_of(act), due_at=now, closed=is_over)
+
+
+def as_known(transaction: Transaction, act: GroupAct) -> GroupAct:
+    """Its results so far, with all that is on record as done, also where the answer was lost."""
+    records = transaction.audit.of_group_act(act.group_act_id, act.at)
+    done = {one.repository for one in records if one.result is ActResult.DONE}
+    if act.action is Action.UNPAUSE:
+        # It was asked for, and the queue runs.
+        ended = {one.act_id for one in records}
+        begun = {
+            one.repository
+            for one in records
+            if one.result is ActResult.STARTED and one.record_id not in ended
+        }
+        done |= begun & {one.repository for one in act.of(GroupOutcome.NOT_PAUSED)}
+    changed = [RepositoryResult(name, GroupOutcome.CHANGED) for name in done]
+    others = [one for one in act.results if one.repository not in done]
+    known = {one.repository: one for one in (*changed, *others)}
+    in_order = tuple(known[name] for name in act.repositories if name in known)
+    return replace(act, results=in_order)

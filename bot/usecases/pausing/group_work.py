@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
-from bot.domain.errors import MergeQueueError, StoreError, UserError
+from bot.domain.errors import MergeQueueError, StoreError, UserError, answer_of
 from bot.domain.group_acts import (
     CHANGES,
     GroupAct,
@@ -18,11 +18,10 @@ from bot.domain.group_acts import (
 )
 from bot.domain.groups import Group
 from bot.domain.repository import RepositoryName
-from bot.domain.service_answers import answer_of
 from bot.domain.subscriptions import Topic, channels_hearing
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.group_marks import as_known, tell_together
+from bot.usecases.pausing.group_pauses import as_known, tell_together
 
 logger = logging.getLogger(__name__)
 

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.audit import Action, Actor, Origin
-from bot.domain.errors import QueueBusy
+from bot.domain.errors import QueueBusy, answer_of
 from bot.domain.group_acts import GroupOutcome, HeldPause, RepositoryResult
 from bot.domain.groups import Group
+from bot.domain.pause_records import Timer, same_moment
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
-from bot.domain.service_answers import answer_of
-from bot.domain.snapshots import same_moment
-from bot.domain.timers import Timer
 from bot.store.transactions import Transaction
-from bot.usecases.job_lease import JobLease
+from bot.usecases.leases import JobLease
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, unheard
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 

@@ -6,18 +6,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Actor, Origin
-from bot.domain.backoff import retry_delay
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.group_acts import GroupAct
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pacing import retry_delay
+from bot.domain.pause_records import PauseRecord, Timer, TimerState
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
-from bot.domain.timers import Timer, TimerState
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
-from bot.usecases.job_lease import JobLease
+from bot.usecases.leases import JobLease
 from bot.usecases.pausing.overdue_pauses import tell_overdue
-from bot.usecases.pausing.pause_cards import find_pause
+from bot.usecases.pausing.recorded_pauses import find_pause
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from bot.usecases.tell_urgently import tell_urgently
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from bot.domain.pause_records import PauseRecord
 from bot.domain.reminders import OVERDUE, ReminderPlan, hurried
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.group_cards import touch_group
-from bot.usecases.pausing.pause_cards import touch_pause
+from bot.usecases.pausing.group_pauses import touch_group
+from bot.usecases.pausing.recorded_pauses import touch_pause
 
 
 def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) -> None:

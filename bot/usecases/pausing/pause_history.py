@@ -20,10 +20,21 @@ from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, channels_hearing
 from bot.store.transactions import Transaction
 from bot.usecases.choose_notices import who_want
-from bot.usecases.pausing.group_cards import group_channels, touch_group
-from bot.usecases.pausing.group_pauses import group_act_of, still_paused
-from bot.usecases.pausing.pause_cards import LOOKED_BACK, card_of, open_pause_cards, touch_pause
-from bot.usecases.pausing.pause_timers import end_timer, move_timer, resume_timer
+from bot.usecases.pausing.group_pauses import (
+    group_act_of,
+    group_channels,
+    still_paused,
+    touch_group,
+)
+from bot.usecases.pausing.recorded_pauses import (
+    LOOKED_BACK,
+    card_of,
+    end_timer,
+    move_timer,
+    open_pause_cards,
+    resume_timer,
+    touch_pause,
+)
 from bot.usecases.tell_urgently import tell_urgently
 
 STALE = timedelta(seconds=30)

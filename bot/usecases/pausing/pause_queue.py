@@ -5,15 +5,14 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.durations import Lasting, lifts_at
-from bot.domain.errors import MergeQueueError, about
+from bot.domain.errors import MergeQueueError, about, heard
 from bot.domain.group_acts import GroupAct, as_part
 from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
 from bot.domain.repository import RepositoryName
-from bot.domain.service_answers import heard
 from bot.domain.snapshots import KnownPause
 from bot.ports import MergeQueue
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.recorded_pauses import know_pause
 
 SAME_END = timedelta(minutes=1)
 """Ends that are no further apart are the same: of two presses on one button."""
@@ -66,11 +65,10 @@ class PauseQueue:
 
     async def _in_turn(self, request: PauseRequest, act: AuditRecord) -> PauseOutcome:
         current = await self.merge_queue.current_pause(request.repository)
-        if current is not None:
-            await self.acts.settle(request.repository, current)
-        known = await know_pause(self.acts.store, request.repository, current)
-        if known is None:
+        if current is None:
             return await self._pause(act, None)
+        await self.acts.settle(request.repository, current)
+        known = await know_pause(self.acts.store, request.repository, current)
         is_same = _says_so_already(known, act)
         if not known.is_of(request.replacing) or is_same:
             await self.acts.leave(act, "already paused")
@@ -113,7 +111,7 @@ class PauseQueue:
             reason=reason,
             stored_reason=signed_reason(reason, request.actor),
         )
-        return as_part(record, request.part_of)
+        return as_part(record, request.part_of) if request.part_of is not None else record
 
 
 def _says_so_already(known: KnownPause, act: AuditRecord) -> bool:

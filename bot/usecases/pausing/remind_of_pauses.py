@@ -8,18 +8,15 @@ from datetime import datetime, timedelta
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseRecord, Timer
 from bot.domain.reminders import LIFTS_SOON, ReminderPlan, first_plan, sent_at, snoozed
 from bot.domain.repository import RepositoryName
-from bot.domain.timers import Timer
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.choose_notices import who_want
-from bot.usecases.pausing.group_cards import group_channels
-from bot.usecases.pausing.group_pauses import group_act_of, still_paused
-from bot.usecases.pausing.pause_cards import card_of, find_pause
+from bot.usecases.pausing.group_pauses import group_act_of, group_channels, still_paused
 from bot.usecases.pausing.pause_history import hearing_pauses
-from bot.usecases.pausing.pause_timers import timers_of
+from bot.usecases.pausing.recorded_pauses import card_of, find_pause, timers_of
 from bot.usecases.tell_urgently import tell_urgently
 
 

@@ -9,7 +9,7 @@ from bot.domain.pauses import NotPaused, OtherPause
 from bot.domain.repository import RepositoryName
 from bot.ports import MergeQueue
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.recorded_pauses import know_pause
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses, Snoozed
 
 
@@ -55,5 +55,6 @@ class SnoozeReminders:
         await self.acts.leave(act, "that pause is over")
         with about(request.repository):
             current = await self.merge_queue.current_pause(request.repository)
-        known = await know_pause(self.acts.store, request.repository, current)
-        return NotPaused() if known is None else OtherPause(known)
+        if current is None:
+            return NotPaused()
+        return OtherPause(await know_pause(self.acts.store, request.repository, current))

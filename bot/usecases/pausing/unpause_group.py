@@ -11,7 +11,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import KnownPause
 from bot.ports import MergeQueue
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
-from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.recorded_pauses import know_pause
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 
 

@@ -12,21 +12,18 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     about,
+    heard,
 )
 from bot.domain.group_acts import GroupAct, as_part
-from bot.domain.pause_records import PauseEnding, PauseRecord
+from bot.domain.pause_records import PauseEnding, PauseRecord, Timer
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.service_answers import heard
 from bot.domain.snapshots import KnownPause
-from bot.domain.timers import Timer
 from bot.ports import Hear, MergeQueue
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.known_pause import know_pause
-from bot.usecases.pausing.pause_cards import find_pause
-from bot.usecases.pausing.pause_timers import reason_when_set
+from bot.usecases.pausing.recorded_pauses import find_pause, know_pause, reason_when_set
 
 RECALLED = timedelta(days=1)
 """How long a person who resumes a running queue is told who resumed it."""
@@ -117,12 +114,12 @@ class UnpauseQueue:
         `is_over`: as far as is known its pause has ended, and nobody hears that it found no other.
         """
         look = await self._look(request.repository)
-        known = await know_pause(self.acts.store, request.repository, look.pause)
-        if known is None:
+        if look.pause is None:
             await self.require_running(request.repository)
             if not is_over:
                 await self.acts.leave(self._act(request, None), "not paused")
             return NotPaused(await self._ended_last(request.repository))
+        known = await know_pause(self.acts.store, request.repository, look.pause)
         if not _is_meant(known, request.expected, saying):
             if is_over:
                 return OtherPause(known)
@@ -197,7 +194,7 @@ class UnpauseQueue:
         )
 
     async def _leave_other(self, started: AuditRecord, pause: Pause) -> OtherPause:
-        known = await know_pause(self.acts.store, started.repository, pause) or KnownPause(pause)
+        known = await know_pause(self.acts.store, started.repository, pause)
         found = replace(started, previous_reason=known.reason, previous_paused_at=pause.paused_at)
         detail = "another pause is in force"
         return OtherPause(known, await self.acts.end(found, ActResult.UNCHANGED, detail))
@@ -215,7 +212,7 @@ class UnpauseQueue:
             previous_paused_at=known.pause.paused_at if known is not None else None,
             lifts_at=request.lifts_at,
         )
-        return as_part(record, request.part_of)
+        return as_part(record, request.part_of) if request.part_of is not None else record
 
 
 def _look_up(

@@ -13,7 +13,7 @@ from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.group_pauses import held_in_force
-from bot.usecases.pausing.pause_cards import pause_in_force
+from bot.usecases.pausing.recorded_pauses import pause_in_force
 
 
 class Watching(StrEnum):

@@ -16,7 +16,7 @@ from bot.domain.subscriptions import Subscription, Topic, channels_hearing
 from bot.domain.surroundings import LONGEST_STAY
 from bot.ports import Clock, MergeQueue, Nudge
 from bot.store.transactions import Store, Transaction
-from bot.usecases.gate import Gate
+from bot.usecases.tasks import Gate
 from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)

@@ -16,13 +16,12 @@ from bot.domain.rhythm import Rhythm, Ticks
 from bot.domain.subscriptions import Subscription
 from bot.ports import UNMEASURED, Clock, Measures, PollOutcome
 from bot.store.transactions import Store, Transaction
-from bot.usecases.gate import GateClosed
 from bot.usecases.polling.log_reader import LogReader
 from bot.usecases.polling.look_at_condition import LookAtCondition
 from bot.usecases.polling.personal_topics import PersonalTopics
 from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.polling.poll_schedule import LEASE_FLOOR, PollSchedule
-from bot.usecases.tasks import Tasks
+from bot.usecases.tasks import GateClosed, Tasks
 
 logger = logging.getLogger(__name__)
 

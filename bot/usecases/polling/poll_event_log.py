@@ -35,11 +35,11 @@ from bot.domain.leases import Lease
 from bot.domain.repository import RepositoryName
 from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Nudge
 from bot.store.transactions import Store
-from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
 from bot.usecases.polling.log_problems import LOGGED, report, report_duplicates
 from bot.usecases.polling.log_reader import LogReader, content
 from bot.usecases.polling.reading import Reading
 from bot.usecases.polling.store_events import StoreEvents
+from bot.usecases.tasks import STORED_AT_ONCE, Gate, GateClosed
 
 logger = logging.getLogger(__name__)
 

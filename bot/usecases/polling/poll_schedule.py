@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.backoff import Failures
 from bot.domain.leases import Lease
+from bot.domain.pacing import Failures
 from bot.usecases.polling.log_reader import LogReader
 
 LEASE_FLOOR = timedelta(seconds=15)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.backoff import Failures
 from bot.domain.boards import Outage, unseen
 from bot.domain.errors import (
     MergeQueueError,
@@ -14,15 +13,15 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     StoreError,
 )
+from bot.domain.pacing import Failures
 from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Ticks
 from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.asking.show_status import ShowStatus
-from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
 from bot.usecases.posting.board_cards import tell_boards, touch_boards
-from bot.usecases.tasks import Tasks
+from bot.usecases.tasks import STORED_AT_ONCE, Gate, GateClosed, Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Measures, MergeQueue, Nudge
 from bot.store.transactions import Store, Transaction
-from bot.usecases.gate import Gate
 from bot.usecases.polling.log_problems import report_duplicates
 from bot.usecases.polling.log_reader import LogReader, content
 from bot.usecases.routing.route_events import Routed, Unrouted, route_events
+from bot.usecases.tasks import Gate
 
 logger = logging.getLogger(__name__)
 

@@ -6,18 +6,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord
-from bot.domain.backoff import Failures
 from bot.domain.errors import BotError, MergeQueueUnavailable, about
+from bot.domain.pacing import Failures
 from bot.domain.pause_records import NEAR, PauseRecord, Sighting, Who
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.rhythm import Ticks
-from bot.domain.snapshots import queued_in
 from bot.ports import Clock, MergeQueue, Nudge
 from bot.store.transactions import Store, Transaction
-from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed
-from bot.usecases.pausing.acts import made_by, settle_pause
-from bot.usecases.pausing.pause_cards import LOOKED_BACK, pause_in_force, touch_pause
+from bot.usecases.leases import is_under_way
+from bot.usecases.pausing.acts import made_by, settle_pause, told_together
 from bot.usecases.pausing.pause_history import (
     end_pause,
     hearing_pauses,
@@ -26,9 +24,8 @@ from bot.usecases.pausing.pause_history import (
     tell_end,
     tell_replaced,
 )
-from bot.usecases.pausing.tell_acts import told_together
-from bot.usecases.pausing.turns import is_under_way
-from bot.usecases.tasks import Tasks
+from bot.usecases.pausing.recorded_pauses import LOOKED_BACK, pause_in_force, touch_pause
+from bot.usecases.tasks import STORED_AT_ONCE, Gate, GateClosed, Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -278,7 +275,7 @@ def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:
 
 def _measured(known: PauseRecord, status: QueueStatus) -> PauseRecord:
     """How many wait now, how many did at the start, and who came meanwhile."""
-    queued = queued_in(status)
+    queued = status.queued
     joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
     return replace(
         known,

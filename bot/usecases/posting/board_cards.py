@@ -7,8 +7,8 @@ from bot.domain.boards import Board, Sight, seen
 from bot.domain.cards import Card, CardKind, CardName
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.message import Message
+from bot.domain.pause_records import Timer
 from bot.domain.snapshots import Snapshot
-from bot.domain.timers import Timer
 from bot.messages import board as messages
 from bot.store.transactions import Transaction
 from bot.usecases.open_card import open_cards

@@ -9,12 +9,7 @@ from itertools import groupby
 
 from bot.domain import deliveries as states
 from bot.domain.classification import EventKind
-from bot.domain.deliveries import (
-    PLAIN_AFTER,
-    Delivery,
-    DeliveryState,
-    SubjectKind,
-)
+from bot.domain.deliveries import PLAIN_AFTER, Delivery, DeliveryState, SubjectKind
 from bot.domain.errors import (
     LeaseLost,
     PostError,
@@ -29,13 +24,20 @@ from bot.domain.outbox import ParkedChannel
 from bot.domain.pacing import WORKSPACE_BURST, WORKSPACE_PER_SECOND, Pace, TokenBucket
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Nudge
 from bot.store.transactions import Store, Transaction
-from bot.usecases.job_lease import JobLease
-from bot.usecases.posting.batches import Batch, Claim, more_may_wait, root_of, thread_of
+from bot.usecases.leases import JobLease
+from bot.usecases.posting.batches import (
+    Batch,
+    Claim,
+    Outcome,
+    more_may_wait,
+    record_outcome,
+    root_of,
+    thread_of,
+)
 from bot.usecases.posting.claim_size import ClaimSize
 from bot.usecases.posting.posted_before import PostedBefore
-from bot.usecases.posting.record_outcome import Outcome, record_outcome
 from bot.usecases.posting.render_deliveries import load_messages
-from bot.usecases.side_by_side import side_by_side
+from bot.usecases.tasks import side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -178,7 +180,9 @@ class PostDeliveries:
                 )
                 following = left[0] if goes_on and left else None
                 shown = batch.revisions.get(delivery.delivery_id, 0)
-                if after.times_absent >= PLAIN_AFTER or self._lacks_buttons(after):
+                ts = after.message_ts
+                lacks_buttons = ts is not None and self.poster.lacks_buttons(after.channel_id, ts)
+                if after.times_absent >= PLAIN_AFTER or lacks_buttons:
                     # Its blocks are missing: the next edit adds them.
                     shown = 0
                 await self._record(Outcome([after, *behind], shown, parked, following), batch)
@@ -234,10 +238,6 @@ class PostDeliveries:
             self.nudge(wait.total_seconds())
             return states.given_back(delivery, now + wait), None
         return await self._post(delivery, message, batch)
-
-    def _lacks_buttons(self, posted: Delivery) -> bool:
-        ts = posted.message_ts
-        return ts is not None and self.poster.lacks_buttons(posted.channel_id, ts)
 
     def _nothing_to_post(self, delivery: Delivery, now: datetime) -> Delivery:
         if delivery.subject.kind in TRUE_FOR_A_WHILE:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.backoff import retry_delay
 from bot.domain.cards import GENERATIONS, Card
 from bot.domain.errors import (
     BotError,
@@ -18,15 +17,15 @@ from bot.domain.errors import (
 )
 from bot.domain.leases import Lease
 from bot.domain.message import Message
-from bot.domain.pacing import BURST, Pace, TokenBucket
+from bot.domain.pacing import BURST, Pace, TokenBucket, retry_delay
 from bot.ports import UNMEASURED, ChannelPoster, Clock, Measures, Nudge
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Store, Transaction
-from bot.usecases.job_lease import JobLease
+from bot.usecases.leases import JobLease
 from bot.usecases.open_card import open_cards
 from bot.usecases.posting.claim_size import ClaimSize
 from bot.usecases.posting.render_cards import load_cards
-from bot.usecases.side_by_side import side_by_side
+from bot.usecases.tasks import side_by_side
 
 logger = logging.getLogger(__name__)
 

@@ -6,14 +6,12 @@ from dataclasses import replace
 from bot.domain.audit import Action
 from bot.domain.cards import Card, CardKind
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseRecord
-from bot.domain.timers import Timer
 from bot.messages import pause_card
 from bot.messages.groups import group_acts
 from bot.messages.pause_card import PauseView
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.group_pauses import ends_of, paused_anew, still_paused
-from bot.usecases.pausing.pause_timers import timers_of
+from bot.usecases.pausing.recorded_pauses import timers_of
 from bot.usecases.posting.bisection_cards import load_bisection_cards
 from bot.usecases.posting.board_cards import load_board_cards
 from bot.usecases.posting.stay_cards import load_stay_cards
@@ -41,20 +39,15 @@ def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int
     pauses = transaction.pauses.get({int(card.name.key) for card in cards})
     in_force = [one for one in pauses.values() if one.is_open]
     timers = timers_of(transaction, in_force)
-    return {
-        card.card_id: replace(
-            pause_card.card(_view(pauses[int(card.name.key)], timers.get(int(card.name.key)))),
-            happened_at=pauses[int(card.name.key)].paused_at,
-        )
-        for card in cards
-        if int(card.name.key) in pauses
-    }
-
-
-def _view(pause: PauseRecord, timer: Timer | None) -> PauseView:
-    if timer is None:
-        return PauseView(pause)
-    return PauseView(pause, timer.lifts_at, timer.is_overdue)
+    messages: dict[int, Message] = {}
+    for card in cards:
+        pause = pauses.get(int(card.name.key))
+        if pause is None:
+            continue
+        timer = timers.get(pause.pause_id)
+        view = PauseView(pause, timer.lifts_at, timer.is_overdue) if timer else PauseView(pause)
+        messages[card.card_id] = replace(pause_card.card(view), happened_at=pause.paused_at)
+    return messages
 
 
 def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int, Message]:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.channels import is_person
-from bot.domain.deliveries import Delivery, SubjectKind
+from bot.domain.deliveries import Delivery, SubjectKind, is_person
 from bot.domain.errors import BotError
 from bot.domain.message import Message
 from bot.domain.pause_records import PauseEnding, PauseRecord

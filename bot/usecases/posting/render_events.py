@@ -5,9 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.batches import batches_of, together
-from bot.domain.channels import is_person
 from bot.domain.classification import EventKind, classify, turn_after
-from bot.domain.deliveries import Delivery, Subject, SubjectKind
+from bot.domain.deliveries import Delivery, Subject, SubjectKind, is_person
 from bot.domain.dequeue_codes import Turn
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message

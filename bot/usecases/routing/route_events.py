@@ -21,7 +21,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling, settled
 from bot.domain.subscriptions import Style, Subscription, Topic, channels_hearing
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.turns import is_under_way
+from bot.usecases.leases import is_under_way
 from bot.usecases.routing.count_failures import count_failures
 from bot.usecases.routing.event_routes import EventRoutes
 from bot.usecases.routing.route_threads import BACKLOG

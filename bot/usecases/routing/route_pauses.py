@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from bot.domain.audit import ActResult, AuditRecord
+from bot.domain.audit import FROM_LOG, ActResult, AuditRecord
 from bot.domain.classification import EventKind, classify
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.event_records import EventRecord
@@ -18,12 +18,10 @@ from bot.domain.pause_records import (
 )
 from bot.domain.queue import Pause
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.acts import FROM_LOG, settle_act
-from bot.usecases.pausing.group_marks import tell_together
-from bot.usecases.pausing.group_pauses import group_act_of
-from bot.usecases.pausing.pause_cards import LOOKED_BACK, touch_pause
+from bot.usecases.pausing.acts import announce, settle_act
+from bot.usecases.pausing.group_pauses import group_act_of, tell_together
 from bot.usecases.pausing.pause_history import end_pause, see_pause, tell_end, tell_replaced
-from bot.usecases.pausing.tell_acts import announce
+from bot.usecases.pausing.recorded_pauses import LOOKED_BACK, touch_pause
 from bot.usecases.tell_urgently import tell_urgently
 
 

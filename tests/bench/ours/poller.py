@@ -19,9 +19,9 @@ from bot.ports import UNMEASURED, Clock, Measures
 from bot.scheduler import next_digest
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from bot.usecases.gate import Gate, pages_at_once
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.tasks import Gate, pages_at_once
 from tests.bench.services.certificate import trusting
 from tests.support.transactions import begin
 

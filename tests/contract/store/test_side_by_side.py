@@ -11,7 +11,7 @@ from bot.domain.outbox import ParkedChannel
 from bot.domain.subscriptions import Style
 from bot.scheduler import next_digest
 from bot.store.transactions import Store, Transaction
-from bot.usecases.posting.record_outcome import Outcome, record_outcome
+from bot.usecases.posting.batches import Outcome, record_outcome
 from bot.usecases.routing.route_events import route_events
 from tests.support.databases import TestDatabase
 from tests.support.make import make_subscription

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.timers import Timer, TimerState
+from bot.domain.pause_records import Timer, TimerState
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, SHOP, SITE, after

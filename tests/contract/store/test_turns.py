@@ -13,9 +13,9 @@ from bot.domain.permissions import Policy
 from bot.ports import Clock
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
+from bot.usecases.leases import LEASE, PATIENCE, Turns
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.pausing.turns import LEASE, PATIENCE, Turns
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from tests.support.clock import FakeClock
 from tests.support.directories import HOME, FakeChannels, FakePeople

@@ -20,24 +20,23 @@ from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventRecord
 from bot.domain.group_acts import GroupAct, HeldPause, as_part
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord
+from bot.domain.pause_records import PauseRecord, Timer
 from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style
-from bot.domain.timers import Timer
 from bot.domain.wishes import Wish
 from bot.scheduler import next_digest
 from bot.store.engines import create_engine
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.choose_notices import ChooseNotices
-from bot.usecases.job_lease import JobLease
+from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
-from bot.usecases.pausing.group_cards import group_card_of
+from bot.usecases.pausing.group_pauses import group_card_of
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_history import end_pause
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses

@@ -13,8 +13,8 @@ from bot.domain.commands.asking import (
     WhyCommand,
 )
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
-from bot.domain.log_pages import LONGEST_LOOKBACK
-from bot.domain.repositories import Repositories
+from bot.domain.event_log import LONGEST_LOOKBACK
+from bot.domain.groups import Repositories
 from tests.support.make import API, SITE
 
 TWO = Repositories((SITE, API))

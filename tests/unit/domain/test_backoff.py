@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.domain.backoff import FIRST_SECONDS, LONGEST_SECONDS, retry_delay
+from bot.domain.pacing import FIRST_SECONDS, LONGEST_SECONDS, retry_delay
 
 jitters = st.floats(0, 1)
 

@@ -19,8 +19,8 @@ from bot.domain.commands.subscribing import (
 from bot.domain.commands.verbs import HelpCommand
 from bot.domain.durations import For, Until
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.domain.groups import Repositories
 from bot.domain.notices import DIRECT, Notice
-from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.domain.wishes import Wish

@@ -14,8 +14,7 @@ from bot.domain.commands.subscribing import (
     UnsubscribeGroupCommand,
 )
 from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
-from bot.domain.groups import ALL, Group, Groups, read_groups
-from bot.domain.repositories import Repositories
+from bot.domain.groups import ALL, Group, Groups, Repositories, read_groups
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
 from bot.domain.wishes import Wish

@@ -4,8 +4,7 @@ import pytest
 
 from bot.config import Settings
 from bot.domain.errors import ConfigurationError, UnknownGroup
-from bot.domain.groups import ALL, Groups, read_groups
-from bot.domain.repositories import Repositories
+from bot.domain.groups import ALL, Groups, Repositories, read_groups
 from bot.domain.repository import RepositoryName
 from tests.support.settings import settings_in
 

@@ -12,10 +12,10 @@ from bot.domain.pause_records import (
     Who,
     lifted_by_act,
     lifted_by_event,
+    same_moment,
     same_pause,
     with_sighting,
 )
-from bot.domain.snapshots import same_moment
 from tests.support.clock import NOON
 from tests.support.make import SITE
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from bot.domain.errors import InvalidRequest, RepositoryNotAllowed
-from bot.domain.repositories import Repositories
+from bot.domain.groups import Repositories
 from bot.domain.repository import OWNER_MAX_LENGTH, RepositoryName
 from tests.support.make import API, SITE
 

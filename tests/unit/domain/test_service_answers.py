@@ -3,14 +3,16 @@
 import pytest
 
 from bot.domain.errors import (
+    ANSWER_LIMIT,
     CredentialRefused,
     InvalidRequest,
     MergeQueueError,
     MergeQueueProtocolError,
     MergeQueueUnavailable,
     StateConflict,
+    answer_of,
+    heard,
 )
-from bot.domain.service_answers import ANSWER_LIMIT, answer_of, heard
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_a_pull_request_in_two_batches_counts_once() -> None:
         make_batch(make_queued(1), name="a"), make_batch(make_queued(1), make_queued(2), name="b")
     )
 
-    assert [one.number for one in make_snapshot(status).queued_in_batches()] == [1, 2]
+    assert [one.number for one in make_snapshot(status).status.in_batches] == [1, 2]
 
 
 def test_an_empty_queue_has_nothing_to_stop() -> None:

@@ -9,9 +9,9 @@ from bot.domain.audit import Action
 from bot.domain.commands import parse_command
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.errors import RepositoryNotAllowed
+from bot.domain.groups import Repositories
 from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
-from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice, pause, status, timers
 from bot.messages.blocks import VALUE_LIMIT

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from bot.slack.inbox import Inbox
+from bot.slack.background import Inbox
 
 
 async def _wait(event: asyncio.Event) -> None:

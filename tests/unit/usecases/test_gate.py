@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from bot.store.engines import CONNECTIONS
-from bot.usecases.gate import STORED_AT_ONCE, Gate, GateClosed, looks_at_once, pages_at_once
 from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE
 from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE
 from bot.usecases.posting.post_deliveries import OUTCOMES_AT_ONCE
 from bot.usecases.posting.refresh_cards import EDITS_AT_ONCE
+from bot.usecases.tasks import STORED_AT_ONCE, Gate, GateClosed, looks_at_once, pages_at_once
 from tests.support.waiting import until
 
 

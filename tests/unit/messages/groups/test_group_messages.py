@@ -8,10 +8,9 @@ import pytest
 
 from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection, Origin
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
-from bot.domain.groups import ALL, Group
+from bot.domain.groups import ALL, Group, Repositories
 from bot.domain.message import Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
-from bot.domain.repositories import Repositories
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit, blocks, reminders
 from bot.messages.groups import group_acts, group_form, group_question, group_status, results

@@ -11,8 +11,7 @@ from typing_extensions import override
 
 from bot.domain.errors import PostInDoubt, PostPostponed, PostRefused
 from bot.domain.message import Block, Message
-from bot.slack.web_api.channels import SlackChannels
-from bot.slack.web_api.directs import OPEN_SECONDS
+from bot.slack.web_api.channels import OPEN_SECONDS, SlackChannels
 from bot.slack.web_api.poster import METADATA_TYPE, PAGES, SlackPoster
 from tests.support.clock import FakeClock
 from tests.support.virtual_time import run_virtually

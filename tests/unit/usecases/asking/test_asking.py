@@ -12,8 +12,8 @@ from bot.domain.errors import (
     InvalidRequest,
     MergeQueueUnavailable,
 )
-from bot.domain.event_log import CLOCK_ALLOWANCE, first_position
-from bot.domain.log_pages import LONGEST_LOOKBACK, LogPlace
+from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
+from bot.domain.log_pages import LogPlace
 from bot.domain.queue import QueueRule
 from bot.domain.whereabouts import InBatch, Left, NeverSeen
 from bot.usecases.asking.explain_pull_request import ExplainPullRequest

@@ -20,11 +20,10 @@ from bot.domain.errors import (
     StateConflict,
 )
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.pause_records import Sighting, Who
+from bot.domain.pause_records import Sighting, Timer, Who
 from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.timers import Timer
 from bot.ports import Hear
 from bot.usecases.pausing.group_work import AT_ONCE, SinceThen
 from bot.usecases.pausing.pause_history import see_pause

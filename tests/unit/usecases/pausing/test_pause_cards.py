@@ -25,7 +25,7 @@ from bot.messages import pause_card
 from bot.messages.pause_card import PauseView
 from bot.store.parts.live_messages import Cards
 from bot.store.parts.pauses import Pauses
-from bot.usecases.pausing.group_marks import tell_together
+from bot.usecases.pausing.group_pauses import tell_together
 from bot.usecases.pausing.pause_history import see_pause
 from bot.usecases.pausing.watch_resume import Watching
 from bot.usecases.posting.refresh_cards import AT_ONCE, RefreshCards

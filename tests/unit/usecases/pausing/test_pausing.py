@@ -17,14 +17,13 @@ from bot.domain.errors import (
     PermissionDenied,
 )
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, Who
+from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
-from bot.domain.timers import Timer
 from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
-from bot.usecases.job_lease import JobLease
+from bot.usecases.leases import JobLease
 from bot.usecases.pausing.lift_pause import LiftPause
-from bot.usecases.pausing.pause_timers import timers_of
+from bot.usecases.pausing.recorded_pauses import timers_of
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import make_person

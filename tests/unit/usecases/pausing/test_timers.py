@@ -9,15 +9,15 @@ from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection, Ori
 from bot.domain.deliveries import SubjectKind
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
+from bot.domain.pause_records import Timer
 from bot.domain.pauses import LiftsLater, OtherPause, Unpaused, UnpauseOutcome, signed_reason
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.timers import Timer
-from bot.usecases.job_lease import JobLease
+from bot.usecases.leases import JobLease
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
-from bot.usecases.pausing.known_pause import know_pause
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 from bot.usecases.pausing.pause_queue import PauseRequest
+from bot.usecases.pausing.recorded_pauses import know_pause
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Disturbance, DisturbedStore
 from tests.support.make import ALICE, BOB, CHANNEL, SITE

@@ -12,8 +12,8 @@ from bot.domain.errors import LeaseLost, MergeQueueUnavailable
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.subscriptions import Subscription
-from bot.usecases.gate import Gate
 from bot.usecases.polling.look_at_condition import LookAtCondition
+from bot.usecases.tasks import Gate
 from tests.support.make import CHANNEL, SITE, make_queued, make_status, make_subscription
 from tests.support.reading import Reading
 from tests.support.store import InMemoryStore

@@ -10,7 +10,7 @@ from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.usecases.pausing.known_pause import know_pause
+from bot.usecases.pausing.recorded_pauses import know_pause
 from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE, SELDOM, WatchPauses
 from tests.support.clock import NOON, FakeClock
 from tests.support.merge_queue import FakeMergeQueue

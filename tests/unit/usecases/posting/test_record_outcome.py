@@ -9,7 +9,7 @@ import pytest
 from bot.domain.deliveries import Delivery, DeliveryState, delivered
 from bot.domain.errors import LeaseLost
 from bot.store.transactions import Store
-from bot.usecases.posting.record_outcome import Outcome, record_outcome
+from bot.usecases.posting.batches import Outcome, record_outcome
 from tests.support.store import InMemoryStore
 from tests.support.stored import add, after, claim, event_subject, make_new
 from tests.support.transactions import begin

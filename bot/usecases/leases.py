@@ -1,4 +1,4 @@
-"""One act at a time on a repository, whichever process carries it out."""
+"""Leases: of a job that one process at a time does, and for one act at a time on a repository."""
 
 import asyncio
 import logging
@@ -10,11 +10,50 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.audit import ActResult, AuditRecord
-from bot.domain.errors import QueueBusy, StoreUnavailable
+from bot.domain.errors import LeaseLost, QueueBusy, StoreUnavailable
 from bot.domain.leases import Lease
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
+
+
+@dataclass(slots=True)
+class JobLease:
+    """`held`: the lease under which this process does the job, once it is known to be committed."""
+
+    name: str
+    holder: str
+    lifetime: timedelta
+    held: Lease | None = None
+
+    def take(self, transaction: Transaction, now: datetime) -> Lease | None:
+        """Taken or renewed; None while it is another process's."""
+        leases = transaction.leases.claim(
+            [self.name], holder=self.holder, now=now, lifetime=self.lifetime
+        )
+        return leases.get(self.name)
+
+    def keep(self, transaction: Transaction, now: datetime, *, at_least: timedelta) -> Lease | None:
+        """The lease, where nothing has to be written to have it for `at_least` from now on."""
+        lease = self.held
+        if lease is None or lease.expires_at - now < at_least:
+            return None
+        try:
+            transaction.leases.require(lease, now)
+        except LeaseLost:
+            return None
+        return lease
+
+    async def release(self, store: Store, now: datetime) -> None:
+        """Give it back, if it is ours: the next process may begin at once. Raises StoreError."""
+        self.held = None
+        await store.run(self._give_back, now)
+
+    def _give_back(self, transaction: Transaction, now: datetime) -> None:
+        lease = self.take(transaction, now)
+        if lease is not None:
+            transaction.leases.release([lease])
+
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +93,7 @@ class Turns:
             return
         self.going.add(name)
         try:
-            lease = await self._claim(_lease_name(name), self.clock.now())
+            lease = await self.store.run(_claim, _lease_name(name), self.holder, self.clock.now())
             if lease is None:
                 yield False
                 return
@@ -78,27 +117,23 @@ class Turns:
         finally:
             is_over.set()
             await renewing
-            await self._give_back(lease)
+            try:
+                await self.store.run(_release, lease)
+            except StoreUnavailable:
+                # It ends by itself; what the act came to matters more to whoever acted.
+                logger.warning("turn not given back", extra={"action": "turn_not_given_back"})
 
     async def _wait(self, repository: RepositoryName) -> Lease:
         name = _lease_name(repository)
         until = self.clock.now() + PATIENCE
         while True:
             now = self.clock.now()
-            lease = await self._claim(name, now)
+            lease = await self.store.run(_claim, name, self.holder, now)
             if lease is not None:
                 return lease
             if now >= until:
                 raise QueueBusy(repository)
             await self.clock.sleep(LOOK_AGAIN_SECONDS)
-
-    async def _claim(self, name: str, now: datetime) -> Lease | None:
-        leases = await self.store.run(
-            lambda transaction: transaction.leases.claim(
-                [name], holder=self.holder, now=now, lifetime=LEASE
-            )
-        )
-        return leases.get(name)
 
     async def _renew(self, name: str, is_over: asyncio.Event) -> None:
         while not is_over.is_set():
@@ -107,17 +142,19 @@ class Turns:
                     await is_over.wait()
             except TimeoutError:
                 try:
-                    await self._claim(name, self.clock.now())
+                    await self.store.run(_claim, name, self.holder, self.clock.now())
                 except StoreUnavailable:
                     # The act goes on; its own words to the database will fail, or not.
                     logger.warning("turn not renewed", extra={"action": "turn_not_renewed"})
 
-    async def _give_back(self, lease: Lease) -> None:
-        try:
-            await self.store.run(lambda transaction: transaction.leases.release([lease]))
-        except StoreUnavailable:
-            # It ends by itself; what the act came to matters more to whoever acted.
-            logger.warning("turn not given back", extra={"action": "turn_not_given_back"})
+
+def _claim(transaction: Transaction, name: str, holder: str, now: datetime) -> Lease | None:
+    claimed = transaction.leases.claim([name], holder=holder, now=now, lifetime=LEASE)
+    return claimed.get(name)
+
+
+def _release(transaction: Transaction, lease: Lease) -> None:
+    transaction.leases.release([lease])
 
 
 def _lease_name(name: str) -> str:
@@ -134,6 +171,7 @@ def is_under_way(
     if act.result is not ActResult.STARTED or any(one.act_id == act.record_id for one in acts):
         return False
     name = _lease_name(act.repository)
-    free = transaction.leases.claim([name], holder=uuid.uuid4().hex, now=now, lifetime=LEASE)
-    transaction.leases.release(list(free.values()))
-    return not free
+    free = _claim(transaction, name, uuid.uuid4().hex, now)
+    if free is not None:
+        transaction.leases.release([free])
+    return free is None
