@@ -1,7 +1,4 @@
-"""How domain values are stored as columns, the same on both databases.
-
-So no type here asks for the dialect, and `bot.store.execution.prepared` gives none.
-"""
+"""How domain values are stored as columns, the same on both databases."""
 
 import json
 import re
@@ -107,55 +104,29 @@ class CompactJson(TypeDecorator[JsonValue]):
         return read
 
 
-class SortedWords(TypeDecorator[frozenset[str]]):
-    """A set of words as a sorted JSON array, so that equal sets are stored equal."""
+class SortedSet(TypeDecorator[frozenset[Any]]):
+    """A set of words or numbers as a sorted JSON array, so that equal sets are stored equal."""
 
     impl: _Stored = Text
     cache_ok: bool | None = True
 
     @override
     def process_bind_param(
-        self, value: frozenset[str] | None, dialect: Dialect | None = None
+        self, value: frozenset[Any] | None, dialect: Dialect | None = None
     ) -> str:
         return json.dumps(sorted(value or ()), separators=(",", ":"))
 
     @override
     def process_result_value(
         self, value: str | None, dialect: Dialect | None = None
-    ) -> frozenset[str]:
-        return _words(value) if value else frozenset()
+    ) -> frozenset[Any]:
+        return _members(value) if value else frozenset()
 
 
 @lru_cache(maxsize=1000)
-def _words(stored: str) -> frozenset[str]:
+def _members(stored: str) -> frozenset[Any]:
     """Most subscriptions have the same, and each is read with each event."""
     return frozenset(json.loads(stored))
-
-
-class Globs(TypeDecorator[frozenset[str]]):
-    """A set of patterns: nothing for the empty one, one as itself, several as a JSON array."""
-
-    impl: _Stored = Text
-    cache_ok: bool | None = True
-
-    @override
-    def process_bind_param(
-        self, value: frozenset[str] | None, dialect: Dialect | None = None
-    ) -> str | None:
-        if not value:
-            return None
-        only = next(iter(value))
-        if len(value) == 1 and not only.startswith("["):
-            return only
-        return json.dumps(sorted(value), separators=(",", ":"))
-
-    @override
-    def process_result_value(
-        self, value: str | None, dialect: Dialect | None = None
-    ) -> frozenset[str]:
-        if value is None:
-            return frozenset()
-        return frozenset(json.loads(value)) if value.startswith("[") else frozenset([value])
 
 
 class DigestAt(TypeDecorator[DigestTime]):
@@ -178,25 +149,6 @@ class DigestAt(TypeDecorator[DigestTime]):
             return None
         at, _, zone = value.partition(" ")
         return DigestTime(time.fromisoformat(at), zone)
-
-
-class SortedNumbers(TypeDecorator[frozenset[int]]):
-    """A set of numbers as a sorted JSON array, so that equal sets are stored equal."""
-
-    impl: _Stored = Text
-    cache_ok: bool | None = True
-
-    @override
-    def process_bind_param(
-        self, value: frozenset[int] | None, dialect: Dialect | None = None
-    ) -> str:
-        return json.dumps(sorted(value or ()), separators=(",", ":"))
-
-    @override
-    def process_result_value(
-        self, value: str | None, dialect: Dialect | None = None
-    ) -> frozenset[int]:
-        return frozenset(json.loads(value)) if value else frozenset()
 
 
 class Repository(TypeDecorator[RepositoryName]):

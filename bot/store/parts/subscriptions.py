@@ -23,7 +23,7 @@ class Subscriptions(Part):
         self._put([subscription])
 
     def _put(self, some: Iterable[Subscription]) -> None:
-        rows = [as_row(subscriptions, one, branch=one.branches) for one in some]
+        rows = [as_row(subscriptions, one) for one in some]
         self._statements.put(subscriptions, *rows)
 
     def delete(self, channel_id: str, repository: RepositoryName) -> bool:
@@ -69,7 +69,7 @@ class Subscriptions(Part):
             )
             .limit(limit)
         )
-        return [_subscription(row) for row in rows]
+        return [from_row(Subscription, row) for row in rows]
 
     def replace_configured(self, subscriptions: Sequence[Subscription]) -> Sequence[Subscription]:
         """Raise ValueError when one of them is not from configuration."""
@@ -114,9 +114,5 @@ class ChannelDefaults(Part):
 
 
 def _sorted(rows: Iterable[ResultRow]) -> Sequence[Subscription]:
-    found = [_subscription(row) for row in rows]
+    found = [from_row(Subscription, row) for row in rows]
     return sorted(found, key=lambda one: (one.channel_id, one.repository, one.source))
-
-
-def _subscription(row: ResultRow) -> Subscription:
-    return from_row(Subscription, row, branches=row.branch)

@@ -39,9 +39,9 @@ INSERT INTO pause_timers (repository, paused_at, lifts_at, due_at, set_by, set_b
   VALUES ('acme/site', 1772368245123456, 1772372445123456, 1772372445123456, 'U1', 'Ada', 'C1', 'running', 0);
 INSERT INTO pause_reminders (pause_id, next_at, sent) VALUES (1, 1772372445123456, 2);
 
-INSERT INTO subscriptions (channel_id, repository, source, topics, branch, except_logins, created_by, created_at, style, digest)
-  VALUES ('C1', 'acme/site', 'command', '["failure","merge"]', 'release/*', '["renovate[bot]"]', 'U1', 1772368200000000, 'thread', NULL),
-         ('C2', 'acme/site', 'configuration', '["enter"]', NULL, '[]', NULL, NULL, 'thread', NULL),
+INSERT INTO subscriptions (channel_id, repository, source, topics, branches, except_logins, created_by, created_at, style, digest)
+  VALUES ('C1', 'acme/site', 'command', '["failure","merge"]', '["release/*"]', '["renovate[bot]"]', 'U1', 1772368200000000, 'thread', NULL),
+         ('C2', 'acme/site', 'configuration', '["enter"]', '[]', '[]', NULL, NULL, 'thread', NULL),
          ('C9', 'acme/site', 'command', '["merge"]', '["main","release/*"]', '[]', 'U1', 1772368950000000, 'digest', '09:00 Europe/Paris');
 INSERT INTO audit (act_id, at, user_id, user_name, team_id, action, origin, repository, result, channel_id, reason, stored_reason, paused_at, previous_reason, previous_paused_at, detail, answer, heard_before, heard_after, group_act_id, "group", lifts_at)
   VALUES (0, 1772368230000000, 'U1', 'Ada', 'T1', 'pause', 'command', 'acme/site', 'done', 'C1', 'deploying 4.2', 'deploying 4.2 (Ada)', 1772368231000000, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'release', 1772372550000000),

@@ -340,7 +340,7 @@ def _create_people() -> None:
         sa.Column("repository", sa.Text, primary_key=True),
         sa.Column("source", sa.Text, primary_key=True),
         sa.Column("topics", sa.Text, nullable=False),
-        sa.Column("branch", sa.Text),
+        sa.Column("branches", sa.Text, nullable=False),
         sa.Column("except_logins", sa.Text, nullable=False),
         sa.Column("created_by", sa.Text),
         sa.Column("created_at", sa.BigInteger),
