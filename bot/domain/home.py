@@ -33,7 +33,7 @@ class HomeState:
     """The same for everybody who looks at this page.
 
     `first`: the place of the first of `queues` among all `total`. `others` were read as well, and
-    have no room on this page.
+    have no room on this page. `subscriptions`: the first of so many `subscriptions_in_all`.
     """
 
     queues: Sequence[ReadQueue]
@@ -45,6 +45,7 @@ class HomeState:
     read_at: datetime
     timers: Sequence[Timer] = ()
     others: Sequence[ReadQueue] = ()
+    subscriptions_in_all: int = 0
 
     @property
     def read(self) -> Sequence[ReadQueue]:

@@ -1,6 +1,6 @@
-"""A rendered message."""
+"""A rendered message: one that Slack would refuse for its size cannot be made."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -10,6 +10,26 @@ from bot.domain.values import value
 
 Block = Mapping[str, JsonValue]
 """A Block Kit block as JSON."""
+
+TEXT_LIMIT = 4000
+"""chat.update refuses a longer `text`, so a longer post could never be edited."""
+
+MESSAGE_BLOCKS_LIMIT = 50
+MESSAGE_BLOCKS_TEXT_LIMIT = 10_000
+"""Slack refuses messages whose blocks hold about 11,000 characters or more."""
+
+VIEW_BLOCKS_LIMIT = 100
+PRIVATE_METADATA_LIMIT = 3000
+
+
+class DoesNotFit(ValueError):
+    """Something to show is larger than Slack takes: whoever wrote it has to shorten it."""
+
+
+def require_fit(what: str, size: int, limit: int) -> None:
+    """Raises DoesNotFit."""
+    if size > limit:
+        raise DoesNotFit(f"{what}: {size:,}, at most {limit:,}")
 
 
 @value(frozen=True, slots=True)
@@ -21,7 +41,7 @@ class Message:
     tells was recorded, by the service's clock; None for what is told of no single event.
     `happened_at`: when what it tells happened, if that is known, event or not.
 
-    https://docs.slack.dev/reference/methods/chat.postMessage
+    Raises DoesNotFit. https://docs.slack.dev/reference/methods/chat.postMessage
     """
 
     text: str
@@ -29,6 +49,26 @@ class Message:
     told: int = 1
     since: datetime | None = field(default=None, compare=False)
     happened_at: datetime | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        require_fit("characters of a message's text", len(self.text), TEXT_LIMIT)
+        require_fit("blocks of a message", len(self.blocks), MESSAGE_BLOCKS_LIMIT)
+        held = text_length(self.blocks)
+        require_fit("characters of a message's blocks", held, MESSAGE_BLOCKS_TEXT_LIMIT)
+
+
+def text_length(blocks: Sequence[Block]) -> int:
+    """The characters of all text objects in the blocks."""
+    return sum(_length(block) for block in blocks)
+
+
+def _length(value: object) -> int:
+    if isinstance(value, dict):
+        own = len(value["text"]) if isinstance(value.get("text"), str) else 0
+        return own + sum(_length(inner) for inner in value.values())
+    if isinstance(value, (list, tuple)):
+        return sum(_length(inner) for inner in value)
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +84,12 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A modal or Home tab as JSON (https://docs.slack.dev/reference/views)."""
+    """A modal or Home tab as JSON (https://docs.slack.dev/reference/views); raises DoesNotFit."""
 
     view: Mapping[str, JsonValue]
+
+    def __post_init__(self) -> None:
+        shown, kept = self.view["blocks"], self.view.get("private_metadata", "")
+        count = len(shown) if isinstance(shown, list) else 0
+        require_fit("blocks of a view", count, VIEW_BLOCKS_LIMIT)
+        require_fit("characters of private_metadata", len(str(kept)), PRIVATE_METADATA_LIMIT)

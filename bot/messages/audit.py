@@ -63,7 +63,7 @@ def audit(page: AuditPage) -> Message:
     if not page.records:
         return blocks.sentence(f"{headline}: nothing is on record.")
     shown: list[Block] = [blocks.section(f"*{headline}*")]
-    shown += [blocks.section(_record(one), limit=RECORD_LIMIT) for one in page.records]
+    shown += [blocks.section(cut_markup(_record(one), RECORD_LIMIT)) for one in page.records]
     controls = _controls(page)
     if controls:
         shown.append(blocks.actions(controls))

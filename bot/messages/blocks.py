@@ -1,4 +1,7 @@
-"""Block Kit blocks as JSON, within Slack's sizes by construction.
+"""Block Kit blocks as JSON: what is larger than Slack takes raises DoesNotFit.
+
+Nothing is shortened here. Whoever writes a text knows what may be left out of it (`listed`, `clean`
+and `cut_markup` of bot.messages.text).
 
 Written as plain JSON and not with `slack_sdk.models`: those drop what they do not know without a
 word, check only some limits, and cost an import that `mqbot --help` and the tests would pay.
@@ -10,8 +13,8 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from bot.domain.message import Block, Message
-from bot.messages.text import cut, cut_markup
+from bot.domain.message import TEXT_LIMIT, Block, Message, require_fit
+from bot.messages.text import cut, portions
 
 SECTION_LIMIT = 3000
 CONTEXT_LIMIT = 3000
@@ -20,15 +23,16 @@ FIELD_LIMIT = 2000
 ROWS_LIMIT = 5
 """Of two fields each, of which a section has at most ten."""
 
+ELEMENTS_LIMIT = 25
 BUTTON_LIMIT = 75
 VALUE_LIMIT = 2000
-MESSAGE_BLOCKS_LIMIT = 50
-MESSAGE_TEXT_LIMIT = 10_000
-"""Slack refuses messages whose blocks hold about 11,000 characters or more."""
-
+ID_LIMIT = 255
 OPTIONS_LIMIT = 100
-FALLBACK_LIMIT = 4000
-"""chat.update refuses a longer `text`, so a longer post could never be edited."""
+OPTION_LIMIT = 75
+OPTION_VALUE_LIMIT = 150
+FALLBACK_LIMIT = TEXT_LIMIT
+LINES_LENGTH = 2800
+"""Of the lines in one section: some room is left for *and N more*."""
 
 CHART = "data_visualization"
 CHART_TITLE_LIMIT = 50
@@ -37,13 +41,15 @@ CHART_LABEL_LIMIT = 20
 Element = dict[str, JsonValue]
 
 
-def mrkdwn(text: str, limit: int = SECTION_LIMIT) -> Element:
+def mrkdwn(text: str, limit: int) -> Element:
     """A mrkdwn object; `verbatim` keeps Slack from linking names that came from outside."""
-    return {"type": "mrkdwn", "text": cut_markup(text, limit), "verbatim": True}
+    require_fit(f"“{text[:40]}”", len(text), limit)
+    return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
 def plain(text: str, limit: int) -> Element:
-    return {"type": "plain_text", "text": cut(text, limit), "emoji": True}
+    require_fit(f"“{text[:40]}”", len(text), limit)
+    return {"type": "plain_text", "text": text, "emoji": True}
 
 
 def section(
@@ -51,11 +57,10 @@ def section(
     *,
     block_id: str | None = None,
     accessory: Element | None = None,
-    limit: int = SECTION_LIMIT,
 ) -> Block:
-    block: Element = {"type": "section", "text": mrkdwn(text, limit), "expand": True}
+    block: Element = {"type": "section", "text": mrkdwn(text, SECTION_LIMIT), "expand": True}
     if block_id is not None:
-        block["block_id"] = block_id
+        block["block_id"] = _identifier(block_id)
     if accessory is not None:
         block["accessory"] = accessory
     return block
@@ -63,14 +68,18 @@ def section(
 
 def sentence(text: str) -> Message:
     """A message that is these words and nothing else."""
-    return Message(text=cut_markup(text, FALLBACK_LIMIT), blocks=(section(text),))
+    return Message(text=text, blocks=(section(text),))
+
+
+def lines(shown: Sequence[str]) -> list[Block]:
+    """Whole lines in as many sections as they need."""
+    return [section("\n".join(some)) for some in portions(shown, LINES_LENGTH)]
 
 
 def two_columns(rows: Sequence[tuple[str, str]]) -> Block:
     """At most ROWS_LIMIT rows; a narrow screen shows what belongs together one below the other."""
-    cells: list[JsonValue] = [
-        mrkdwn(cell, FIELD_LIMIT) for row in rows[:ROWS_LIMIT] for cell in row
-    ]
+    require_fit("rows of two columns", len(rows), ROWS_LIMIT)
+    cells: list[JsonValue] = [mrkdwn(cell, FIELD_LIMIT) for row in rows for cell in row]
     return {"type": "section", "fields": cells}
 
 
@@ -89,10 +98,16 @@ def divider() -> Block:
 
 
 def actions(elements: Sequence[Element], *, block_id: str | None = None) -> Block:
+    require_fit("elements in a row", len(elements), ELEMENTS_LIMIT)
     block: Element = {"type": "actions", "elements": list(elements)}
     if block_id is not None:
-        block["block_id"] = block_id
+        block["block_id"] = _identifier(block_id)
     return block
+
+
+def _identifier(block_id: str) -> str:
+    require_fit(f"block id “{block_id[:40]}”", len(block_id), ID_LIMIT)
+    return block_id
 
 
 def button(
@@ -104,6 +119,7 @@ def button(
     confirm: Element | None = None,
 ) -> Element:
     """A button. `style` is "primary" or "danger"."""
+    require_fit(f"value of “{label[:40]}”", len(value), VALUE_LIMIT)
     element: Element = {
         "type": "button",
         "text": plain(label, BUTTON_LIMIT),
@@ -129,7 +145,8 @@ def confirmation(title: str, text: str, *, confirm: str, deny: str, style: str) 
 
 
 def option(label: str, value: str) -> Element:
-    return {"text": plain(label, 75), "value": cut(value, 150)}
+    require_fit(f"value of “{label[:40]}”", len(value), OPTION_VALUE_LIMIT)
+    return {"text": plain(label, OPTION_LIMIT), "value": value}
 
 
 def select(
@@ -140,12 +157,13 @@ def select(
     initial: Element | None = None,
     confirm: Element | None = None,
 ) -> Element:
-    """A menu of at most 100 options."""
+    """A menu of at most OPTIONS_LIMIT options; with more of them it is an `external_select`."""
+    require_fit(f"options of “{placeholder[:40]}”", len(options), OPTIONS_LIMIT)
     element: Element = {
         "type": "static_select",
         "action_id": action_id,
         "placeholder": plain(placeholder, 150),
-        "options": list(options[:OPTIONS_LIMIT]),
+        "options": list(options),
     }
     if initial is not None:
         element["initial_option"] = initial
@@ -211,17 +229,3 @@ def without_controls(message: Message) -> Message:
 
 def _is_control(block: Block) -> bool:
     return block["type"] == "actions" or "accessory" in block
-
-
-def text_length(blocks: Sequence[Block]) -> int:
-    """The characters of all text objects in the blocks."""
-    return sum(_length(block) for block in blocks)
-
-
-def _length(value: object) -> int:
-    if isinstance(value, dict):
-        own = len(value["text"]) if isinstance(value.get("text"), str) else 0
-        return own + sum(_length(inner) for inner in value.values())
-    if isinstance(value, (list, tuple)):
-        return sum(_length(inner) for inner in value)
-    return 0

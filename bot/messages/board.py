@@ -4,7 +4,7 @@ from datetime import datetime
 
 from bot.domain.boards import Board, Outage, Picture, Shown, ShownBatch, Sight
 from bot.domain.channels import ChannelAccess
-from bot.domain.message import Block, Message
+from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, Message, text_length
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, timers
@@ -21,6 +21,7 @@ from bot.messages.text import (
     cut_markup,
     escape,
     link,
+    listed,
     local_time,
     plural,
     quote,
@@ -28,7 +29,7 @@ from bot.messages.text import (
 )
 
 TITLE_LIMIT = 80
-TIGHT_LIMIT = 1000
+TIGHT_LIMIT = 800
 """Characters of each list where the whole would be more than Slack takes."""
 
 _OUTAGES = {
@@ -40,8 +41,8 @@ _OUTAGES = {
 
 def board(known: Board, sight: Sight) -> Message:
     """What is true of the queue as far as is known; edited whenever that changes."""
-    shown = _blocks(known, sight, blocks.SECTION_LIMIT)
-    if blocks.text_length(shown) > blocks.MESSAGE_TEXT_LIMIT:
+    shown = _blocks(known, sight, blocks.LINES_LENGTH)
+    if text_length(shown) > MESSAGE_BLOCKS_TEXT_LIMIT:
         shown = _blocks(known, sight, TIGHT_LIMIT)
     return Message(text=_text(sight), blocks=tuple(shown))
 
@@ -95,7 +96,7 @@ def no_place(repository: RepositoryName, access: ChannelAccess, bot_name: str) -
     return blocks.sentence(f"{head}: nothing can be posted in this channel any more.")
 
 
-def _blocks(known: Board, sight: Sight, limit: int) -> list[Block]:
+def _blocks(known: Board, sight: Sight, room: int) -> list[Block]:
     picture = sight.picture
     return [
         blocks.section(_headline(sight)),
@@ -103,8 +104,8 @@ def _blocks(known: Board, sight: Sight, limit: int) -> list[Block]:
         blocks.context(_counts(picture), _due("next merge", picture.due_at), _read(sight)),
         *_pause_blocks(picture),
         *freeze_blocks([freeze_line(one) for one in picture.freezes]),
-        *_batch_blocks(picture, limit),
-        *_waiting_blocks(picture, limit),
+        *_batch_blocks(picture, room),
+        *_waiting_blocks(picture, room),
         _buttons(known, sight),
     ]
 
@@ -173,44 +174,41 @@ def _pause_blocks(picture: Picture) -> list[Block]:
     ]
 
 
-def _batch_blocks(picture: Picture, limit: int) -> list[Block]:
-    shown = [blocks.section(_batch(batch), limit=limit) for batch in picture.batches]
+def _batch_blocks(picture: Picture, room: int) -> list[Block]:
+    shown = [blocks.section(_batch(batch, room)) for batch in picture.batches]
     left = picture.batch_count - len(picture.batches)
     if left > 0:
         shown.append(blocks.context(f"and {plural(left, 'more batch', 'more batches')}"))
     return shown
 
 
-def _batch(batch: ShownBatch) -> str:
+def _batch(batch: ShownBatch, room: int) -> str:
     facts = [
         f"*Batch {quote(batch.name, 40)}*",
         batch_state(batch.code),
         _checks(batch),
         _due("", batch.due_at),
     ]
-    lines = [" · ".join(fact.strip() for fact in facts if fact)]
-    lines += [f"• {_pull_request(one)}" for one in batch.pull_requests]
-    if batch.more > 0:
-        lines.append(f"and {batch.more} more")
-    return "\n".join(lines)
+    head = " · ".join(fact.strip() for fact in facts if fact)
+    members = [f"• {_pull_request(one)}" for one in batch.pull_requests]
+    shown = listed(members, "\n", length=room - len(head), besides=batch.more)
+    return f"{head}\n{shown}".rstrip()
 
 
 def _checks(batch: ShownBatch) -> str:
     return f"checks {batch.passed}/{batch.total} passed" if batch.total else ""
 
 
-def _waiting_blocks(picture: Picture, limit: int) -> list[Block]:
+def _waiting_blocks(picture: Picture, room: int) -> list[Block]:
     if not picture.next_up:
         return []
-    lines = ["*Next up*"]
-    lines += [f"{place}. {_pull_request(one)}" for place, one in enumerate(picture.next_up, 1)]
-    shown = [blocks.section("\n".join(lines), limit=limit)]
+    lines = [f"{place}. {_pull_request(one)}" for place, one in enumerate(picture.next_up, 1)]
+    shown = [blocks.section("*Next up*\n" + listed(lines, "\n", length=room))]
     behind = picture.waiting - len(picture.next_up)
     if behind > 0:
-        named = ", ".join(f"#{number}" for number in picture.behind)
-        left = behind - len(picture.behind)
-        more = f" and {left:,} more" if left > 0 else ""
-        shown.append(blocks.context(f"*Waiting behind them:* {named}{more}"))
+        numbers = [f"#{number}" for number in picture.behind]
+        named = listed(numbers, besides=behind - len(numbers))
+        shown.append(blocks.context(f"*Waiting behind them:* {named}"))
     return shown
 
 
@@ -258,7 +256,6 @@ def _text(sight: Sight) -> str:
 
 
 def _batch_text(batch: ShownBatch) -> str:
-    numbers = ", ".join(f"#{one.number}" for one in batch.pull_requests)
-    more = f" and {batch.more} more" if batch.more else ""
-    facts = [batch_state(batch.code), _checks(batch), f"{numbers}{more}"]
+    numbers = listed([f"#{one.number}" for one in batch.pull_requests], besides=batch.more)
+    facts = [batch_state(batch.code), _checks(batch), numbers]
     return f"Batch {quote(batch.name, 40)}: " + ", ".join(fact for fact in facts if fact)

@@ -5,9 +5,11 @@ from bot.domain.message import Message
 from bot.messages import blocks
 from bot.messages.actions import BRANCHES_BACK, BRANCHES_ON
 from bot.messages.paging import offset_buttons, slice_from
-from bot.messages.text import code, cut_markup, escape, period, plural
+from bot.messages.text import code, escape, listed, period, plural, portions
 
 PAGE = 20
+PAGE_LENGTH = 8400
+TEXT_LENGTH = 3500
 NAME_LIMIT = 120
 
 
@@ -21,12 +23,18 @@ def branches(found: Branches, first: int = 0) -> Message:
     count = plural(len(found.names), "base branch", "base branches")
     head = f"*{name}*: {count} with queue activity in the last {since}"
     lines = [f"{at}. {code(one, NAME_LIMIT)}" for at, one in enumerate(page, first + 1)]
-    shown = [blocks.section(f":deciduous_tree: {head}"), blocks.section("\n".join(lines))]
+    lines = portions(lines, PAGE_LENGTH)[0]
+    shown = [blocks.section(f":deciduous_tree: {head}"), *blocks.lines(lines)]
     value = f"{int(found.since.total_seconds())} {found.repository}"
     buttons = offset_buttons(
-        value, first, len(found.names), PAGE, on=BRANCHES_ON, back=BRANCHES_BACK
+        value,
+        first,
+        len(found.names),
+        PAGE,
+        turn=(BRANCHES_BACK, BRANCHES_ON),
+        next_at=first + len(lines),
     )
     if buttons is not None:
         shown.append(buttons)
-    text = f"{head.replace('*', '')}: {', '.join(code(one, NAME_LIMIT) for one in page)}"
-    return Message(text=cut_markup(text, blocks.FALLBACK_LIMIT), blocks=tuple(shown))
+    plain = listed([code(one, NAME_LIMIT) for one in page], length=TEXT_LENGTH)
+    return Message(text=f"{head.replace('*', '')}: {plain}", blocks=tuple(shown))

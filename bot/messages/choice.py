@@ -6,27 +6,24 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks
 from bot.messages.blocks import Element
-from bot.messages.text import clean, escape
+from bot.messages.text import clean, escape, listed
 
 BLOCK_PREFIX = "choose:"
-BLOCK_ID_LIMIT = 255
 
-LISTED = 100
-"""Names in the text for notifications and screen readers."""
+LISTED_LENGTH = 3500
+"""Of the names in the text for notifications and screen readers."""
 
 
 def can_carry(typed: str) -> bool:
     """Whether the typed command fits into the question, to be gone on with afterwards."""
-    return len(BLOCK_PREFIX + typed) <= BLOCK_ID_LIMIT
+    return len(BLOCK_PREFIX + typed) <= blocks.ID_LIMIT
 
 
 def which_repository(names: Sequence[RepositoryName], typed: str) -> Message:
     menu = repository_menu(names, action_id=actions.CHOOSE)
-    listed = ", ".join(escape(name) for name in names[:LISTED])
-    left = len(names) - LISTED
-    more = f" and {left:,} more" if left > 0 else ""
+    known = listed([escape(name) for name in names], length=LISTED_LENGTH)
     return Message(
-        text=f"Which repository? {listed}{more}",
+        text=f"Which repository? {known}",
         blocks=(
             blocks.section("Which repository?"),
             blocks.actions([menu], block_id=BLOCK_PREFIX + typed),
@@ -56,7 +53,7 @@ def suggestions(names: Sequence[RepositoryName], typed: str) -> list[Element]:
 
 
 def _option(name: RepositoryName) -> Element:
-    return blocks.option(clean(name, 75), name)
+    return blocks.option(clean(name, blocks.OPTION_LIMIT), name)
 
 
 def continued(block_id: str, repository: str) -> str:

@@ -33,7 +33,7 @@ from bot.domain.message import Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.messages import actions, blocks
 from bot.messages.permissions import denied
-from bot.messages.text import code, duration, escape, quote, time_ago
+from bot.messages.text import code, duration, escape, listed, quote, time_ago
 
 DETAIL_LIMIT = 300
 LISTED = 10
@@ -96,17 +96,17 @@ def _(error: CommandSyntaxError, command: str, _repository: str) -> str:
 
 
 @_say.register
-def _(error: RepositoryNotAllowed, _command: str, _repository: str) -> str:
-    return _not_allowed(error)
+def _(error: RepositoryNotAllowed, command: str, _repository: str) -> str:
+    return _not_allowed(error, command)
 
 
-def _not_allowed(error: RepositoryNotAllowed) -> str:
-    return f"I do not look after {code(error.repository, 150)}. {_known(error.configured)}"
+def _not_allowed(error: RepositoryNotAllowed, command: str = "") -> str:
+    return f"I do not look after {code(error.repository, 150)}. {_known(error.configured, command)}"
 
 
 @_say.register
-def _(error: RepositoryNotChosen, _command: str, _repository: str) -> str:
-    return f"Which repository? {_known(error.candidates)}"
+def _(error: RepositoryNotChosen, command: str, _repository: str) -> str:
+    return f"Which repository? {_known(error.candidates, command)}"
 
 
 @_say.register
@@ -117,18 +117,15 @@ def _(error: UnknownGroup, _command: str, _repository: str) -> str:
 def _unknown_group(error: UnknownGroup) -> str:
     mentions = [f"@{one}" for one in error.known]
     nearest = f" Did you mean {code(f'@{error.nearest}', 60)}?" if error.nearest else ""
-    left = len(mentions) - LISTED
-    more = f" and {left} more" if left > 0 else ""
-    listed = ", ".join(quote(one, 60) for one in mentions[:LISTED])
-    return f"There is no group {code(error.word, 60)}.{nearest} I know {listed}{more}."
+    known = listed([quote(one, 60) for one in mentions], most=LISTED)
+    return f"There is no group {code(error.word, 60)}.{nearest} I know {known}."
 
 
-def _known(names: tuple[str, ...]) -> str:
+def _known(names: tuple[str, ...], command: str = "") -> str:
     if not names:
         return "No repository is configured (MQBOT_REPOSITORIES)."
-    listed = ", ".join(escape(name) for name in names[:LISTED])
-    left = len(names) - LISTED
-    return f"I know {listed}" + (f" and {left} more." if left > 0 else ".")
+    rest = f" (`{escape(command)} status all` lists them)" if command else ""
+    return f"I know {listed([escape(name) for name in names], most=LISTED, rest=rest)}."
 
 
 @_say.register

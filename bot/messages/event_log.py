@@ -24,7 +24,7 @@ def event_log(page: LogPage) -> Message:
     if not page.records:
         head.append(blocks.section(_nothing(page)))
     room = LINES_ROOM // max(len(page.records), 1)
-    lines = [blocks.section(_line(page, record), limit=room) for record in page.records]
+    lines = [blocks.section(cut_markup(_line(page, record), room)) for record in page.records]
     shown = [*head, *lines, blocks.context(*_facts(page))]
     buttons = _buttons(page)
     if buttons:

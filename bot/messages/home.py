@@ -13,12 +13,11 @@ from bot.messages import actions, blocks, notices, paging
 from bot.messages.permissions import denied
 from bot.messages.status import pull_request_link, status
 from bot.messages.subscriptions import channel, heard, origin
-from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote
+from bot.messages.text import NAME_LIMIT, duration, escape, listed, local_time, plural, quote
 from bot.messages.timers import lifts
 
 MINE_SHOWN = 10
 TIMERS_SHOWN = 10
-SUBSCRIPTIONS_SHOWN = 15
 PARKED_SHOWN = 5
 STALE = timedelta(minutes=2)
 """An event log that was not read for so long is worth a mark."""
@@ -33,7 +32,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
     shown += _mine(state, viewer.person.login, command)
     shown += [blocks.section("*What I tell you*"), *notices.rows(viewer.person)]
     shown.append(notices.by_words(command))
-    shown += _timers(state.timers)
+    shown += _timers(state.timers, command)
     shown += _subscriptions(state, command)
     shown += _health(state.health, state.read_at)
     shown.append(
@@ -52,8 +51,7 @@ def _pages(state: HomeState) -> list[Block]:
         state.first,
         state.total,
         len(state.queues),
-        on=actions.HOME_ON,
-        back=actions.HOME_BACK,
+        turn=(actions.HOME_BACK, actions.HOME_ON),
     )
     if buttons is None:
         return []
@@ -126,14 +124,12 @@ def _mine(state: HomeState, login: str | None, command: str) -> list[Block]:
     if not mine:
         none = f"None of {quote(login, NAME_LIMIT)} just now"
         return [head, blocks.context(none, _looked(state))]
-    lines = [f"• {escape(name)}: {pull_request_link(one)}" for name, one in mine[:MINE_SHOWN]]
-    left = len(mine) - MINE_SHOWN
-    if left > 0:
-        lines.append(f"and {left} more")
+    lines = [f"• {escape(name)}: {pull_request_link(one)}" for name, one in mine]
+    rest = f": `{escape(command)} status owner/name` shows a whole queue"
     looked = _looked(state)
     return [
         head,
-        blocks.section("\n".join(lines)),
+        blocks.section(listed(lines, "\n", length=blocks.LINES_LENGTH, most=MINE_SHOWN, rest=rest)),
         *([blocks.context(looked)] if looked else []),
     ]
 
@@ -144,18 +140,17 @@ def _looked(state: HomeState) -> str:
     return f"looked at {read:,} of {state.total:,} repositories" if read < state.total else ""
 
 
-def _timers(timers: Sequence[Timer]) -> list[Block]:
+def _timers(timers: Sequence[Timer], command: str) -> list[Block]:
     if not timers:
         return []
     lines = [
         f"• {escape(one.repository)} {lifts(one.lifts_at, is_overdue=one.is_overdue)}, set by "
         f"{quote(one.set_by_name, NAME_LIMIT)}"
-        for one in timers[:TIMERS_SHOWN]
+        for one in timers
     ]
-    left = len(timers) - TIMERS_SHOWN
-    if left > 0:
-        lines.append(f"and {left} more")
-    return [blocks.section("*Timers running*"), blocks.section("\n".join(lines))]
+    rest = f": `{escape(command)} status all` shows paused queues first"
+    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, most=TIMERS_SHOWN, rest=rest)
+    return [blocks.section("*Timers running*"), blocks.section(shown)]
 
 
 def _subscriptions(state: HomeState, command: str) -> list[Block]:
@@ -167,11 +162,12 @@ def _subscriptions(state: HomeState, command: str) -> list[Block]:
     lines = [
         f"• {channel(one.channel_id)} hears about {escape(one.repository)}: "
         f"{heard(one)}{origin(one)}"
-        for one in state.subscriptions[:SUBSCRIPTIONS_SHOWN]
+        for one in state.subscriptions
     ]
-    if len(state.subscriptions) > SUBSCRIPTIONS_SHOWN:
-        lines.append(f"and more: `{escape(command)} subscriptions` in a channel lists its own")
-    return [head, blocks.section("\n".join(lines))]
+    rest = f": `{escape(command)} subscriptions` in a channel lists its own"
+    besides = max(state.subscriptions_in_all - len(lines), 0)
+    shown = listed(lines, "\n", length=blocks.LINES_LENGTH, besides=besides, rest=rest)
+    return [head, blocks.section(shown)]
 
 
 def _health(health: Health, now: datetime) -> list[Block]:

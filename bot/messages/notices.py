@@ -6,7 +6,7 @@ from dataclasses import replace
 from bot.domain.message import Block, Message
 from bot.domain.notices import DIRECT, OF_THE_AUTHOR, AboutPerson, Notice
 from bot.messages import actions, blocks
-from bot.messages.text import escape
+from bot.messages.text import escape, listed
 
 _MEANINGS = {
     Notice.MENTION: "In channels, where one of your pull requests left the queue and needs you",
@@ -59,9 +59,7 @@ def _waiting(person: AboutPerson) -> list[Block]:
 
 
 def _awaited(person: AboutPerson) -> str:
-    shown = [escape(one) for one in person.awaited[:AWAITED_SHOWN]]
-    left = len(person.awaited) - len(shown)
-    return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
+    return listed([escape(one) for one in person.awaited], most=AWAITED_SHOWN)
 
 
 def stopped_waiting(*, is_new: bool) -> str:

@@ -17,16 +17,25 @@ def slice_from(items: Sequence[Item], first: int, size: int) -> tuple[int, Seque
 
 
 def offset_buttons(
-    what: str, first: int, total: int, size: int, *, on: str, back: str
+    what: str,
+    first: int,
+    total: int,
+    size: int,
+    *,
+    turn: tuple[str, str],
+    next_at: int | None = None,
 ) -> Block | None:
-    """*Back* and *Show more*, by the action ids `back` and `on`; None where all is shown.
+    """*Back* and *Show more*, by the action ids in `turn`; None where all is shown.
 
-    Each carries the place of the first item to show, then `what`.
+    Each carries the place of the first item to show, then `what`. The next page begins at
+    `next_at`, where this one has no room for `size` items.
     """
+    next_at = first + size if next_at is None else next_at
+    back, on = turn
     buttons = []
     if first > 0:
         value = f"{max(first - size, 0)} {what}"
         buttons.append(blocks.button("Back", action_id=back, value=value))
-    if first + size < total:
-        buttons.append(blocks.button("Show more", action_id=on, value=f"{first + size} {what}"))
+    if next_at < total:
+        buttons.append(blocks.button("Show more", action_id=on, value=f"{next_at} {what}"))
     return blocks.actions(buttons) if buttons else None

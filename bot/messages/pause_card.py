@@ -166,11 +166,12 @@ def still_paused(record: PauseRecord) -> Message:
 def replaced_elsewhere(record: PauseRecord) -> Message:
     """To the person whose pause was replaced; `record` is what is in its place."""
     by = _by(" by", record.by)
-    return blocks.sentence(
+    said = (
         f":double_vertical_bar: Your pause of {escape(record.repository)} was replaced outside "
-        f"Slack{by}. It now says: {quote(record.reason, REASON_LIMIT)} "
-        f"(before: {quote(record.previous_reason or '', REASON_LIMIT)})"
+        f"Slack{by}. It now says: {quote(record.reason, REASON_LIMIT)}"
     )
+    before = f"before: {quote(record.previous_reason or '', REASON_LIMIT)}"
+    return Message(text=f"{said} ({before})", blocks=(blocks.section(said), blocks.context(before)))
 
 
 def resumed(record: PauseRecord, *, is_paused_again: bool = False) -> Message:

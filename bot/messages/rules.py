@@ -10,7 +10,7 @@ from bot.domain.rules import Rules
 from bot.messages import blocks
 from bot.messages.actions import RULES_BACK, RULES_ON
 from bot.messages.paging import offset_buttons, slice_from
-from bot.messages.text import NAME_LIMIT, code, escape, plural, quote
+from bot.messages.text import NAME_LIMIT, code, escape, listed, plural, quote
 
 PAGE = 5
 RULE_ROOM = 1700
@@ -31,13 +31,10 @@ def rules(found: Rules, first: int = 0) -> Message:
     shown = [
         blocks.section(f":straight_ruler: *{name}* has {count}"),
         blocks.context("In the order in which the service tries them"),
-        *(
-            blocks.section(_rule(at, one), limit=RULE_ROOM)
-            for at, one in enumerate(page, first + 1)
-        ),
+        *(blocks.section(_rule(at, one)) for at, one in enumerate(page, first + 1)),
     ]
     buttons = offset_buttons(
-        found.repository, first, len(found.rules), PAGE, on=RULES_ON, back=RULES_BACK
+        found.repository, first, len(found.rules), PAGE, turn=(RULES_BACK, RULES_ON)
     )
     if buttons is not None:
         shown.append(buttons)
@@ -46,9 +43,8 @@ def rules(found: Rules, first: int = 0) -> Message:
 
 
 def _rule(place: int, rule: QueueRule) -> str:
-    lines = [f"*{place}. {_name(rule)}*"]
-    lines += [f"• {code(key, NAME_LIMIT)}: {_value(value)}" for key, value in rule.config.items()]
-    return "\n".join(lines)
+    lines = [f"• {code(key, NAME_LIMIT)}: {_value(value)}" for key, value in rule.config.items()]
+    return f"*{place}. {_name(rule)}*\n{listed(lines, chr(10), length=RULE_ROOM)}".rstrip()
 
 
 def _name(rule: QueueRule) -> str:

@@ -3,7 +3,7 @@
 from bot.domain.message import Message
 from bot.domain.staleness import Staleness
 from bot.messages import blocks
-from bot.messages.text import duration, escape, local_time, utc_time
+from bot.messages.text import duration, escape, listed, local_time, utc_time
 
 NAMED = 5
 
@@ -32,6 +32,4 @@ def read_again(staleness: Staleness) -> Message:
 
 
 def _names(staleness: Staleness) -> str:
-    names = [escape(one) for one in sorted(staleness.repositories)]
-    left = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {left} more" if left > 0 else "")
+    return listed([escape(one) for one in sorted(staleness.repositories)], most=NAMED)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.domain.event_metadata import FreezeAttributes
-from bot.domain.message import Block, Message
+from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, Message, text_length
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
@@ -25,19 +25,22 @@ from bot.messages.text import (
     code,
     duration,
     link,
+    listed,
     local_time,
     plural,
+    portions,
     quote,
     utc_time,
 )
 from bot.messages.timers import lifts, lifts_text
 
+PAGE_LENGTH = 8400
 SHOWN_BATCHES = 5
 SHOWN_IN_BATCH = 5
 SHOWN_WAITING = 10
 PAGE = 25
 FREEZES_SHOWN = 3
-TIGHT_LIMIT = 1000
+TIGHT_LIMIT = 800
 """Characters of each list where the whole would be more than Slack takes."""
 
 TITLE_LIMIT = 80
@@ -60,20 +63,20 @@ _BATCH_STATES = {
 
 def status(snapshot: Snapshot) -> Message:
     """The whole answer to `status`; only the head of a long queue is shown."""
-    shown = _status_blocks(snapshot, blocks.SECTION_LIMIT)
-    if blocks.text_length(shown) > blocks.MESSAGE_TEXT_LIMIT:
+    shown = _status_blocks(snapshot, blocks.LINES_LENGTH)
+    if text_length(shown) > MESSAGE_BLOCKS_TEXT_LIMIT:
         shown = _status_blocks(snapshot, TIGHT_LIMIT)
     return Message(text=status_text(snapshot), blocks=tuple(shown))
 
 
-def _status_blocks(snapshot: Snapshot, limit: int) -> list[Block]:
+def _status_blocks(snapshot: Snapshot, room: int) -> list[Block]:
     return [
         blocks.section(_headline(snapshot)),
         blocks.context(*_facts(snapshot)),
         *_pause_blocks(snapshot.pause),
         *freeze_blocks([freeze_line(one) for one in snapshot.freezes]),
-        *_batch_blocks(snapshot.status.batches, limit),
-        *_waiting_blocks(snapshot, limit),
+        *_batch_blocks(snapshot.status.batches, room),
+        *_waiting_blocks(snapshot, room),
         _buttons(snapshot),
     ]
 
@@ -82,14 +85,13 @@ def waiting_page(snapshot: Snapshot, first: int) -> Message:
     """A page of the waiting pull requests; `first` counts from 0."""
     waiting = snapshot.status.waiting_pull_requests
     page = waiting[first : first + PAGE]
-    last = first + len(page)
+    lines = [_place(place, one, snapshot.read_at) for place, one in enumerate(page, first + 1)]
+    lines = next(iter(portions(lines, PAGE_LENGTH)), [])
+    last = first + len(lines)
     head = f"*{quote(snapshot.repository, 150)}*: waiting {first + 1} to {last} of {len(waiting):,}"
     if not page:
         return status(snapshot)
-    lines = [_place(place, one, snapshot.read_at) for place, one in enumerate(page, first + 1)]
-    half = len(lines) // 2
-    shown = [blocks.section(head)]
-    shown += [blocks.section("\n".join(some)) for some in (lines[:half], lines[half:]) if some]
+    shown = [blocks.section(head), *blocks.lines(lines)]
     value = _view_value(snapshot)
     buttons = [blocks.button("Back", action_id=REFRESH, value=value)]
     if last < len(waiting):
@@ -212,14 +214,12 @@ def freeze_line(freeze: FreezeAttributes) -> str:
 
 def freeze_blocks(lines: Sequence[str]) -> list[Block]:
     """The freezes in force, a line each."""
-    left = len(lines) - FREEZES_SHOWN
-    more = [f"and {plural(left, 'more freeze')}"] if left > 0 else []
-    shown = [f":snowflake: {line}" for line in lines[:FREEZES_SHOWN]]
-    return [blocks.section("\n".join([*shown, *more]))] if lines else []
+    shown = listed([f":snowflake: {line}" for line in lines], "\n", most=FREEZES_SHOWN)
+    return [blocks.section(shown)] if lines else []
 
 
-def _batch_blocks(batches: tuple[Batch, ...], limit: int) -> list[Block]:
-    shown = [blocks.section(_batch(batch), limit=limit) for batch in batches[:SHOWN_BATCHES]]
+def _batch_blocks(batches: tuple[Batch, ...], room: int) -> list[Block]:
+    shown = [blocks.section(_batch(batch, room)) for batch in batches[:SHOWN_BATCHES]]
     left = len(batches) - SHOWN_BATCHES
     if left > 0:
         shown.append(blocks.context(f"and {plural(left, 'more batch', 'more batches')}"))
@@ -231,31 +231,26 @@ def batch_state(told: str) -> str:
     return _BATCH_STATES.get(told, quote(told.replace("_", " "), NAME_LIMIT))
 
 
-def _batch(batch: Batch) -> str:
+def _batch(batch: Batch, room: int) -> str:
     summary = batch.checks_summary
     facts = [f"*Batch {quote(batch.name, 40)}*", batch_state(batch.status.code)]
     if summary.total:
         facts.append(f"checks {summary.passed}/{summary.total} passed")
     if batch.estimated_merge_at is not None:
         facts.append(f"due {local_time(batch.estimated_merge_at)}")
-    lines = [" · ".join(facts)]
-    lines += [f"• {pull_request_link(one)}" for one in batch.pull_requests[:SHOWN_IN_BATCH]]
-    left = len(batch.pull_requests) - SHOWN_IN_BATCH
-    if left > 0:
-        lines.append(f"and {left} more")
-    return "\n".join(lines)
+    members = [f"• {pull_request_link(one)}" for one in batch.pull_requests]
+    head = " · ".join(facts)
+    shown = listed(members, "\n", length=room - len(head), most=SHOWN_IN_BATCH)
+    return f"{head}\n{shown}".rstrip()
 
 
-def _waiting_blocks(snapshot: Snapshot, limit: int) -> list[Block]:
+def _waiting_blocks(snapshot: Snapshot, room: int) -> list[Block]:
     waiting, now = snapshot.status.waiting_pull_requests, snapshot.read_at
     if not waiting:
         return []
-    lines = ["*Waiting*"]
-    lines += [_place(place, one, now) for place, one in enumerate(waiting[:SHOWN_WAITING], 1)]
-    left = len(waiting) - SHOWN_WAITING
-    if left > 0:
-        lines.append(f"and {left:,} more")
-    return [blocks.section("\n".join(lines), limit=limit)]
+    lines = [_place(place, one, now) for place, one in enumerate(waiting, 1)]
+    shown = listed(lines, "\n", length=room, most=SHOWN_WAITING)
+    return [blocks.section(f"*Waiting*\n{shown}")]
 
 
 def _priority(pull_request: QueuedPullRequest) -> str:

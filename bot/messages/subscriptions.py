@@ -1,6 +1,6 @@
 """What is said about subscriptions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bot.domain.channels import ChannelAccess
 from bot.domain.groups import ALL, Group
@@ -8,14 +8,24 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import AT_ONCE, Style, Subscription, SubscriptionSource, Topic
 from bot.messages import blocks
-from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, plural, quote
+from bot.messages.actions import SUBSCRIPTIONS_BACK, SUBSCRIPTIONS_ON
+from bot.messages.paging import offset_buttons
+from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, listed, plural, portions, quote
 
 _TOLD_AT_ONCE = {Topic.FAILURE: "failures", Topic.PAUSE: "pauses", Topic.HEALTH: "alerts"}
 """Of AT_ONCE, in the words that people are told."""
 
 NAMED = 5
 NAMES = 30
+NAMES_LENGTH = 800
 """Repositories that are named where many are heard about in the same way."""
+
+HEARD_LENGTH = 1900
+MARKS = 6
+"""Characters of a line besides its names and words."""
+
+PAGE_LENGTH = 8400
+TEXT_LENGTH = 3000
 
 
 def subscribed(
@@ -80,9 +90,15 @@ def configured_stays(repositories: Sequence[RepositoryName]) -> Message:
 
 
 def subscriptions(
-    found: Sequence[Subscription], command: str, default: RepositoryName | None = None
+    found: Sequence[Subscription],
+    command: str,
+    default: RepositoryName | None = None,
+    page: int = 0,
 ) -> Message:
-    """What the channel hears about; `default` is the repository that is meant here."""
+    """What the channel hears about; `default` is the repository that is meant here.
+
+    `page` counts from 0; the last one stands for those after it.
+    """
     meant = f"Meant here when none is typed: {escape(default)}" if default is not None else ""
     if not found:
         example = escape(f"{command} subscribe owner/name")
@@ -90,13 +106,20 @@ def subscriptions(
             f"This channel hears about nothing yet. Try `{example}`. {meant}".rstrip()
         )
     text = "This channel hears about"
-    shown = [blocks.section("\n".join([f"*{text}*", *_lines(found)]))]
+    pages = portions(_every_line(found), PAGE_LENGTH)
+    page = min(page, len(pages) - 1)
+    place = f"Page {page + 1} of {len(pages)} · {len(found):,} subscriptions"
+    buttons = offset_buttons(
+        "subscriptions", page, len(pages), 1, turn=(SUBSCRIPTIONS_BACK, SUBSCRIPTIONS_ON)
+    )
+    shown = blocks.lines([f"*{text}*", *pages[page]])
     if meant:
         shown.append(blocks.context(meant))
-    return Message(
-        text=cut_markup(f"{text} {_plain(found)}. {meant}".rstrip(". "), blocks.FALLBACK_LIMIT),
-        blocks=tuple(shown),
-    )
+    if buttons is not None:
+        shown += [blocks.context(place), buttons]
+    plain = [line.removeprefix("• *").replace("*: ", ": ", 1) for line in pages[page]]
+    said = f"{text} {listed(plain, '; ', length=TEXT_LENGTH)}. {meant}"
+    return Message(text=said.rstrip(". "), blocks=tuple(shown))
 
 
 def subscribed_together(
@@ -104,6 +127,7 @@ def subscribed_together(
     found: Sequence[Subscription],
     access: ChannelAccess,
     *,
+    command: str,
     bot_name: str,
     configured: Sequence[RepositoryName] = (),
 ) -> Message:
@@ -114,39 +138,54 @@ def subscribed_together(
     text = f"This channel now hears about {_of(group)}"
     warning = _warning(access, bot_name)
     besides = f"Besides, as configured: {_names(configured)}" if configured else ""
-    shown = [blocks.section("\n".join([f":bell: {text}:", *_lines(found)]))]
-    shown += [blocks.context(one) for one in (besides, warning) if one]
-    said = ". ".join(filter(None, [f"{text}: {_plain(found)}", besides, warning])).rstrip(". ")
-    return Message(text=cut_markup(f"{said}.", blocks.FALLBACK_LIMIT), blocks=tuple(shown))
+    shown = [blocks.section(f":bell: {text}:\n{_heard_of(found)}")]
+    shown += [blocks.context(one) for one in (besides, _rest(found, command), warning) if one]
+    plain = _heard_of(found, "; ")
+    said = ". ".join(filter(None, [f"{text}: {plain}", besides, warning])).rstrip(". ")
+    return Message(text=f"{said}.", blocks=tuple(shown))
 
 
-def already_so_together(group: Group, found: Sequence[Subscription]) -> Message:
+def already_so_together(group: Group, found: Sequence[Subscription], command: str) -> Message:
     """To whoever subscribed to what is heard already."""
-    return _listed(f"This channel hears about {_of(group)} so already. Nothing to do.", found)
+    so = f"This channel hears about {_of(group)} so already. Nothing to do."
+    return _listed(so, found, command)
 
 
-def unsubscribed_together(ended: Sequence[RepositoryName], left: Sequence[Subscription]) -> Message:
+def unsubscribed_together(
+    ended: Sequence[RepositoryName], left: Sequence[Subscription], command: str
+) -> Message:
     """To the whole channel: what it hears no more, and what it still hears of the others."""
     if not left:
         return blocks.sentence(f":no_bell: This channel no longer hears about {_names(ended)}.")
     if not ended:
-        return _listed(":bell: This channel now hears only this about them:", left)
+        return _listed(":bell: This channel now hears only this about them:", left, command)
     told = f":no_bell: This channel no longer hears about {_names(ended)}. Of others it hears:"
-    return _listed(told, left)
+    return _listed(told, left, command)
 
 
-def not_heard_together(left: Sequence[Subscription]) -> Message:
+def not_heard_together(left: Sequence[Subscription], command: str) -> Message:
     """To whoever ends what the channel does not hear."""
     if not left:
         return blocks.sentence("This channel was subscribed to none of them. Nothing to do.")
-    return _listed("Nothing to end there. This channel hears about:", left)
+    return _listed("Nothing to end there. This channel hears about:", left, command)
 
 
-def _listed(text: str, found: Sequence[Subscription]) -> Message:
+def _listed(text: str, found: Sequence[Subscription], command: str) -> Message:
+    rest = _rest(found, command)
     return Message(
-        text=cut_markup(f"{text} {_plain(found)}", blocks.FALLBACK_LIMIT),
-        blocks=(blocks.section("\n".join([text, *_lines(found)])),),
+        text=f"{text} {_heard_of(found, '; ')}",
+        blocks=(
+            blocks.section(f"{text}\n{_heard_of(found)}"),
+            *([blocks.context(rest)] if rest else []),
+        ),
     )
+
+
+def _rest(found: Sequence[Subscription], command: str) -> str:
+    """Where to see those for which there is no room here."""
+    if len(found) <= NAMES:
+        return ""
+    return f"`{escape(command)} subscriptions` lists all that this channel hears about"
 
 
 def _of(group: Group) -> str:
@@ -154,27 +193,37 @@ def _of(group: Group) -> str:
     return f"all {count}" if group.name == ALL else f"the {count} of {escape(group.mention)}"
 
 
-def _lines(found: Sequence[Subscription]) -> list[str]:
-    return [f"• *{names}*: {words}" for names, words in _together(found)]
+def _heard_of(found: Sequence[Subscription], joined_by: str = "\n") -> str:
+    """For each way of being heard about a line, with the first of its repositories."""
+    mark, bold = ("• ", "*") if joined_by == "\n" else ("", "")
+    lines = [
+        f"{mark}{bold}{_names(repositories)}{bold}: {words}"
+        for words, repositories in _together(found).items()
+    ]
+    return listed(lines, joined_by, length=HEARD_LENGTH)
 
 
-def _plain(found: Sequence[Subscription]) -> str:
-    return "; ".join(f"{names}: {words}" for names, words in _together(found))
+def _every_line(found: Sequence[Subscription]) -> list[str]:
+    """All repositories, in lines of which each fits into a section."""
+    return [
+        f"• *{', '.join(some)}*: {words}"
+        for words, repositories in _together(found).items()
+        for some in portions(
+            [escape(one) for one in repositories], blocks.LINES_LENGTH - len(words) - MARKS, ", "
+        )
+    ]
 
 
-def _together(found: Sequence[Subscription]) -> Iterator[tuple[str, str]]:
+def _together(found: Sequence[Subscription]) -> Mapping[str, list[RepositoryName]]:
     """Of many repositories most are heard about in the same way: that is said once."""
     names: dict[str, list[RepositoryName]] = {}
     for one in found:
         names.setdefault(f"{heard(one)}{origin(one)}", []).append(one.repository)
-    for words, repositories in names.items():
-        yield _names(repositories), words
+    return names
 
 
 def _names(repositories: Sequence[RepositoryName]) -> str:
-    left = len(repositories) - NAMES
-    named = ", ".join(escape(one) for one in repositories[:NAMES])
-    return f"{named} and {left} more" if left > 0 else named
+    return listed([escape(one) for one in repositories], length=NAMES_LENGTH, most=NAMES)
 
 
 def heard(subscription: Subscription) -> str:
@@ -216,8 +265,7 @@ def _digest(subscription: Subscription) -> str:
 
 
 def _some(parts: Sequence[str]) -> str:
-    left = len(parts) - NAMED
-    return ", ".join(parts[:NAMED]) + (f" and {left} more" if left > 0 else "")
+    return listed(parts, most=NAMED)
 
 
 WITHOUT_DEFAULT = "when none is typed, I take the only one that can be meant, or ask"
@@ -257,17 +305,14 @@ def samples(
     plain = "; ".join(line.removeprefix("• ") for line in lines)
     return Message(
         text=cut_markup(f"{head}: {plain}", blocks.FALLBACK_LIMIT),
-        blocks=(
-            blocks.section(cut_markup("\n".join([f"*{head}*", *lines]), blocks.SECTION_LIMIT)),
-        ),
+        blocks=tuple(blocks.lines([f"*{head}*", *lines])),
     )
 
 
 def _channels(topic: str, found: Sequence[Subscription]) -> str:
     """A channel's name is Slack's to show: those who may not see a channel get no name."""
-    named = [f"{channel(one.channel_id)} ({_short(topic, one)})" for one in found[:NAMED]]
-    left = len(found) - NAMED
-    return ", ".join(named) + (f" and {left} more" if left > 0 else "") or "nobody"
+    named = [f"{channel(one.channel_id)} ({_short(topic, one)})" for one in found]
+    return listed(named, most=NAMED) or "nobody"
 
 
 def _short(topic: str, subscription: Subscription) -> str:

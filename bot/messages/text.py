@@ -2,12 +2,19 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 ELLIPSIS = "…"
 
 NAME_LIMIT = 60
 """Characters shown of the name of a person, a queue, a branch or a check."""
+
+ADDRESS_LIMIT = 600
+"""Characters of an address: half of one would lead nowhere."""
+
+LISTED_LENGTH = 1500
+"""Characters of a list within a sentence; with several of them a message still fits."""
 
 # Categories Cc (control), Cf (format: zero-width and bidirectional marks), Cs (surrogates),
 # Co and Cn (no agreed look). Joiners that emoji and some scripts need are kept.
@@ -55,6 +62,43 @@ def cut_markup(text: str, limit: int) -> str:
     return head.rstrip() + ELLIPSIS
 
 
+def portions(parts: Sequence[str], length: int, joined_by: str = "\n") -> list[list[str]]:
+    """Whole parts in their order, as many in each portion as `length` characters hold.
+
+    Only a part that is longer by itself is cut.
+    """
+    found: list[list[str]] = []
+    room = 0
+    for part in parts:
+        room -= len(joined_by) + len(part)
+        if room < 0 or not found:
+            found.append([])
+            room = length - len(part)
+        found[-1].append(cut_markup(part, length))
+    return found
+
+
+def listed(
+    parts: Sequence[str],
+    joined_by: str = ", ",
+    *,
+    length: int = LISTED_LENGTH,
+    most: int | None = None,
+    besides: int = 0,
+    rest: str = "",
+) -> str:
+    """As many whole parts as fit, and how many more there are; `rest` says where to see those.
+
+    `besides`: how many there are that are not among the parts.
+    """
+    shown = next(iter(portions(parts[:most], length, joined_by)), [])
+    left = len(parts) - len(shown) + besides
+    if not left:
+        return joined_by.join(shown)
+    before_last = " " if joined_by == ", " else joined_by
+    return f"{joined_by.join(shown)}{before_last}and {left:,} more{rest}"
+
+
 def escape(text: str) -> str:
     """Text that Slack shows literally: the three characters that start its own syntax.
 
@@ -75,11 +119,15 @@ def code(text: str, limit: int) -> str:
 
 
 def link(url: str, label: str) -> str:
-    """A link with an escaped label, or the label alone when the address is not http(s)."""
+    """A link with an escaped label.
+
+    The label alone when the address is not http(s), or too long for a line.
+    """
     if not url.lower().startswith(("https://", "http://")):
         return label
-    safe = "".join(_UNSAFE_IN_LINK.get(character, character) for character in clean(url, 2000))
-    return f"<{escape(safe)}|{label.replace('|', '¦')}>"
+    whole = clean(url, len(url))
+    safe = escape("".join(_UNSAFE_IN_LINK.get(character, character) for character in whole))
+    return f"<{safe}|{label.replace('|', '¦')}>" if len(safe) <= ADDRESS_LIMIT else label
 
 
 def mention(user_id: str) -> str:

@@ -20,7 +20,17 @@ from bot.domain.whereabouts import (
 from bot.messages import actions, blocks
 from bot.messages.events.event_posts import in_words
 from bot.messages.events.leaving import leaving
-from bot.messages.text import NAME_LIMIT, code, duration, escape, link, local_time, plural, quote
+from bot.messages.text import (
+    NAME_LIMIT,
+    code,
+    duration,
+    escape,
+    link,
+    listed,
+    local_time,
+    plural,
+    quote,
+)
 
 TITLE_LIMIT = 80
 NUMBERS_SHOWN = 5
@@ -70,7 +80,7 @@ def why(explanation: Explanation) -> Message:
     ]
     recent = _recent(explanation)
     if recent:
-        shown.append(blocks.section("\n".join(["*Lately*", *recent])))
+        shown += blocks.lines(["*Lately*", *recent])
     if not explanation.whole_log:
         shown.append(
             blocks.context("The event log cannot be read now, so what happened is left out")
@@ -202,9 +212,7 @@ def _room(place: int) -> str:
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:
-    shown = ", ".join(f"#{number}" for number in numbers[:NUMBERS_SHOWN])
-    left = len(numbers) - NUMBERS_SHOWN
-    return f"{shown} and {left} more" if left > 0 else shown
+    return listed([f"#{number}" for number in numbers], most=NUMBERS_SHOWN)
 
 
 def _facts(explanation: Explanation) -> list[str]:

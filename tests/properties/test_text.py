@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bot.domain.message import Message, View
 from bot.messages.blocks import FALLBACK_LIMIT
-from bot.messages.text import clean, code, cut, duration, link, quote
+from bot.messages.text import ADDRESS_LIMIT, clean, code, cut, duration, link, quote
 from bot.sandbox.slack.block_kit.blocks import (
     MESSAGE_TEXT_BUDGET,
     Surface,
@@ -189,7 +189,7 @@ def test_what_is_cut_says_so(text: str, limit: int) -> None:
 def test_a_link_is_one_link_or_none(url: str, text: str) -> None:
     made = link(url, quote(text, 80))
 
-    if url.lower().startswith(("http://", "https://")):
+    if url.lower().startswith(("http://", "https://")) and len(url) < ADDRESS_LIMIT // 5:
         assert OURS.fullmatch(made), made
     else:
         assert made == quote(text, 80)

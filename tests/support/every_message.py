@@ -385,8 +385,8 @@ def _questions(text: str, url: str, snapshot: Snapshot) -> Rendered:
         "empty event log": event_log.event_log(LogPage(LogPlace(selection), [])),
         "rules": rules.rules(Rules(LONG_NAME, (rule,) * 30), 5),
         "no rules": rules.rules(Rules(LONG_NAME, ())),
-        "statistics": statistics.statistics(make_statistics(LONG_NAME, text)),
-        "shared statistics": statistics.shared(make_statistics(LONG_NAME, text)),
+        "statistics": statistics.statistics(make_statistics(LONG_NAME, text[:BRANCH_LIMIT])),
+        "shared statistics": statistics.shared(make_statistics(LONG_NAME, text[:BRANCH_LIMIT])),
         "branches": branches.branches(Branches(LONG_NAME, HOUR, (text,) * 300), 20),
         "no branches": branches.branches(Branches(LONG_NAME, HOUR, ())),
     }
@@ -435,16 +435,21 @@ def _subscriptions_together(text: str, wide: Subscription) -> Rendered:
     found = [wide, *[make_subscription()] * 60]
     return {
         "subscribed together": subscriptions.subscribed_together(
-            group, found, ChannelAccess.INVITE, bot_name=text, configured=group.repositories
+            group,
+            found,
+            ChannelAccess.INVITE,
+            bot_name=text,
+            configured=group.repositories,
+            command="/mq",
         ),
-        "already so together": subscriptions.already_so_together(group, found),
-        "unsubscribed together": subscriptions.unsubscribed_together(group.repositories, []),
+        "already so together": subscriptions.already_so_together(group, found, "/mq"),
+        "unsubscribed together": subscriptions.unsubscribed_together(group.repositories, [], "/mq"),
         "unsubscribed together in part": subscriptions.unsubscribed_together(
-            group.repositories, found
+            group.repositories, found, "/mq"
         ),
-        "narrowed together": subscriptions.unsubscribed_together([], found),
-        "was not subscribed together": subscriptions.not_heard_together([]),
-        "was not heard together": subscriptions.not_heard_together(found),
+        "narrowed together": subscriptions.unsubscribed_together([], found, "/mq"),
+        "was not subscribed together": subscriptions.not_heard_together([], "/mq"),
+        "was not heard together": subscriptions.not_heard_together(found, "/mq"),
     }
 
 

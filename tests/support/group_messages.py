@@ -25,7 +25,7 @@ from bot.messages.groups import group_acts, group_form, group_question, group_st
 from tests.support.clock import NOON
 from tests.support.make import make_act
 
-MANY = tuple(RepositoryName(f"{'o' * 39}/{'r' * 96}{number:04}") for number in range(120))
+MANY = tuple(RepositoryName(f"{'o' * 39}/{'r' * 96}{number:04}") for number in range(500))
 """More than a message can name, with names as long as hosts allow."""
 
 
@@ -109,8 +109,10 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group lifted by its timers": group_acts.act(
             replace(unpaused, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
         ),
-        "group form": group_form.form(many, channel_id="C0MERGEQ", read=read, lasting="30m"),
-        "group form while reading": group_form.form(everything, channel_id=None),
+        "group form": group_form.form(
+            many, command="/mq", channel_id="C0MERGEQ", read=read, lasting="30m"
+        ),
+        "group form while reading": group_form.form(everything, command="/mq", channel_id=None),
         "group form submitted": group_form.begun(many, Action.EXTEND, None),
         "group reminder": reminders.of_group(
             paused,

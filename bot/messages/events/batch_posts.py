@@ -6,12 +6,13 @@ from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
 from bot.messages import blocks
 from bot.messages.events.event_posts import subject
-from bot.messages.text import NAME_LIMIT, code, cut_markup, escape, plural
+from bot.messages.text import NAME_LIMIT, code, escape, listed, plural
 
 MOST = 50
 """Pull requests of a batch; more are told as a summary."""
 
 TITLES_SHOWN = 5
+TEXT_LENGTH = 3500
 
 
 def merged(members: Sequence[tuple[EventRecord, PullRequestRecord | None]]) -> Message:
@@ -26,15 +27,10 @@ def merged(members: Sequence[tuple[EventRecord, PullRequestRecord | None]]) -> M
     others = [f"#{record.pull_request}" for record, _ in members[TITLES_SHOWN:]]
     plain = [*(subject(record, seen)[1] for record, seen in members[:TITLES_SHOWN]), *others]
     rest = [f"and {', '.join(others)}"] if others else []
+    lines = [f":white_check_mark: *Merged* {count} together", *linked, *rest]
+    branch = code(first.base_ref, NAME_LIMIT) if first.base_ref else ""
     return Message(
-        text=cut_markup(
-            f"Merged {count} together: {', '.join(plain)} ({repository})", blocks.FALLBACK_LIMIT
-        ),
-        blocks=(
-            blocks.section(
-                "\n".join([f":white_check_mark: *Merged* {count} together", *linked, *rest])
-            ),
-            blocks.context(repository, code(first.base_ref, NAME_LIMIT) if first.base_ref else ""),
-        ),
+        text=f"Merged {count} together: {listed(plain, length=TEXT_LENGTH)} ({repository})",
+        blocks=(*blocks.lines(lines), blocks.context(repository, branch)),
         told=len(members),
     )

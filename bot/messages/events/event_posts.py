@@ -17,7 +17,17 @@ from bot.messages import blocks
 from bot.messages.events.freezes import freeze_period, has_begun
 from bot.messages.events.leaving import NOTHING, leaving
 from bot.messages.events.other_events import other_event
-from bot.messages.text import NAME_LIMIT, code, duration, escape, link, mention, plural, quote
+from bot.messages.text import (
+    NAME_LIMIT,
+    code,
+    duration,
+    escape,
+    link,
+    listed,
+    mention,
+    plural,
+    quote,
+)
 
 TITLE_LIMIT = 80
 DETAILS_SHOWN = 3
@@ -327,10 +337,10 @@ def _failing_checks(record: EventRecord) -> tuple[str, ...]:
     checks = record.details.get("checks")
     if not isinstance(checks, list) or not checks:
         return ()
-    lines = [f"• {_check(check)}" for check in checks[:DETAILS_SHOWN]]
     left_out = record.details.get("checks_left_out")
-    left = len(checks) - DETAILS_SHOWN + (left_out if isinstance(left_out, int) else 0)
-    return (*lines, f"and {left} more") if left > 0 else tuple(lines)
+    besides = left_out if isinstance(left_out, int) else 0
+    lines = [f"• {_check(check)}" for check in checks]
+    return (listed(lines, "\n", most=DETAILS_SHOWN, besides=besides),)
 
 
 def _check(check: JsonValue) -> str:

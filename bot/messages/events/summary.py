@@ -10,7 +10,7 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages import blocks
 from bot.messages.events.event_posts import headline
-from bot.messages.text import cut_markup, escape, local_time, plural, utc_time
+from bot.messages.text import escape, listed, local_time, plural, utc_time
 
 REPOSITORIES_SHOWN = 10
 
@@ -48,20 +48,15 @@ def summary(
         by_repository.setdefault(repository, Counter())[_words(kind)] += count
     total = sum(counts.values())
     lines = [f"*{escape(name)}*: {_counted(found)}" for name, found in by_repository.items()]
-    left = len(lines) - REPOSITORIES_SHOWN
-    more = [f"and {plural(left, 'more repository', 'more repositories')}"] if left > 0 else []
     named = [f"• {headline(record, seen)}" for record, seen in failures]
     mark, word = (":newspaper:", "Digest") if is_digest else (":fast_forward:", "Catching up")
     head = f"{mark} *{word}:* {plural(total, 'event')} in one message"
-    plain = "; ".join(f"{escape(name)}: {_counted(found)}" for name, found in by_repository.items())
+    plain = [f"{escape(name)}: {_counted(found)}" for name, found in by_repository.items()]
     return Message(
-        text=cut_markup(
-            f"{word}: {plural(total, 'event')} since {utc_time(since)}. {plain}",
-            blocks.FALLBACK_LIMIT,
-        ),
+        text=f"{word}: {plural(total, 'event')} since {utc_time(since)}. {listed(plain, '; ')}",
         blocks=(
-            blocks.section("\n".join([head, *lines[:REPOSITORIES_SHOWN], *more])),
-            *([blocks.section("\n".join(named))] if named else []),
+            blocks.section("\n".join([head, listed(lines, "\n", most=REPOSITORIES_SHOWN)])),
+            *blocks.lines(named),
             blocks.context(f"since {local_time(since)}"),
         ),
         told=total,

@@ -12,13 +12,14 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, blocks, pause_card, timers
-from bot.messages.groups.names import listed, name_of, names, queues
+from bot.messages.groups.names import name_of, names, queues, show_all
 from bot.messages.groups.results import lines, summary
 from bot.messages.text import (
     NAME_LIMIT,
     clean,
     cut_markup,
     escape,
+    listed,
     local_time,
     quote,
     utc_time,
@@ -195,6 +196,7 @@ def _told(
     ]
     if state:
         shown.append(blocks.section(f"*{_sentence(state)}*"))
+    controls = [*controls, *show_all(done.group, len(done.results))]
     if controls:
         # The same through all edits: a press just before one is still a press of this button.
         shown.append(blocks.actions(controls, block_id=f"group-{done.group_act_id}"))

@@ -11,6 +11,7 @@ from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, pause, timers
 from bot.messages.groups import group_acts, group_question
 from bot.messages.groups.names import name_of, names, queues
+from bot.messages.text import escape
 
 READING = "Reading the queues …"
 
@@ -18,6 +19,7 @@ READING = "Reading the queues …"
 def form(
     group: Group,
     *,
+    command: str,
     channel_id: str | None,
     read: Sequence[Snapshot | RepositoryName] | None = None,
     lasting: str | None = None,
@@ -28,10 +30,11 @@ def form(
     """
     count = queues(len(group.repositories))
     which = f"All {count}" if group.name == ALL else f"{count} of {name_of(group.name)}"
+    rest = f" (`{escape(command)} status {name_of(group.name)}` lists them all)"
     facts = [READING] if read is None else group_question.impact(read)
     shown = [
         blocks.section(f"*{which}*"),
-        blocks.context(names(group.repositories)),
+        blocks.context(names(group.repositories, rest)),
         blocks.context("\n".join(fact for fact in facts if fact)),
         pause.reason_input(),
         timers.lasting_input(lasting),

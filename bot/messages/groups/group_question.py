@@ -10,9 +10,9 @@ from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, timers
-from bot.messages.groups.names import listed, names, queues
+from bot.messages.groups.names import names, queues, show_all
 from bot.messages.pause import will_stop
-from bot.messages.text import NAME_LIMIT, escape, local_time, plural, quote
+from bot.messages.text import NAME_LIMIT, escape, listed, local_time, plural, quote
 
 
 def confirm(
@@ -59,6 +59,7 @@ def confirm(
                 [
                     *buttons,
                     blocks.button("Leave it", action_id=actions.DISMISS, value=group.name),
+                    *show_all(group.name, len(group.repositories)),
                 ]
             ),
         ),

@@ -6,13 +6,13 @@ from bot.domain.groups import Group
 from bot.domain.message import Block, Message
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
-from bot.messages import actions, blocks
+from bot.messages import actions, blocks, paging
 from bot.messages.groups.names import name_of, queues
-from bot.messages.text import NAME_LIMIT, cut_markup, escape, plural, quote
+from bot.messages.text import NAME_LIMIT, escape, listed, plural, portions, quote
 from bot.messages.timers import lifts
 
 STATUS_LENGTH = 8500
-SECTION_LENGTH = 2800
+TEXT_LENGTH = 3500
 PAGE = 50
 """How far *Back* goes back; as many are read at a time."""
 
@@ -31,41 +31,32 @@ def status(
     """
     total = len(read) if total is None else total
     headline = f"{name_of(group.name)}: {_counted(read, total, paused_elsewhere)}"
-    lines = _fitting([_status_line(one) for one in read])
+    lines = portions([_status_line(one) for one in read], STATUS_LENGTH)[0]
     last = first + len(lines)
     place = f"Queues {first + 1:,} to {last:,} of {total:,}" if len(lines) < total else ""
-    plain = "; ".join([line.removeprefix("• ") for line in lines] + ([place] if place else []))
+    plain = [line.removeprefix("• ") for line in lines]
     return Message(
-        text=cut_markup(f"{headline}. {plain}", blocks.FALLBACK_LIMIT),
+        text=f"{headline}. {place}{place and ': '}{listed(plain, '; ', length=TEXT_LENGTH)}",
         blocks=(
             blocks.section(f"*{headline}*"),
-            *(blocks.section(part) for part in _sections(lines)),
+            *blocks.lines(lines),
             *_pages(group, place, first, last, total),
         ),
     )
 
 
-def _fitting(lines: Sequence[str]) -> list[str]:
-    room, shown = STATUS_LENGTH, list[str]()
-    for line in lines:
-        room -= len(line) + 1
-        if room < 0:
-            break
-        shown.append(line)
-    return shown
-
-
 def _pages(group: Group, place: str, first: int, last: int, total: int) -> list[Block]:
     if not place:
         return []
-    buttons = []
-    if first > 0:
-        value = f"{max(first - PAGE, 0)} {group.name}"
-        buttons.append(blocks.button("Back", action_id=actions.GROUP_STATUS_BACK, value=value))
-    if last < total:
-        value = f"{last} {group.name}"
-        buttons.append(blocks.button("Show more", action_id=actions.GROUP_STATUS_ON, value=value))
-    return [blocks.context(place), *([blocks.actions(buttons)] if buttons else [])]
+    buttons = paging.offset_buttons(
+        group.name,
+        first,
+        total,
+        PAGE,
+        turn=(actions.GROUP_STATUS_BACK, actions.GROUP_STATUS_ON),
+        next_at=last,
+    )
+    return [blocks.context(place), *([buttons] if buttons is not None else [])]
 
 
 def _counted(read: Sequence[Snapshot | RepositoryName], total: int, paused_elsewhere: int) -> str:
@@ -77,17 +68,6 @@ def _counted(read: Sequence[Snapshot | RepositoryName], total: int, paused_elsew
     paused = sum(one.pause is not None for one in known) + paused_elsewhere
     besides = f", {unread:,} could not be read" if unread else ""
     return f"{paused:,} of {queues(total)} paused{besides}"
-
-
-def _sections(lines: Sequence[str]) -> list[str]:
-    """Whole lines, as many in each as a section holds."""
-    sections: list[str] = []
-    for line in lines:
-        if sections and len(sections[-1]) + len(line) < SECTION_LENGTH:
-            sections[-1] += f"\n{line}"
-        else:
-            sections.append(line)
-    return sections
 
 
 def _status_line(one: Snapshot | RepositoryName) -> str:

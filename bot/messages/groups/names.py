@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from bot.domain.groups import ALL
 from bot.domain.repository import RepositoryName
-from bot.messages.text import escape, plural
+from bot.messages import actions, blocks
+from bot.messages.text import escape, listed, plural
 
-LINE_LENGTH = 1500
-"""Of a line that names repositories; with all its lines a message stays within Slack's size."""
+NAMED_IN_FULL = 20
 
 
 def name_of(group: str) -> str:
@@ -19,18 +19,14 @@ def queues(count: int) -> str:
     return plural(count, "queue")
 
 
-def names(repositories: Sequence[RepositoryName]) -> str:
-    return listed([escape(one) for one in repositories])
+def names(repositories: Sequence[RepositoryName], rest: str = "") -> str:
+    """As many as have room; `rest` says where to see the others."""
+    return listed([escape(one) for one in repositories], rest=rest)
 
 
-def listed(parts: Sequence[str], joined_by: str = ", ", length: int = LINE_LENGTH) -> str:
-    """As many of the parts as fit, and how many more there are."""
-    shown, room = 0, length
-    for part in parts:
-        room -= len(part) + len(joined_by)
-        if room < 0:
-            break
-        shown += 1
-    left = len(parts) - shown
-    more = f"{joined_by if joined_by != ', ' else ' '}and {left:,} more" if left else ""
-    return joined_by.join(parts[:shown]) + more
+def show_all(group: str, count: int) -> list[blocks.Element]:
+    """A button that lists all queues, for groups too large to be named in full."""
+    if count <= NAMED_IN_FULL:
+        return []
+    value = f"status {name_of(group)}"
+    return [blocks.button("Show all queues", action_id=actions.RETRY, value=value)]

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from bot.domain.audit import Action
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.messages.groups.names import listed
-from bot.messages.text import NAME_LIMIT, escape, quote
+from bot.messages.text import NAME_LIMIT, escape, listed, quote
 
 DETAIL_LIMIT = 120
 

@@ -1,11 +1,8 @@
 """The lines of a report on the installation, and how their sentences are made."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.domain.inspection import Area, Finding, Standing
-
-NAMES_LISTED = 20
 
 
 def ok(area: Area, subject: str, sentence: str) -> Finding:
@@ -45,11 +42,6 @@ def defect(area: Area, subject: str, error: Exception) -> Finding:
 def as_sentence(text: str) -> str:
     text = " ".join(text.split())[:300]
     return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def listed(names: Sequence[str]) -> str:
-    left = len(names) - NAMES_LISTED
-    return ", ".join(names[:NAMES_LISTED]) + (f" and {left} more" if left > 0 else "")
 
 
 def counted(number: int, one: str, several: str) -> str:

@@ -10,7 +10,7 @@ from bot.domain.inspection import (
     Finding,
     InspectionFailed,
 )
-from bot.messages.inspection.findings import listed, ok, unknown, wrong
+from bot.messages.inspection.findings import ok, unknown, wrong
 
 
 def bot_token(found: BotStanding) -> Finding:
@@ -25,7 +25,7 @@ def scopes(found: BotStanding, wanted: Collection[str]) -> Finding:
         return wrong(
             Area.SLACK,
             "scopes",
-            f"Not granted, though in the manifest: {listed(missing)}.",
+            f"Not granted, though in the manifest: {', '.join(missing)}.",
             "Bring the app up to date with `mqbot manifest`, then install it again.",
         )
     return ok(Area.SLACK, "scopes", f"All {len(wanted)} scopes of the manifest are granted.")

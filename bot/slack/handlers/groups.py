@@ -1,6 +1,7 @@
 """Pausing, unpausing, extending and looking at a group of repositories: typed, and pressed."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from typing_extensions import override
 
@@ -72,12 +73,12 @@ class GroupPausing(Subject):
         """Slack takes a trigger for three seconds: the queues are read once the form is open."""
         typed = written(lasting) if lasting is not None else None
         channel_id = conversation.channel_id
-        opened = await conversation.open_modal(
-            group_form.form(group, channel_id=channel_id, lasting=typed)
+        form = partial(
+            group_form.form, group, command=self.command, channel_id=channel_id, lasting=typed
         )
+        opened = await conversation.open_modal(form())
         read = await self.use.show_group.run(group)
-        view = group_form.form(group, channel_id=channel_id, read=read, lasting=typed)
-        await show_if_unchanged(opened, view)
+        await show_if_unchanged(opened, form(read=read))
 
     async def _unpause_typed(
         self, command: UnpauseGroupCommand, conversation: Conversation

@@ -14,10 +14,12 @@ from bot.domain.commands.subscribing import (
     UnsubscribeCommand,
     UnsubscribeGroupCommand,
 )
+from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.wishes import Wish
-from bot.messages import subscriptions
-from bot.slack.handlers.subject import OnGeneralCommand, OnRepositoryCommand, Subject
+from bot.messages import actions, subscriptions
+from bot.slack.handlers.subject import OnClick, OnGeneralCommand, OnRepositoryCommand, Subject
+from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.preferences.channel_default import DefaultRequest
 from bot.usecases.preferences.manage_subscriptions import SubscriptionRequest
@@ -43,11 +45,26 @@ class Subscriptions(Subject):
             DefaultCommand: self._default,
         }
 
+    @override
+    def on_click(self) -> Mapping[str, OnClick]:
+        return {
+            actions.SUBSCRIPTIONS_ON: self._turn,
+            actions.SUBSCRIPTIONS_BACK: self._turn,
+        }
+
     async def _list(self, _command: SubscriptionsCommand, conversation: Conversation) -> None:
+        await conversation.tell_actor(await self._page(0, conversation))
+
+    async def _turn(self, click: BlockActions, conversation: Conversation) -> None:
+        await self.admit(conversation)
+        page = int(click.action.chosen.partition(" ")[0])
+        await conversation.put_in_place(await self._page(page, conversation))
+
+    async def _page(self, page: int, conversation: Conversation) -> Message:
         channel_id = _where(conversation)
         found = await self.use.manage_subscriptions.subscriptions(channel_id)
         default = await self.use.channel_default.of(channel_id)
-        await conversation.tell_actor(subscriptions.subscriptions(found, self.command, default))
+        return subscriptions.subscriptions(found, self.command, default, page)
 
     async def _sample(
         self, command: SampleCommand, repository: RepositoryName, conversation: Conversation
@@ -111,12 +128,15 @@ class Subscriptions(Subject):
         )
         found = [one.subscription for one in done]
         if not any(one.changed for one in done):
-            await conversation.tell_actor(subscriptions.already_so_together(group, found))
+            await conversation.tell_actor(
+                subscriptions.already_so_together(group, found, self.command)
+            )
             return
         message = subscriptions.subscribed_together(
             group,
             found,
             done[0].access,
+            command=self.command,
             bot_name=self.bot_name,
             configured=[one.configured.repository for one in done if one.configured is not None],
         )
@@ -133,12 +153,14 @@ class Subscriptions(Subject):
         if changed:
             ended = [one.repository for one in changed if not one.still]
             still = [left for one in changed for left in one.still]
-            await conversation.tell_channel(subscriptions.unsubscribed_together(ended, still))
+            await conversation.tell_channel(
+                subscriptions.unsubscribed_together(ended, still, self.command)
+            )
         if configured:
             await conversation.tell_actor(subscriptions.configured_stays(configured))
         elif not changed:
             left = [one.left for one in done if one.left is not None]
-            await conversation.tell_actor(subscriptions.not_heard_together(left))
+            await conversation.tell_actor(subscriptions.not_heard_together(left, self.command))
 
 
 def _request(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sqlalchemy import delete, select, tuple_, update
+from sqlalchemy import delete, func, select, tuple_, update
 
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription, SubscriptionSource
@@ -70,6 +70,10 @@ class Subscriptions(Part):
             .limit(limit)
         )
         return [from_row(Subscription, row) for row in rows]
+
+    def count(self) -> int:
+        (row,) = self._statements.run(select(func.count()).select_from(subscriptions))
+        return int(row[0])
 
     def replace_configured(self, subscriptions: Sequence[Subscription]) -> Sequence[Subscription]:
         """Raise ValueError when one of them is not from configuration."""

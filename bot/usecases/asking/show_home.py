@@ -66,7 +66,9 @@ class ShowHome:
         read = await asyncio.gather(*(self._read(name, gate) for name in names))
         by_place = by_need(read[: len(asked)])
         shown = by_place[first - part : first - part + SHOWN]
-        polled, subscriptions, health, timers = await self.store.read(_known, repositories, asked)
+        polled, subscriptions, in_all, health, timers = await self.store.read(
+            _known, repositories, asked
+        )
         return HomeState(
             queues=shown,
             first=first,
@@ -77,6 +79,7 @@ class ShowHome:
             read_at=self.clock.now(),
             timers=list(timers.values()),
             others=[one for one in read if one not in shown],
+            subscriptions_in_all=in_all,
         )
 
     async def viewers(self, may_pause: dict[str, bool]) -> dict[str, Viewer]:
@@ -96,11 +99,14 @@ def _known(
     transaction: Transaction,
     repositories: Sequence[RepositoryName],
     shown: Sequence[RepositoryName],
-) -> tuple[Mapping[RepositoryName, LastPoll], Sequence[Subscription], Health, Mapping[int, Timer]]:
+) -> tuple[
+    Mapping[RepositoryName, LastPoll], Sequence[Subscription], int, Health, Mapping[int, Timer]
+]:
     timed = {one.repository for one in transaction.timers.running(repositories)}
     return (
         transaction.polls.latest(shown),
-        transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN + 1),
+        transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN),
+        transaction.subscriptions.count(),
         _health(transaction.outbox.summary()),
         timers_of(transaction, transaction.pauses.open(timed)),
     )

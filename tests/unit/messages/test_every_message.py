@@ -6,6 +6,8 @@ import pkgutil
 import sys
 from types import CodeType, FrameType
 
+import pytest
+
 import bot.messages
 from bot.domain import errors
 from bot.domain.errors import MergeQueueError, UserError
@@ -63,6 +65,12 @@ def test_every_error_that_is_told_to_people_is_among_them() -> None:
     names = " ".join(every_message("text", "https://code.example/1"))
     told = leaves(UserError) | leaves(MergeQueueError)
     assert {one for one in told if hasattr(errors, one) and f" {one}" not in f" {names} "} == set()
+
+
+@pytest.mark.parametrize("text", ["&" * 3000, "x" * 3000, "<!channel> " * 300])
+@pytest.mark.parametrize("path", ["", "z" * 550, "&" * 110, "z" * 3000])
+def test_what_is_shown_fits_however_long_the_text_from_outside(text: str, path: str) -> None:
+    assert len(every_message(text, f"https://code.example/{path}")) > 50
 
 
 def test_the_text_that_stands_for_each_message_is_no_longer_than_slack_takes() -> None:

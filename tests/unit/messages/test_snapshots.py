@@ -483,20 +483,21 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         ChannelAccess.INVITE,
         bot_name="merge-queue",
         configured=[API],
+        command="/mq",
     ),
     "subscribed-together-already-so": lambda: subscriptions.already_so_together(
-        Group(ALL, (SITE, API)), [make_subscription(), make_subscription(repository=API)]
+        Group(ALL, (SITE, API)), [make_subscription(), make_subscription(repository=API)], "/mq"
     ),
-    "unsubscribed-together": lambda: subscriptions.unsubscribed_together([SITE, API], []),
+    "unsubscribed-together": lambda: subscriptions.unsubscribed_together([SITE, API], [], "/mq"),
     "unsubscribed-together-in-part": lambda: subscriptions.unsubscribed_together(
-        [SITE], [make_subscription("merge", repository=API)]
+        [SITE], [make_subscription("merge", repository=API)], "/mq"
     ),
     "narrowed-together": lambda: subscriptions.unsubscribed_together(
-        [], [make_subscription("merge"), make_subscription("merge", repository=API)]
+        [], [make_subscription("merge"), make_subscription("merge", repository=API)], "/mq"
     ),
-    "was-not-subscribed-together": lambda: subscriptions.not_heard_together([]),
+    "was-not-subscribed-together": lambda: subscriptions.not_heard_together([], "/mq"),
     "was-not-heard-together": lambda: subscriptions.not_heard_together(
-        [make_subscription("merge")]
+        [make_subscription("merge")], "/mq"
     ),
     "subscribed-already-so": lambda: subscriptions.already_so(WIDE),
     "subscriptions-with-a-default": lambda: subscriptions.subscriptions([WIDE], "/mq", SITE),

@@ -9,7 +9,13 @@ import pytest
 from bot.domain.audit import Action, Actor, ActResult, AuditPage, AuditSelection, Origin
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import ALL, Group, Repositories
-from bot.domain.message import Message, View
+from bot.domain.message import (
+    MESSAGE_BLOCKS_LIMIT,
+    MESSAGE_BLOCKS_TEXT_LIMIT,
+    Message,
+    View,
+    text_length,
+)
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit, blocks, reminders
@@ -196,9 +202,9 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
 
 FORMS: Mapping[str, Callable[[], View]] = {
     "group_form": lambda: group_form.form(
-        RELEASE, channel_id="C1", read=[BUSY, PAUSED, DOCS], lasting="30m"
+        RELEASE, command="/mq", channel_id="C1", read=[BUSY, PAUSED, DOCS], lasting="30m"
     ),
-    "group_form_while_reading": lambda: group_form.form(RELEASE, channel_id=None),
+    "group_form_while_reading": lambda: group_form.form(RELEASE, command="/mq", channel_id=None),
     "group_extend_form": lambda: group_form.extend_form(RELEASE, "C1"),
     "group_form_submitted": lambda: group_form.begun(RELEASE, Action.PAUSE, "C1"),
 }
@@ -220,8 +226,8 @@ def test_a_hundred_repositories_fit_whatever_they_are_called(text: str) -> None:
         if isinstance(message, View):
             continue
         assert len(message.text) <= blocks.FALLBACK_LIMIT, name
-        assert len(message.blocks) <= blocks.MESSAGE_BLOCKS_LIMIT, name
-        assert blocks.text_length(message.blocks) <= blocks.MESSAGE_TEXT_LIMIT, name
+        assert len(message.blocks) <= MESSAGE_BLOCKS_LIMIT, name
+        assert text_length(message.blocks) <= MESSAGE_BLOCKS_TEXT_LIMIT, name
 
 
 def test_what_the_buttons_carry_comes_back() -> None:

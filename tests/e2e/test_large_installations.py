@@ -1,0 +1,159 @@
+"""A thousand repositories, groups of 500, 300 subscriptions in a channel: all of it can be seen.
+
+Slack takes 100 options in a menu, 50 blocks in a message and 3,000 characters in a section. The
+local one refuses what is larger, which fails these tests.
+"""
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from bot.domain.message import TEXT_LIMIT
+from tests.e2e.conftest import StartBot
+from tests.support.bot_tester import BOB, MERGE_QUEUE, BotTester
+from tests.support.shown import Shown
+
+pytestmark = pytest.mark.e2e
+
+NAMES = [f"acme/service-with-a-rather-long-name-{number:04d}" for number in range(1000)]
+LAST = NAMES[-1]
+MENU = "Type part of a name (1,000 repositories)"
+GROUPS: Mapping[str, list[str]] = {
+    "release": NAMES[:500],
+    "heard": NAMES[:300],
+    "timed": NAMES[-40:],
+}
+NAME = re.compile(r"acme/[a-z0-9-]+\d{4}")
+SLOWLY = "600"
+"""Seconds between two polls: these tests are about what is asked for, not about what happens."""
+
+
+async def start_large(start_bot: StartBot, channels: str = f"{NAMES[0]}=C0RELEASE:freeze") -> BotTester:
+    groups = ";".join(f"{name}={','.join(some)}" for name, some in GROUPS.items())
+    return await start_bot(
+        repositories=dict.fromkeys(NAMES, "quiet"),
+        channels=channels,
+        environment={"MQBOT_POLL_SECONDS": SLOWLY, "MQBOT_GROUPS": groups},
+        waits_for_begin=False,
+    )
+
+
+@pytest.fixture
+async def bot(start_bot: StartBot) -> BotTester:
+    return await start_large(start_bot)
+
+
+async def every_page(bot: BotTester, shown: Shown) -> list[Shown]:
+    """The pages of an answer, from the first to the last."""
+    pages = [shown]
+    while "Show more" in shown.labels:
+        await bot.click(shown, "Show more")
+        shown = await bot.wait_for_other(shown)
+        pages.append(shown)
+    return pages
+
+
+async def test_the_shortcut_opens_a_form_that_finds_any_repository(bot: BotTester) -> None:
+    await bot.shortcut()
+    form = await bot.modal("Choose a repository")
+    assert len(await bot.suggestions(form, "", menu=MENU)) == 100
+    assert await bot.suggestions(form, "name-0999", menu=MENU) == [LAST]
+    await bot.choose(form, LAST, menu=MENU)
+    await bot.submit(await bot.modal("0 pull requests"), reason="CI runners are down")
+    await bot.modal(f"{LAST} is paused")
+
+
+async def test_the_question_which_repository_names_some_and_finds_all(bot: BotTester) -> None:
+    question = await bot.ask("/mq status")
+    assert len(question.line) <= TEXT_LIMIT
+    named = len(NAME.findall(question.line))
+    assert question.line.endswith(f"and {1000 - named} more")
+    assert await bot.suggestions(question, "name-0999", menu=MENU) == [LAST]
+    await bot.choose(question, LAST, menu=MENU)
+    assert f"*{LAST}* is running" in await bot.wait_for_reply()
+
+
+async def test_an_unknown_repository_is_answered_with_where_all_are_listed(bot: BotTester) -> None:
+    answer = await bot.ask("/mq status acme/no-such-thing")
+    named = len(NAME.findall(answer.words))
+    assert f"and {1000 - named} more (`/mq status all` lists them)" in answer
+
+
+async def test_home_shows_paused_queues_first_and_says_where_the_rest_is(
+    start_bot: StartBot,
+) -> None:
+    heard = ";".join(f"{name}={MERGE_QUEUE}:freeze" for name in NAMES[:300])
+    bot = await start_large(start_bot, channels=heard)
+    question = await bot.ask("/mq pause @timed 2h CI is down", channel="C0GENERAL")
+    await bot.click(question, "Pause 40 queues")
+    await bot.wait_for_post("@timed: 40 of 40 queues paused", "C0GENERAL", by=BOB)
+
+    await bot.open_home()
+    home = await bot.home("Repositories 1 to 10 of 1,000, paused ones first")
+    assert home.words.count("* is paused") == 10
+    assert "and 30 more: `/mq status all` shows paused queues first" in home
+    assert "and 285 more: `/mq subscriptions` in a channel lists its own" in home
+    for place in ("11 to 20", "21 to 30", "31 to 40"):
+        await bot.click(home, "Show more")
+        home = await bot.home(f"Repositories {place}")
+        assert home.words.count("* is paused") == 10
+    await bot.click(home, "Show more")
+    home = await bot.home("Repositories 41 to 50")
+    assert "* is paused" not in home
+
+
+async def test_the_status_of_a_group_lists_each_of_its_queues_once(bot: BotTester) -> None:
+    pages = await every_page(bot, await bot.ask("/mq status @release"))
+    assert [name for page in pages for name in NAME.findall(page.words)] == GROUPS["release"]
+    for page in pages:
+        assert len(page.line) <= TEXT_LIMIT
+        assert "@release: 0 of 500 queues paused" in page
+    assert "Queues 451 to 500 of 500" in pages[-1]
+
+
+async def test_a_channel_of_300_subscriptions_lists_each_of_them(bot: BotTester) -> None:
+    await bot.type("/mq subscribe @heard")
+    told = await bot.wait_for_post("now hears about the 300 repositories of @heard", by=BOB)
+    named = len(NAME.findall(told.words))
+    assert f"and {300 - named} more" in told
+    assert "`/mq subscriptions` lists all that this channel hears about" in told
+
+    pages = await every_page(bot, await bot.ask("/mq subscriptions"))
+    assert [name for page in pages for name in NAME.findall(page.words)] == GROUPS["heard"]
+    assert f"Page 1 of {len(pages)} · 300 subscriptions" in pages[0]
+    assert all("enter, merge, failure, pause" in page for page in pages)
+
+
+async def test_300_subscriptions_that_all_differ_are_listed_too(start_bot: StartBot) -> None:
+    heard = ";".join(
+        f"{name}={MERGE_QUEUE}:enter,branch:release-{number}/*"
+        for number, name in enumerate(NAMES[:300])
+    )
+    bot = await start_large(start_bot, channels=heard)
+    pages = await every_page(bot, await bot.ask("/mq subscriptions"))
+    words = "\n".join(page.words for page in pages)
+    for number, name in enumerate(NAMES[:300]):
+        assert f"*{name}*: enter · on `release-{number}/*`" in words
+    await bot.click(pages[-1], "Back")
+    await bot.wait_for_change(pages[-1], f"Page {len(pages) - 1} of {len(pages)}")
+
+
+async def test_the_form_for_a_group_of_500_says_where_all_are_listed(bot: BotTester) -> None:
+    await bot.type("/mq pause @release")
+    form = await bot.modal("0 pull requests in the queues")
+    named = len(NAME.findall(form.words))
+    assert f"and {500 - named} more (`/mq status @release` lists them all)" in form
+
+
+async def test_all_queues_of_a_group_are_one_click_away_from_its_messages(bot: BotTester) -> None:
+    question = await bot.ask("/mq pause @timed CI is down")
+    await bot.click(question, "Show all queues")
+    answer = await bot.wait_for_reply()
+    assert NAME.findall(answer.words) == GROUPS["timed"]
+    await bot.click(question, "Pause 40 queues")
+    card = await bot.wait_for_post("@timed: 40 of 40 queues paused", by=BOB)
+    await bot.click(card, "Show all queues")
+    answer = await bot.wait_for_reply()
+    assert "@timed: 40 of 40 queues paused" in answer
+    assert NAME.findall(answer.words) == GROUPS["timed"]
