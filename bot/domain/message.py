@@ -1,6 +1,6 @@
 """A rendered message: one that Slack would refuse for its size cannot be made."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -57,17 +57,13 @@ class Message:
         require_fit("characters of a message's blocks", held, MESSAGE_BLOCKS_TEXT_LIMIT)
 
 
-def text_length(blocks: Sequence[Block]) -> int:
-    """The characters of all text objects in the blocks."""
-    return sum(_length(block) for block in blocks)
-
-
-def _length(value: object) -> int:
-    if isinstance(value, dict):
-        own = len(value["text"]) if isinstance(value.get("text"), str) else 0
-        return own + sum(_length(inner) for inner in value.values())
-    if isinstance(value, (list, tuple)):
-        return sum(_length(inner) for inner in value)
+def text_length(shown: object) -> int:
+    """The characters of all text objects in blocks."""
+    if isinstance(shown, Mapping):
+        own = len(shown["text"]) if isinstance(shown.get("text"), str) else 0
+        return own + sum([text_length(inner) for inner in shown.values()])
+    if isinstance(shown, (list, tuple)):
+        return sum([text_length(inner) for inner in shown])
     return 0
 
 

@@ -56,7 +56,7 @@ def explain(
     `reference` is the number that finds the failure in the log. `retry` is the command text that
     a *Try again* button repeats, for failures that may pass.
     """
-    sentence = _say(error, command, escape(repository or "the repository"))
+    sentence = _say(error, command, quote(repository or "the repository", 150))
     expected = sentence is not None
     text = sentence or _went_wrong(reference)
     shown = [blocks.section(f":warning: {text}")]

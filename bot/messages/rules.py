@@ -43,8 +43,10 @@ def rules(found: Rules, first: int = 0) -> Message:
 
 
 def _rule(place: int, rule: QueueRule) -> str:
+    head = f"*{place}. {_name(rule)}*"
     lines = [f"• {code(key, NAME_LIMIT)}: {_value(value)}" for key, value in rule.config.items()]
-    return f"*{place}. {_name(rule)}*\n{listed(lines, chr(10), length=RULE_ROOM)}".rstrip()
+    shown = listed(lines, "\n", length=RULE_ROOM - len(head))
+    return f"{head}\n{shown}".rstrip()
 
 
 def _name(rule: QueueRule) -> str:

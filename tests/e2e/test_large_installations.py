@@ -29,7 +29,9 @@ SLOWLY = "600"
 """Seconds between two polls: these tests are about what is asked for, not about what happens."""
 
 
-async def start_large(start_bot: StartBot, channels: str = f"{NAMES[0]}=C0RELEASE:freeze") -> BotTester:
+async def start_large(
+    start_bot: StartBot, channels: str = f"{NAMES[0]}=C0RELEASE:freeze"
+) -> BotTester:
     groups = ";".join(f"{name}={','.join(some)}" for name, some in GROUPS.items())
     return await start_bot(
         repositories=dict.fromkeys(NAMES, "quiet"),
