@@ -22,9 +22,8 @@ from bot.store.outbox import Outbox
 from bot.store.outbox.renamed_channels import rename_channel
 from bot.store.parts.alerts import QueueCondition, Stalenesses
 from bot.store.parts.audit import Audit
-from bot.store.parts.coordination import Leases, Workers
+from bot.store.parts.coordination import ClockJumps, Leases, SeenRequests, SlackLimits, Workers
 from bot.store.parts.events import Events
-from bot.store.parts.expiring_keys import ClockJumps, SeenRequests, SlackLimits
 from bot.store.parts.group_acts import GroupActs
 from bot.store.parts.live_messages import Boards, Cards
 from bot.store.parts.pauses import Pauses, Reminders, ResumeWatchers, Timers

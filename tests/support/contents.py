@@ -18,7 +18,7 @@ from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.staleness import Staleness
 from bot.store import tables
-from bot.store.outbox.delivery_rows import COLUMNS, delivery_of
+from bot.store.outbox.channel_queues import COLUMNS, delivery_of
 from bot.store.transactions import Transaction
 
 

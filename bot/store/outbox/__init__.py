@@ -22,21 +22,19 @@ from bot.domain.outbox import Folded, OutboxSummary, ParkedChannel
 from bot.domain.repository import RepositoryName
 from bot.store.outbox import digests, summaries
 from bot.store.outbox.channel_queues import (
-    lock,
-    lock_or_add,
-    set_claimable,
-    set_suspension,
-    update_heads,
-)
-from bot.store.outbox.delivery_rows import (
     COLUMNS,
     DIGEST,
     URGENT,
     delivery_of,
+    lock,
+    lock_or_add,
     new_row,
     queue_for,
     queue_of,
     queues_of,
+    set_claimable,
+    set_suspension,
+    update_heads,
 )
 from bot.store.statements import Part, ResultRow
 from bot.store.tables import channels, deliveries

@@ -6,8 +6,13 @@ from sqlalchemy import func, select
 
 from bot.domain.deliveries import NOT_HEARD, DeliveryState
 from bot.domain.repository import RepositoryName
-from bot.store.outbox.channel_queues import lock, unsettled, update_waiting
-from bot.store.outbox.delivery_rows import DIGEST, digest_queue, queues_of
+from bot.store.outbox.channel_queues import (
+    DIGEST,
+    lock,
+    queues_of,
+    unsettled,
+    update_waiting,
+)
 from bot.store.statements import Statements
 from bot.store.tables import deliveries
 
@@ -30,7 +35,7 @@ def move_digest(
     to: datetime,
     now: datetime,
 ) -> None:
-    queue = digest_queue(channel_id)
+    queue = f"{DIGEST}{channel_id}"
     lock(statements, [queue])
     is_moved = update_waiting(
         statements,

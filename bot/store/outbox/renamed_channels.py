@@ -3,8 +3,7 @@
 from sqlalchemy import Table, and_, delete, exists, func, select, update
 
 from bot.domain.deliveries import DeliveryState
-from bot.store.outbox.channel_queues import lock_or_add, update_heads
-from bot.store.outbox.delivery_rows import queues_of
+from bot.store.outbox.channel_queues import lock_or_add, queues_of, update_heads
 from bot.store.statements import ResultRow, Statements
 from bot.store.tables import (
     boards,

@@ -8,8 +8,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select, 
 from bot.domain.classification import EventKind
 from bot.domain.deliveries import DeliveryState, Subject, summary_id
 from bot.domain.outbox import Folded
-from bot.store.outbox.channel_queues import unsettled
-from bot.store.outbox.delivery_rows import DIGEST, URGENT
+from bot.store.outbox.channel_queues import DIGEST, URGENT, unsettled
 from bot.store.statements import Statements, slices
 from bot.store.tables import channels, deliveries
 

@@ -34,7 +34,7 @@ channels = Table(
     Index("ix_channels_claimable", "claimable_at", "line"),
     comment="One queue of posts to one channel; its ordinary one has its default repository.",
 )
-"""A channel has up to three queues, named by `delivery_rows.queues_of`.
+"""A channel has up to three queues, named by `channel_queues.queues_of`.
 
 `head_sequence` is the first delivery that is not settled, or the next one to be added.
 `claimable_at` is None when everything is settled. Else it is when the head is due or, in a
