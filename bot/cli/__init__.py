@@ -36,6 +36,8 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        # Python's 700 would search the growing program again and again while it is imported.
+        gc.set_threshold(GARBAGE_THRESHOLD)
         command = import_module(f"bot.cli.{cmd_name}").command
         if not isinstance(command, click.Command):
             msg = f"bot.cli.{cmd_name} has no command"
@@ -52,5 +54,3 @@ class LazyCommands(click.Group):
 @click.version_option(package_name="mqbot")
 def main() -> None:
     """A Slack control room for merge queues."""
-    # Python's 700 would search the growing program some hundred times while it is imported.
-    gc.set_threshold(GARBAGE_THRESHOLD)
