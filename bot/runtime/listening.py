@@ -10,7 +10,7 @@ from bot.ports import Nudge
 from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest
 from bot.slack.app import App, build_app
-from bot.slack.background import Background, Inbox
+from bot.slack.background import Background, ErrorBoundary, Inbox
 from bot.slack.handlers import SUBJECTS
 from bot.slack.handlers.channels import Channels
 from bot.slack.handlers.clicks import Clicks
@@ -18,7 +18,6 @@ from bot.slack.handlers.commands import Commands
 from bot.slack.handlers.home import HomeTab
 from bot.slack.handlers.subject import Shared
 from bot.slack.once import Once
-from bot.slack.replying.errors import ErrorBoundary
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
 from bot.usecases.asking.explain_pull_request import ExplainPullRequest

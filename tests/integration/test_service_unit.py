@@ -13,7 +13,7 @@ from bot.cli.process import CONFIGURATION_EXIT
 from bot.config import Settings
 from bot.runtime import DRAIN_SECONDS
 from bot.slack import http, slack_socket
-from bot.slack.replying.errors import LAST_WORD_SECONDS
+from bot.slack.background import LAST_WORD_SECONDS
 from bot.slack.web_api import clients
 from tests.documentation import ROOT
 
