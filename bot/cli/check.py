@@ -33,6 +33,7 @@ from bot.store import migrate
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
 from bot.usecases.inspect_installation import (
+    CHANNEL_SECONDS,
     InspectMergeQueue,
     InspectSlack,
     InspectStore,
@@ -126,7 +127,12 @@ async def _everything(settings: Settings) -> Sequence[Finding]:
         deliveries = [of_machine.without_database(Area.DELIVERIES, "outbox")]
     service, slack = await asyncio.gather(
         guarded(Area.MERGE_QUEUE, "service", partial(_merge_queue, settings), SIDE_SECONDS),
-        guarded(Area.SLACK, "workspace", partial(_slack, settings, channels), SIDE_SECONDS),
+        guarded(
+            Area.SLACK,
+            "workspace",
+            partial(_slack, settings, channels),
+            SIDE_SECONDS + CHANNEL_SECONDS * len(channels),
+        ),
     )
     # A proxy that cannot be used stands in the way of both.
     warnings = [*_readable_file(), *_plain_http(settings)]
