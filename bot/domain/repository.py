@@ -11,8 +11,11 @@ from bot.domain.errors import InvalidRequest
 OWNER_MAX_LENGTH = 40
 """API document, Limits: `owner` has 1 to 40 characters."""
 
+NAME_MAX_LENGTH = 100
+"""The code host's own limit; the whole name fits into the value of a menu's option in Slack."""
+
 _OWNER = re.compile(rf"[a-zA-Z0-9\-]{{1,{OWNER_MAX_LENGTH}}}", re.ASCII)
-_REPOSITORY = re.compile(r"[\w\-.]+", re.ASCII)
+_REPOSITORY = re.compile(rf"[\w\-.]{{1,{NAME_MAX_LENGTH}}}", re.ASCII)
 
 
 class RepositoryName(str):
@@ -20,7 +23,7 @@ class RepositoryName(str):
 
     It is a `str`, so that it can be stored, compared and shown as it is. Make one with `parse`,
     which holds it to the path parameters of the API document: owner 1 to 40 of
-    `[a-zA-Z0-9-]`, name at least one of `[\w.-]`. The names "." and ".." match that pattern but
+    `[a-zA-Z0-9-]`, name 1 to 100 of `[\w.-]`. The names "." and ".." match that pattern but
     would change the path of the request, so they are refused too.
     """
 
@@ -41,7 +44,7 @@ class RepositoryName(str):
         if not _REPOSITORY.fullmatch(name) or name in {".", ".."}:
             raise InvalidRequest(
                 None,
-                "the repository name has letters, digits, underscores, hyphens or dots",
+                "the repository name has 1 to 100 letters, digits, underscores, hyphens or dots",
                 field="repository",
             )
         return cls(text)

@@ -5,12 +5,20 @@ from pydantic import BaseModel, ValidationError
 
 from bot.domain.errors import InvalidRequest, RepositoryNotAllowed
 from bot.domain.groups import Repositories
-from bot.domain.repository import OWNER_MAX_LENGTH, RepositoryName
+from bot.domain.repository import NAME_MAX_LENGTH, OWNER_MAX_LENGTH, RepositoryName
 from tests.support.make import API, SITE
 
 
 @pytest.mark.parametrize(
-    "text", ["acme/site", "A-1/my_repo.js", "a/b", "o" * OWNER_MAX_LENGTH + "/r", "a/...", "a/.x"]
+    "text",
+    [
+        "acme/site",
+        "A-1/my_repo.js",
+        "a/b",
+        "o" * OWNER_MAX_LENGTH + "/" + "r" * NAME_MAX_LENGTH,
+        "a/...",
+        "a/.x",
+    ],
 )
 def test_a_name_within_the_limits_of_the_document_is_taken(text: str) -> None:
     name = RepositoryName.parse(text)
@@ -26,6 +34,7 @@ def test_a_name_within_the_limits_of_the_document_is_taken(text: str) -> None:
         ("", "repository"),
         ("/site", "owner"),
         ("acme/", "repository"),
+        ("acme/" + "r" * (NAME_MAX_LENGTH + 1), "repository"),
         ("o" * 41 + "/site", "owner"),
         ("ac_me/site", "owner"),
         ("acmé/site", "owner"),
