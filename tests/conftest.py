@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
-from tests.support.sharing_out import OneByOne
+from tests.support.sharing_out import OneByOne, by_turns
 from tests.support.snapshots import Snapshots
 
 FAIL_ON_SKIP = "MQBOT_FAIL_ON_SKIP"
@@ -60,6 +60,11 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneByOne:
     return OneByOne(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items[:] = by_turns(items)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -38,14 +38,14 @@ INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")
 """Functions in some versions of Python only."""
 
 ALICE, CHANNEL = "U0ALICE", "C0MERGEQ"
-IDLE_SECONDS = 6.0
-"""Every job runs in that time that runs more than a few times a minute."""
+IDLE_SECONDS = 20.0
+"""Every job runs in that time that runs more than a few times a minute, and leases are renewed."""
 
 START_SECONDS = 1.0
 GRACE_SECONDS = 0.3
 """For what follows when Slack has taken the last post."""
 
-REPETITIONS = 3
+REPETITIONS = 5
 
 
 @dataclass(frozen=True)

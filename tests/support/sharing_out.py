@@ -1,24 +1,42 @@
 """How pytest-xdist shares tests out: each goes to whichever process is free, but for a few."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import pytest
 from typing_extensions import override
 from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER: Mapping[str, str] = {
     "tests/browser/": "browser",
     "tests/chaos/": "chaos",
+    "tests/integration/test_noise.py": "noise",
     "tests/integration/test_procfile.py": "processes",
     "tests/integration/test_rolling_restart.py": "processes",
     "tests/integration/test_several_workers.py": "processes",
     "tests/integration/test_shared_limits.py": "processes",
     "tests/integration/test_wheel.py": "wheel",
     "tests/integration/sandbox_slack/test_other_apps.py": "other apps",
+    "tests/properties/test_exactly_once.py": "exactly once",
 }
 """Beginnings of test ids, and what their tests have in common: one Chromium; several processes of
 the bot under load, which are not to disturb each other; one wheel; one installation of Bolt. Chaos
-is a group of its own: it disturbs others no more than any test does, and takes minutes, which would
-be left at the end if they came after those of the other processes."""
+is a group of its own: it disturbs others no more than any test does. Groups come first, the largest
+before the others, so what takes minutes stands here as well: it is not left at the end."""
+
+WAITING = ("tests/e2e/", "tests/integration/")
+"""Beginnings of the ids of tests that mostly wait; nearly all others compute."""
+
+
+def by_turns(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Those that wait spread evenly among those that compute: the processors are never idle."""
+    waiting = [one for one in items if one.nodeid.startswith(WAITING)]
+    computing = [one for one in items if not one.nodeid.startswith(WAITING)]
+    placed = [
+        (number / len(group), one)
+        for group in (waiting, computing)
+        for number, one in enumerate(group)
+    ]
+    return [one for _, one in sorted(placed, key=lambda pair: pair[0])]
 
 
 class OneByOne(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
