@@ -23,7 +23,7 @@ PRIVATE_METADATA_LIMIT = 3000
 
 
 class DoesNotFit(ValueError):
-    """Something to show is larger than Slack takes: whoever wrote it has to shorten it."""
+    """A text or list is larger than Slack accepts; the code that writes it has to shorten it."""
 
 
 def require_fit(what: str, size: int, limit: int) -> None:

@@ -119,7 +119,7 @@ def retry_delay(attempt: int, *, hint: float | None, jitter: float) -> float:
 class Failures:
     """What failed in a row: `count` attempts, and so many of them `unanswered`.
 
-    Whoever asks to be asked later has answered: only what fails after that makes the wait longer.
+    An answer that names a later time is an answer: only failures after it make the wait longer.
     """
 
     count: int = 0

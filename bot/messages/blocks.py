@@ -1,7 +1,7 @@
 """Block Kit blocks as JSON: what is larger than Slack takes raises DoesNotFit.
 
-Nothing is shortened here. Whoever writes a text knows what may be left out of it (`listed`, `clean`
-and `cut_markup` of bot.messages.text).
+Nothing is shortened here: what may be left out is decided where a text is written, with `listed`,
+`clean` and `cut_markup` of bot.messages.text.
 
 Written as plain JSON and not with `slack_sdk.models`: those drop what they do not know without a
 word, check only some limits, and cost an import that `mqbot --help` and the tests would pay.

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -93,6 +93,18 @@ def own_server() -> Iterator[PostgresServer]:
     server.stop()
 
 
+async def _post_around_a_copy(bot: BotTester, server: PostgresServer, copy: Path) -> Sequence[int]:
+    """Pull requests that are posted: the first before the data directory is copied, two after."""
+    first = bot.enqueue()
+    await bot.wait_for_post(f"#{first}", RELEASES)
+    await asyncio.to_thread(server.copy_to, copy)
+
+    since = [bot.enqueue(), bot.enqueue()]
+    for number in since:
+        await bot.wait_for_post(f"#{number}", RELEASES)
+    return [first, *since]
+
+
 @pytest.mark.postgres
 async def test_a_server_that_lost_its_last_second_makes_a_running_bot_repeat_nothing(
     own_server: PostgresServer, tmp_path: Path
@@ -102,13 +114,7 @@ async def test_a_server_that_lost_its_last_second_makes_a_running_bot_repeat_not
     url = own_server.url(database)
     await asyncio.to_thread(migrate.upgrade, url)
     async with BotTester(url, channels=HEARING) as bot:
-        first = bot.enqueue()
-        await bot.wait_for_post(f"#{first}", RELEASES)
-        await asyncio.to_thread(own_server.copy_to, copy)
-
-        since = [bot.enqueue(), bot.enqueue()]
-        for number in since:
-            await bot.wait_for_post(f"#{number}", RELEASES)
+        numbers = await _post_around_a_copy(bot, own_server, copy)
         await asyncio.to_thread(own_server.go_back, copy)
 
         later = bot.enqueue()
@@ -116,7 +122,7 @@ async def test_a_server_that_lost_its_last_second_makes_a_running_bot_repeat_not
         await bot.another_look()
         count = "SELECT count(*) FROM deliveries WHERE settled_at IS NULL"
         await until(lambda: own_server.execute(count, database) == "0", "everything settled")
-        _once(bot, first, *since, later)
+        _once(bot, *numbers, later)
 
 
 @pytest.mark.postgres
@@ -128,13 +134,7 @@ async def test_a_process_that_starts_on_a_server_that_lost_its_last_second_repea
     url = own_server.url(database)
     await asyncio.to_thread(migrate.upgrade, url)
     async with BotTester(url, channels=HEARING) as bot:
-        first = bot.enqueue()
-        await bot.wait_for_post(f"#{first}", RELEASES)
-        await asyncio.to_thread(own_server.copy_to, copy)
-
-        since = [bot.enqueue(), bot.enqueue()]
-        for number in since:
-            await bot.wait_for_post(f"#{number}", RELEASES)
+        numbers = await _post_around_a_copy(bot, own_server, copy)
         await bot.stop_bot()
         await asyncio.to_thread(own_server.go_back, copy)
         await bot.start_bot()
@@ -142,4 +142,4 @@ async def test_a_process_that_starts_on_a_server_that_lost_its_last_second_repea
         later = bot.enqueue()
         await bot.wait_for_post(f"#{later}", RELEASES)
         await bot.another_look()
-        _once(bot, first, *since, later)
+        _once(bot, *numbers, later)

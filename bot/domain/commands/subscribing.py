@@ -63,7 +63,7 @@ class SubscriptionsCommand(GeneralCommand):
 
 @dataclass(frozen=True)
 class SampleCommand(RepositoryCommand):
-    """Who would hear about a sample event of each topic, on the base branch if one is given."""
+    """Who would be notified of a sample event of each topic, on the base branch if one is given."""
 
     repository: RepositoryName | None = None
     branch: str | None = None
