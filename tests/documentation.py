@@ -8,7 +8,7 @@ from pydantic.fields import FieldInfo
 
 from bot.config import Settings
 from bot.domain.classification import classify, topic_of, turn_after
-from bot.domain.commands import VERBS
+from bot.domain.commands import COMMANDS
 from bot.domain.dequeue_codes import DEQUEUE_CODES
 from bot.domain.event_records import EventRecord
 from bot.messages.events.event_posts import in_words
@@ -46,7 +46,7 @@ def verbs_table() -> str:
     """Every row of the command table of bot/domain/commands."""
     rows = [
         f"| `{_cell(f'{COMMAND} {verb.usage}')}` | {_cell(verb.task)} | {_aliases(verb.aliases)} |"
-        for verb in VERBS
+        for verb in COMMANDS
     ]
     return "\n".join(["| Typed | Does | Also |", "|---|---|---|", *rows])
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, SecretStr
 
-from bot.domain.commands.people import LOGIN
+from bot.domain.commands.readers import LOGIN
 from bot.domain.errors import InvalidRequest
 from bot.domain.permissions import Everyone, Listed, WhoMayPause
 from bot.domain.repository import RepositoryName

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.domain.commands import VERBS
+from bot.domain.commands import COMMANDS
 from bot.sandbox.merge_queue.credentials import Credential
 from tests.e2e.conftest import StartBot
 from tests.support.bot_tester import ALICE, GENERAL, MERGE_QUEUE, RELEASES, BotTester
@@ -22,12 +22,12 @@ async def test_an_unknown_verb_offers_the_nearest_with_its_usage(bot: BotTester)
 async def test_a_word_like_no_verb_gets_the_list_of_verbs(bot: BotTester) -> None:
     answer = await bot.ask("/mq xyzzy")
     assert "There is no command “xyzzy”." in answer
-    assert ", ".join(verb.name for verb in VERBS) in answer
+    assert ", ".join(verb.name for verb in COMMANDS) in answer
 
 
 async def test_help_lists_every_verb_and_one_verb_in_detail(bot: BotTester) -> None:
     answer = await bot.ask("/mq help")
-    for verb in VERBS:
+    for verb in COMMANDS:
         assert f"`/mq {verb.examples[0]}`" in answer
         assert verb.task in answer
     assert "/mq pause [owner/name|@group|all] [45m|until 15:00] [reason]" in answer.line

@@ -10,7 +10,7 @@ from bot.domain.audit import Action, Actor, ActResult, Origin
 from bot.domain.branches import Branches
 from bot.domain.channels import ChannelAccess
 from bot.domain.classification import EventKind, classify
-from bot.domain.commands.command import BRANCH_LIMIT
+from bot.domain.commands.words import BRANCH_LIMIT
 from bot.domain.denials import DenialReason, Denied, Right, WhoCan
 from bot.domain.digests import DigestTime
 from bot.domain.durations import DurationProblem, Until

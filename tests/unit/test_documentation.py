@@ -18,7 +18,7 @@ from bot.cli import COMMANDS
 from bot.config import CONFIG_FILE, Settings
 from bot.config.secret_files import SUFFIX, secret_variables
 from bot.domain import errors
-from bot.domain.commands import VERBS, parse_command
+from bot.domain.commands import COMMANDS as VERBS, parse_command
 from bot.domain.groups import Repositories
 from bot.domain.repository import RepositoryName
 from tests.documentation import ROOT, TABLES, with_table

@@ -1,6 +1,218 @@
-"""What a person types after the slash command, and how it is read: one file per subject."""
+"""The command table: parsing, help, suggestions, rights and docs/commands.md come from it."""
 
-from bot.domain.commands.command import Command, GeneralCommand, RepositoryCommand, Verb
-from bot.domain.commands.verbs import VERBS, parse_command
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import get_close_matches
 
-__all__ = ["VERBS", "Command", "GeneralCommand", "RepositoryCommand", "Verb", "parse_command"]
+from bot.domain.commands import readers
+from bot.domain.commands.readers import Read, Request
+from bot.domain.commands.words import BRANCH, Option, Words, since
+from bot.domain.denials import Right
+from bot.domain.errors import CommandSyntaxError
+from bot.domain.groups import Groups, Repositories
+
+LAST_WEEK = since(timedelta(days=7))
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One row: `/mq oldest [owner/name]`, what it is for, examples of what is typed.
+
+    A command reads a repository and its `options` unless `read` says how its words are read.
+    `takes` is what its usage shows before the options. For a `right` other than READ the use case
+    asks whether the person has it, and puts the request on record.
+    """
+
+    name: str
+    task: str
+    examples: tuple[str, ...]
+    takes: str = "[owner/name]"
+    options: Sequence[Option] = ()
+    read: Read | None = None
+    right: Right = Right.READ
+    aliases: tuple[str, ...] = ()
+    needs_repository: bool = True
+
+    @property
+    def usage(self) -> str:
+        return " ".join([self.name, self.takes, *(one.usage for one in self.options)])
+
+    def request(self, words: Words) -> Request:
+        """Raises CommandSyntaxError, RepositoryNotAllowed and UnknownGroup."""
+        if self.read is not None:
+            return self.read(words)
+        repository, rest = words.repository_among(words.all)
+        options = words.options(rest, self.options)
+        return Request(self.name, repository, options, self.needs_repository)
+
+
+def _read_help(words: Words) -> Request:
+    verb = command_called(words.all[0]).name if words.all else None
+    return Request("help", None, {"verb": verb}, needs_repository=False)
+
+
+COMMANDS = (
+    Command(
+        "status",
+        "See the live queue",
+        ("status", "status acme/site branch:main"),
+        "[owner/name|@group|all]",
+        [BRANCH],
+        readers.read_status,
+    ),
+    Command(
+        "why",
+        "See where a pull request is, what it waits for or why it left, and whose turn it is",
+        ("why 41", "why #41 acme/site", "why https://code.example/acme/site/pull/41"),
+        "PR [owner/name]",
+        read=readers.read_why,
+    ),
+    Command(
+        "log",
+        "Read the event log, newest first, page by page",
+        ("log pr:41", "log acme/site branch:main type:action.queue.leave since:2h"),
+        options=readers.LOG_OPTIONS,
+        read=readers.read_log,
+    ),
+    Command(
+        "rules",
+        "See the queue rules, in the order in which they are tried",
+        ("rules", "rules acme/site"),
+    ),
+    Command(
+        "branches",
+        "See which base branches had something going on in the queue",
+        ("branches", "branches acme/site since:24h"),
+        options=[LAST_WEEK],
+    ),
+    Command(
+        "stats",
+        "See merges a day, the time in the queue and how much fails, with a chart",
+        ("stats", "stats acme/site branch:main since:30d"),
+        options=[BRANCH, LAST_WEEK],
+    ),
+    Command(
+        "pause",
+        "Pause the queue; without a reason a form asks for it",
+        (
+            "pause CI runners are down",
+            "pause acme/site 45m database migration",
+            "pause until 15:00 release 4.2",
+            "pause all CI runners are down",
+        ),
+        "[owner/name|@group|all] [45m|until 15:00] [reason]",
+        read=readers.read_pause,
+        right=Right.PAUSE,
+    ),
+    Command(
+        "unpause",
+        "Let the queue go on",
+        ("unpause", "unpause acme/site"),
+        "[owner/name|@group|all]",
+        read=readers.read_unpause,
+        right=Right.UNPAUSE,
+        aliases=("resume",),
+    ),
+    Command(
+        "audit",
+        "See who did what, and what came of it",
+        ("audit", "audit acme/site since:24h"),
+        options=[since(timedelta(days=7), may_be_any=True)],
+        needs_repository=False,
+    ),
+    Command(
+        "subscribe",
+        "Have this channel hear about the queue",
+        (
+            "subscribe",
+            "subscribe acme/site merge failure branch:release/*",
+            "subscribe acme/site all except:renovate style:feed",
+            "subscribe acme/site digest:09:00 Europe/Paris",
+            "subscribe @all failure",
+        ),
+        "[owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN] "
+        "[style:thread|feed|digest] [digest:09:00 ZONE]",
+        read=readers.read_subscribe,
+        right=Right.SUBSCRIBE,
+    ),
+    Command(
+        "unsubscribe",
+        "Stop hearing about it, or about some of it",
+        ("unsubscribe", "unsubscribe acme/site enter", "unsubscribe acme/site except:renovate"),
+        "[owner/name|@group|@all] [topic …] [branch:GLOB] [except:LOGIN]",
+        read=readers.read_unsubscribe,
+        right=Right.SUBSCRIBE,
+    ),
+    Command(
+        "subscriptions",
+        "See what this channel hears about, or who would hear about a sample event",
+        ("subscriptions", "subscriptions test acme/site branch:main"),
+        "[test [owner/name] [branch:NAME]]",
+        read=readers.read_subscriptions,
+    ),
+    Command(
+        "default",
+        "Say which repository is meant in this channel when none is typed",
+        ("default acme/site", "default off", "default"),
+        "[owner/name|off]",
+        read=readers.read_default,
+    ),
+    Command(
+        "board",
+        "Keep one message in this channel true of the queue",
+        ("board", "board acme/site", "board off"),
+        "[owner/name] [off]",
+        read=readers.read_board,
+        right=Right.SUBSCRIBE,
+    ),
+    Command(
+        "link",
+        "Tell me your login of the code host, so that I know which pull requests are yours",
+        ("link alice-m", "link off"),
+        "LOGIN|off",
+        read=readers.read_link,
+    ),
+    Command(
+        "me",
+        "See what I know of you and when I mention or message you, and switch that",
+        ("me", "me mentions off", "me failures merges on"),
+        "[mentions|failures|merges|reminders|replacements|dm|all on|off]",
+        read=readers.read_me,
+    ),
+    Command("help", "Show these commands", ("help", "help pause"), takes="[verb]", read=_read_help),
+)
+
+COMMAND_BY_WORD = {word: one for one in COMMANDS for word in (one.name, *one.aliases)}
+
+WORD_SHOWN = 60
+"""How many characters of an unknown word are shown; the answer after it has to be read too."""
+
+
+def parse_command(
+    text: str, repositories: Repositories, groups: Groups | None = None
+) -> tuple[Command, Request]:
+    """Read the text after the slash command; nothing typed asks for the status.
+
+    Raises CommandSyntaxError for an unknown verb or a malformed option, RepositoryNotAllowed
+    when a repository is typed that this bot is not configured for, UnknownGroup for a group that
+    there is not. Without `groups` there is only the one of all repositories.
+    """
+    verb, *_ = text.split() or ["status"]
+    command = command_called(verb)
+    return command, command.request(Words(command.usage, text, repositories, groups))
+
+
+def command_called(word: str) -> Command:
+    """Raises CommandSyntaxError, with the nearest verb if one is near."""
+    command = COMMAND_BY_WORD.get(word.lower())
+    if command is not None:
+        return command
+    shown = word if len(word) <= WORD_SHOWN else f"{word[:WORD_SHOWN]}…"
+    said = f"There is no command “{shown}”."
+    nearest = get_close_matches(word.lower(), COMMAND_BY_WORD, n=1, cutoff=0.6)
+    if not nearest:
+        names = ", ".join(one.name for one in COMMANDS)
+        said += f" There are {names}."
+        raise CommandSyntaxError(said, usage=COMMAND_BY_WORD["help"].usage)
+    raise CommandSyntaxError(said, usage=COMMAND_BY_WORD[nearest[0]].usage, nearest=nearest[0])

@@ -1,14 +1,14 @@
 """Who did what: typed, and paged through."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from typing_extensions import override
 
 from bot.domain.audit import AuditSelection
-from bot.domain.commands import GeneralCommand
-from bot.domain.commands.auditing import AuditCommand
+from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit
-from bot.slack.handlers.subject import OnClick, OnGeneralCommand, Subject
+from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
 
@@ -17,10 +17,8 @@ class Audit(Subject):
     """For the caller alone, newest first."""
 
     @override
-    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
-        return {
-            AuditCommand: self._audit,
-        }
+    def on_command(self) -> Mapping[str, OnCommand]:
+        return {"audit": self._audit}
 
     @override
     def on_click(self) -> Mapping[str, OnClick]:
@@ -29,8 +27,10 @@ class Audit(Subject):
             actions.AUDIT_NEWER: self._newer,
         }
 
-    async def _audit(self, command: AuditCommand, conversation: Conversation) -> None:
-        selection = AuditSelection(command.repository, self.clock.now() - command.lookback)
+    async def _audit(
+        self, repository: RepositoryName | None, conversation: Conversation, *, since: timedelta
+    ) -> None:
+        selection = AuditSelection(repository, self.clock.now() - since)
         await conversation.tell_actor(audit.audit(await self.use.show_audit.newest(selection)))
 
     async def _older(self, click: BlockActions, conversation: Conversation) -> None:

@@ -4,11 +4,9 @@ from collections.abc import Mapping
 
 from typing_extensions import override
 
-from bot.domain.commands import RepositoryCommand
-from bot.domain.commands.subscribing import BoardCommand
 from bot.domain.repository import RepositoryName
 from bot.messages import board
-from bot.slack.handlers.subject import OnRepositoryCommand, Subject
+from bot.slack.handlers.subject import OnCommand, Subject
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.preferences.manage_boards import (
     BoardRequest,
@@ -22,26 +20,16 @@ class Boards(Subject):
     """The board itself is the answer for everybody; what else there is to say is the caller's."""
 
     @override
-    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
-        return {
-            BoardCommand: self._board,
-        }
+    def on_command(self) -> Mapping[str, OnCommand]:
+        return {"board": self._put_up, "board off": self._take_down}
 
-    async def _board(
-        self, command: BoardCommand, repository: RepositoryName, conversation: Conversation
-    ) -> None:
-        request = BoardRequest(
-            conversation.channel_id or conversation.actor.user_id,
-            repository,
-            conversation.actor,
-            conversation.origin,
-        )
-        if command.is_off:
-            was_there = await self.use.manage_boards.take_down(request)
-            said = board.ended_reply(repository) if was_there else board.not_there(repository)
-            await conversation.tell_actor(said)
-            return
-        match await self.use.manage_boards.put_up(request):
+    async def _take_down(self, repository: RepositoryName, conversation: Conversation) -> None:
+        was_there = await self.use.manage_boards.take_down(_request(repository, conversation))
+        said = board.ended_reply(repository) if was_there else board.not_there(repository)
+        await conversation.tell_actor(said)
+
+    async def _put_up(self, repository: RepositoryName, conversation: Conversation) -> None:
+        match await self.use.manage_boards.put_up(_request(repository, conversation)):
             case PutUp():
                 return
             case NoPlace(access=access):
@@ -49,3 +37,12 @@ class Boards(Subject):
             case ThereAlready(message_ts=message_ts):
                 address = await conversation.address_of(message_ts)
                 await conversation.tell_actor(board.there_already(repository, address))
+
+
+def _request(repository: RepositoryName, conversation: Conversation) -> BoardRequest:
+    return BoardRequest(
+        conversation.channel_id or conversation.actor.user_id,
+        repository,
+        conversation.actor,
+        conversation.origin,
+    )

@@ -7,17 +7,14 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from typing_extensions import override
 
 from bot.domain.audit import Actor, Origin
-from bot.domain.commands import Command, GeneralCommand, RepositoryCommand, parse_command
-from bot.domain.commands.pausing import (
-    UnpauseCommand,
-)
-from bot.domain.commands.subscribing import BoardCommand
-from bot.domain.commands.verbs import HelpCommand
+from bot.domain.commands import COMMANDS, parse_command
+from bot.domain.commands.readers import Request
+from bot.domain.denials import Right
 from bot.domain.errors import RepositoryNotChosen, UserError
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice, help as help_messages
 from bot.messages.errors import BUSY
-from bot.slack.handlers.subject import OnClick, OnGeneralCommand, Shared, Subject
+from bot.slack.handlers.subject import OnClick, OnCommand, Shared, Subject
 from bot.slack.payloads import BlockActions, MessageSent, SlashCommand
 from bot.slack.replying.conversation import Conversation
 
@@ -28,19 +25,14 @@ class Commands(Subject):
     def __init__(self, shared: Shared, subjects: Iterable[Subject]) -> None:
         """Raises TypeError when a command would have no answer."""
         super().__init__(shared)
-        self._of_repository = {k: v for one in subjects for k, v in one.on_repository().items()}
-        general = (self, *subjects)
-        self._general: dict[type[Command], OnGeneralCommand] = {
-            k: v for one in general for k, v in one.on_general().items()
-        }
-        there_are = {*RepositoryCommand.__subclasses__(), *GeneralCommand.__subclasses__()}
-        unanswered = there_are.difference(self._of_repository, self._general)
+        self._handlers = {k: v for one in (self, *subjects) for k, v in one.on_command().items()}
+        unanswered = {one.name for one in COMMANDS}.difference(self._handlers)
         if unanswered:
             raise TypeError(unanswered)
 
     @override
-    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
-        return {HelpCommand: self._help}
+    def on_command(self) -> Mapping[str, OnCommand]:
+        return {"help": self._help}
 
     @override
     def on_click(self) -> Mapping[str, OnClick]:
@@ -49,10 +41,10 @@ class Commands(Subject):
 
     @override
     def register(self, app: AsyncApp) -> None:
-        app.command(self.command)(self.on_command)
+        app.command(self.command)(self.on_typed)
         app.event("message")(self.on_message)
 
-    async def on_command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+    async def on_typed(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         if self.background.inbox.is_full:
             await ack(BUSY)
             return
@@ -83,42 +75,37 @@ class Commands(Subject):
 
     async def run(self, typed: str, conversation: Conversation) -> None:
         """Raises what parsing and the use cases raise; nothing is half said by then."""
-        command = await self._parse(typed, conversation)
-        if not isinstance(command, RepositoryCommand):
-            await self._general[type(command)](command, conversation)
-            return
-        repository = await self._repository(command, conversation)
-        if repository is None:
-            await self.admit(conversation)
-            await self._ask(typed, conversation)
-            return
-        await self._of_repository[type(command)](command, repository, conversation)
+        request = await self._parse(typed, conversation)
+        where = request.where
+        if where is None and request.needs_repository:
+            where = await self._repository(request.action, conversation)
+            if where is None:
+                await self.admit(conversation)
+                await self._ask(typed, conversation)
+                return
+        await self._handlers[request.action](where, conversation, **request.options)
 
-    async def _parse(self, typed: str, conversation: Conversation) -> Command:
+    async def _parse(self, typed: str, conversation: Conversation) -> Request:
         """For an act the permission is asked for, and put on record, where it is carried out."""
         try:
-            command = parse_command(typed, self.repositories, self.groups)
+            command, request = parse_command(typed, self.repositories, self.groups)
         except UserError:
             await self.admit(conversation)
             raise
-        if not command.is_act:
+        if command.right is Right.READ:
             await self.admit(conversation)
-        return command
+        return request
 
-    async def _repository(
-        self, command: RepositoryCommand, conversation: Conversation
-    ) -> RepositoryName | None:
-        """The one typed, the only one there is, that whose board ends, or the channel's own.
+    async def _repository(self, action: str, conversation: Conversation) -> RepositoryName | None:
+        """The only one there is, that whose board ends, or the channel's own.
 
         To resume, also the only one that is paused.
         """
-        if command.repository is not None:
-            return command.repository
         if len(self.repositories.names) == 1:
             return self.repositories.names[0]
         if conversation.channel_id is None:
             return None
-        if isinstance(command, BoardCommand) and command.is_off:
+        if action == "board off":
             boards = await self.use.manage_boards.kept_here(
                 conversation.channel_id, self.repositories.names
             )
@@ -129,7 +116,7 @@ class Commands(Subject):
             return default
         heard = await self.use.manage_subscriptions.subscriptions(conversation.channel_id)
         names = {one.repository for one in heard}.intersection(self.repositories.names)
-        if len(names) != 1 and isinstance(command, UnpauseCommand):
+        if len(names) != 1 and action == "unpause":
             names = await self.use.unpause_queue.paused(self.repositories.names)
         return names.pop() if len(names) == 1 else None
 
@@ -139,8 +126,8 @@ class Commands(Subject):
             raise RepositoryNotChosen(names)
         await conversation.tell_actor(choice.which_repository(names, typed))
 
-    async def _help(self, command: HelpCommand, conversation: Conversation) -> None:
-        await conversation.tell_actor(help_messages.help_text(self.command, command.verb))
+    async def _help(self, _: None, conversation: Conversation, *, verb: str | None) -> None:
+        await conversation.tell_actor(help_messages.help_text(self.command, verb))
 
     async def _retry(self, click: BlockActions, conversation: Conversation) -> None:
         await self.run(click.action.chosen, conversation)

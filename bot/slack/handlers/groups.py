@@ -6,9 +6,6 @@ from functools import partial
 from typing_extensions import override
 
 from bot.domain.audit import Action
-from bot.domain.commands import GeneralCommand
-from bot.domain.commands.asking import GroupStatusCommand
-from bot.domain.commands.pausing import PauseGroupCommand, UnpauseGroupCommand
 from bot.domain.durations import Lasting, written
 from bot.domain.group_acts import GroupAct, read_asked, read_kept
 from bot.domain.groups import Group
@@ -19,7 +16,7 @@ from bot.messages.text import clean
 from bot.slack.handlers.pause_modal import show_if_unchanged
 from bot.slack.handlers.pausing import REASON_KEPT
 from bot.slack.handlers.progress import ProgressLine
-from bot.slack.handlers.subject import OnClick, OnGeneralCommand, Subject
+from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.pausing.extend_group import NothingHeld
@@ -30,11 +27,11 @@ class GroupPausing(Subject):
     """Pausing a group is asked back with its impact; unpausing restores, and is done at once."""
 
     @override
-    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
+    def on_command(self) -> Mapping[str, OnCommand]:
         return {
-            PauseGroupCommand: self._confirm,
-            UnpauseGroupCommand: self._unpause_typed,
-            GroupStatusCommand: self._status,
+            "pause @group": self._confirm,
+            "unpause @group": self._unpause_typed,
+            "status @group": self._status,
         }
 
     @override
@@ -51,12 +48,12 @@ class GroupPausing(Subject):
             actions.GROUP_STATUS_BACK: self._turn_page,
         }
 
-    async def _confirm(self, command: PauseGroupCommand, conversation: Conversation) -> None:
+    async def _confirm(self, group: Group, conversation: Conversation, *, asked: str) -> None:
         """Raises PermissionDenied, InvalidReason and InvalidDuration before anything is read.
 
         Without a reason a form asks for it.
         """
-        group, asked = command.group, clean(command.asked, REASON_KEPT)
+        asked = clean(asked, REASON_KEPT)
         request = self.request(group, conversation, asked)
         await self.use.pause_group.permit(request)
         wanted = read_asked(asked)
@@ -80,13 +77,11 @@ class GroupPausing(Subject):
         read = await self.use.show_group.run(group)
         await show_if_unchanged(opened, form(read=read))
 
-    async def _unpause_typed(
-        self, command: UnpauseGroupCommand, conversation: Conversation
-    ) -> None:
-        await self.unpause(self.request(command.group, conversation), conversation)
+    async def _unpause_typed(self, group: Group, conversation: Conversation) -> None:
+        await self.unpause(self.request(group, conversation), conversation)
 
-    async def _status(self, command: GroupStatusCommand, conversation: Conversation) -> None:
-        message = await self.status_page(command.group, 0)
+    async def _status(self, group: Group, conversation: Conversation) -> None:
+        message = await self.status_page(group, 0)
         await conversation.tell_actor(message)
 
     async def status_page(self, group: Group, first: int) -> Message:

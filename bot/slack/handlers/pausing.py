@@ -4,9 +4,7 @@ from collections.abc import Mapping
 
 from typing_extensions import override
 
-from bot.domain.commands import RepositoryCommand
-from bot.domain.commands.pausing import PauseCommand, UnpauseCommand
-from bot.domain.durations import read_lasting, written
+from bot.domain.durations import Lasting, read_lasting, written
 from bot.domain.pauses import (
     AlreadyPaused,
     Extended,
@@ -22,7 +20,7 @@ from bot.messages import actions, pause, pause_card, reminders, status, timers
 from bot.messages.groups import group_acts
 from bot.messages.text import clean
 from bot.slack.handlers.pause_modal import PauseModal
-from bot.slack.handlers.subject import OnClick, OnRepositoryCommand, Shared, Subject
+from bot.slack.handlers.subject import OnClick, OnCommand, Shared, Subject
 from bot.slack.payloads import BlockActions, PauseForm
 from bot.slack.replying.conversation import Conversation, OpenedModal
 from bot.usecases.pausing.extend_pause import ExtendRequest
@@ -44,11 +42,8 @@ class Pausing(Subject):
         self.modal = PauseModal(self.use.pause_queue, self.use.show_status, self.repositories)
 
     @override
-    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
-        return {
-            PauseCommand: self._pause_typed,
-            UnpauseCommand: self._unpause_typed,
-        }
+    def on_command(self) -> Mapping[str, OnCommand]:
+        return {"pause": self._pause_typed, "unpause": self._unpause_typed}
 
     @override
     def on_click(self) -> Mapping[str, OnClick]:
@@ -67,42 +62,47 @@ class Pausing(Subject):
         }
 
     async def _pause_typed(
-        self, command: PauseCommand, repository: RepositoryName, conversation: Conversation
+        self,
+        repository: RepositoryName,
+        conversation: Conversation,
+        *,
+        reason: str | None,
+        lasting: Lasting | None,
+        doubtful: Lasting | None,
+        reason_before: str | None,
     ) -> None:
         """Without a reason the modal asks for it."""
-        if command.reason is None:
-            typed = written(command.lasting) if command.lasting is not None else None
+        if reason is None:
+            typed = written(lasting) if lasting is not None else None
             await self.modal.open(repository, conversation, typed)
             return
-        if command.doubtful is not None:
+        if doubtful is not None:
             await self.modal.permit(repository, conversation)
-            reason = check_reason(clean(command.reason, REASON_KEPT))
-            before = clean(command.reason_before or "", REASON_KEPT)
-            question = pause.is_it_an_end(repository, reason, before, command.doubtful)
+            checked = check_reason(clean(reason, REASON_KEPT))
+            before = clean(reason_before or "", REASON_KEPT)
+            question = pause.is_it_an_end(repository, checked, before, doubtful)
             await conversation.tell_actor(question)
             return
         outcome = await self.use.pause_queue.run(
             PauseRequest(
                 repository,
-                clean(command.reason, REASON_KEPT),
+                clean(reason, REASON_KEPT),
                 conversation.actor,
                 conversation.origin,
                 conversation.channel_id,
-                lasting=command.lasting,
+                lasting=lasting,
             )
         )
         match outcome:
             case Paused(told=told):
                 if not told.posted_here:
                     await conversation.tell_channel(pause.act(told.act))
-            case AlreadyPaused(known, wanted, lasting, is_same):
+            case AlreadyPaused(known, wanted, until, is_same):
                 await conversation.tell_actor(
-                    pause.already_paused(repository, known, wanted, lasting, is_same=is_same)
+                    pause.already_paused(repository, known, wanted, until, is_same=is_same)
                 )
 
-    async def _unpause_typed(
-        self, _command: UnpauseCommand, repository: RepositoryName, conversation: Conversation
-    ) -> None:
+    async def _unpause_typed(self, repository: RepositoryName, conversation: Conversation) -> None:
         request = UnpauseRequest(
             repository, conversation.actor, conversation.origin, conversation.channel_id
         )

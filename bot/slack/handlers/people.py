@@ -5,12 +5,10 @@ from collections.abc import Collection, Mapping
 from typing_extensions import override
 
 from bot.domain.audit import Origin
-from bot.domain.commands import GeneralCommand
-from bot.domain.commands.people import LinkCommand, MeCommand
 from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.messages import actions, notices, people
-from bot.slack.handlers.subject import OnClick, OnGeneralCommand, Subject
+from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.choose_notices import Chosen
@@ -20,11 +18,8 @@ class People(Subject):
     """Seen by the person alone: pressed on an old card or twice, the card comes to say what is."""
 
     @override
-    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
-        return {
-            LinkCommand: self._link,
-            MeCommand: self._me,
-        }
+    def on_command(self) -> Mapping[str, OnCommand]:
+        return {"link": self._link, "link off": self._unlink, "me": self._me}
 
     @override
     def on_click(self) -> Mapping[str, OnClick]:
@@ -49,25 +44,32 @@ class People(Subject):
         said = notices.stopped_waiting(is_new=outcome is Chosen.CHANGED)
         return people.me(person, self.command, said)
 
-    async def _link(self, command: LinkCommand, conversation: Conversation) -> None:
+    async def _unlink(self, _: None, conversation: Conversation) -> None:
+        was_linked = await self.use.link_account.unlink(conversation.actor.user_id)
+        await conversation.tell_actor(people.unlinked(was_linked=was_linked))
+
+    async def _link(self, _: None, conversation: Conversation, *, login: str) -> None:
         user_id = conversation.actor.user_id
-        if command.login is None:
-            was_linked = await self.use.link_account.unlink(user_id)
-            await conversation.tell_actor(people.unlinked(was_linked=was_linked))
-            return
-        holders = await self.use.link_account.link(user_id, command.login)
+        holders = await self.use.link_account.link(user_id, login)
         if holders:
-            await conversation.tell_actor(people.taken(command.login))
+            await conversation.tell_actor(people.taken(login))
             for holder in holders:
-                message = people.wanted_by(user_id, command.login, self.command)
+                message = people.wanted_by(user_id, login, self.command)
                 await conversation.tell_person(holder, message)
             return
         person = await self.use.choose_notices.about(user_id)
         await conversation.tell_actor(people.linked(person, self.command))
 
-    async def _me(self, command: MeCommand, conversation: Conversation) -> None:
-        if command.notices:
-            card = await self.switch(command.notices, conversation, is_on=command.is_on)
+    async def _me(
+        self,
+        _: None,
+        conversation: Conversation,
+        *,
+        chosen: Collection[Notice] = (),
+        is_on: bool = False,
+    ) -> None:
+        if chosen:
+            card = await self.switch(chosen, conversation, is_on=is_on)
         else:
             person = await self.use.choose_notices.about(conversation.actor.user_id)
             card = people.me(person, self.command)

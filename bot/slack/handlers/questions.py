@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from typing_extensions import override
 
-from bot.domain.commands import RepositoryCommand
-from bot.domain.commands.asking import BranchesCommand, LogCommand, RulesCommand, WhyCommand
 from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, branches, event_log, rules, why
-from bot.slack.handlers.subject import OnClick, OnRepositoryCommand, Subject
+from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.asking.show_event_log import LogQuestion
@@ -20,12 +19,12 @@ class Questions(Subject):
     """For the caller alone; the answer whose button was pressed becomes the next one."""
 
     @override
-    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
+    def on_command(self) -> Mapping[str, OnCommand]:
         return {
-            WhyCommand: self._why,
-            LogCommand: self._log,
-            RulesCommand: self._rules,
-            BranchesCommand: self._branches,
+            "why": self._why,
+            "log": self._log,
+            "rules": self._rules,
+            "branches": self._branches,
         }
 
     @override
@@ -42,34 +41,27 @@ class Questions(Subject):
         }
 
     async def _why(
-        self, command: WhyCommand, repository: RepositoryName, conversation: Conversation
+        self, repository: RepositoryName, conversation: Conversation, *, pull_request: int
     ) -> None:
-        explanation = await self.use.explain_pull_request.run(repository, command.pull_request)
+        explanation = await self.use.explain_pull_request.run(repository, pull_request)
         await conversation.tell_actor(why.why(explanation))
 
     async def _log(
-        self, command: LogCommand, repository: RepositoryName, conversation: Conversation
+        self,
+        repository: RepositoryName,
+        conversation: Conversation,
+        **asked: Any,  # noqa: ANN401 - the fields of a LogQuestion
     ) -> None:
-        asked = LogQuestion(
-            since=command.since,
-            until=command.until,
-            pull_request=command.pull_request,
-            branch=command.branch,
-            types=command.types,
-            per_page=command.limit,
-        )
-        page = await self.use.show_event_log.newest(repository, asked)
+        page = await self.use.show_event_log.newest(repository, LogQuestion(**asked))
         await conversation.tell_actor(event_log.event_log(page))
 
-    async def _rules(
-        self, _command: RulesCommand, repository: RepositoryName, conversation: Conversation
-    ) -> None:
+    async def _rules(self, repository: RepositoryName, conversation: Conversation) -> None:
         await conversation.tell_actor(rules.rules(await self.use.show_rules.run(repository)))
 
     async def _branches(
-        self, command: BranchesCommand, repository: RepositoryName, conversation: Conversation
+        self, repository: RepositoryName, conversation: Conversation, *, since: timedelta
     ) -> None:
-        found = await self.use.show_branches.run(repository, command.since)
+        found = await self.use.show_branches.run(repository, since)
         await conversation.tell_actor(branches.branches(found))
 
     async def _turn_log(self, click: BlockActions, conversation: Conversation) -> None:

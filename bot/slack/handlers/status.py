@@ -1,16 +1,15 @@
 """The live queue, and how it did lately."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from typing_extensions import override
 
 from bot.domain.audit import Origin
-from bot.domain.commands import RepositoryCommand
-from bot.domain.commands.asking import StatsCommand, StatusCommand
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, statistics, status
-from bot.slack.handlers.subject import OnClick, OnRepositoryCommand, Subject
+from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.asking.show_statistics import StatisticsQuestion
@@ -20,11 +19,8 @@ class Status(Subject):
     """For the caller alone, until they share it."""
 
     @override
-    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
-        return {
-            StatusCommand: self._status,
-            StatsCommand: self._statistics,
-        }
+    def on_command(self) -> Mapping[str, OnCommand]:
+        return {"status": self._status, "stats": self._statistics}
 
     @override
     def on_click(self) -> Mapping[str, OnClick]:
@@ -36,15 +32,20 @@ class Status(Subject):
         }
 
     async def _status(
-        self, command: StatusCommand, repository: RepositoryName, conversation: Conversation
+        self, repository: RepositoryName, conversation: Conversation, *, branch: str | None
     ) -> None:
-        snapshot = await self.use.show_status.run(repository, command.branch)
+        snapshot = await self.use.show_status.run(repository, branch)
         await conversation.tell_actor(status.status(snapshot))
 
     async def _statistics(
-        self, command: StatsCommand, repository: RepositoryName, conversation: Conversation
+        self,
+        repository: RepositoryName,
+        conversation: Conversation,
+        *,
+        since: timedelta,
+        branch: str | None,
     ) -> None:
-        asked = StatisticsQuestion(command.since, command.branch)
+        asked = StatisticsQuestion(since, branch)
         found = await self.use.show_statistics.run(repository, asked, conversation.actor)
         await conversation.tell_actor(statistics.statistics(found))
 

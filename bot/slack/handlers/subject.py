@@ -2,25 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.domain.commands import GeneralCommand, RepositoryCommand
 from bot.domain.denials import Right
 from bot.domain.groups import Groups, Repositories
-from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.slack.background import Background
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
 from bot.usecases import UseCases
 
-OnRepositoryCommand = Callable[[Any, RepositoryName, Conversation], Awaitable[None]]
-"""Takes the command, the repository it is about, and the conversation."""
-
-OnGeneralCommand = Callable[[Any, Conversation], Awaitable[None]]
-"""Takes the command and the conversation."""
+OnCommand = Callable[..., Awaitable[None]]
+"""Takes the repository or group, the conversation, and the request's options by keyword."""
 
 OnClick = Callable[[BlockActions, Conversation], Awaitable[None]]
 
@@ -50,12 +44,8 @@ class Subject:
         self.command = shared.command
         self.bot_name = shared.bot_name
 
-    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
-        """What is done for commands about one repository, by their type."""
-        return {}
-
-    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
-        """What is done for commands about no single repository, by their type."""
+    def on_command(self) -> Mapping[str, OnCommand]:
+        """What is done for a request, by its action (`bot.domain.commands`)."""
         return {}
 
     def on_click(self) -> Mapping[str, OnClick]:

@@ -4,21 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from typing_extensions import override
 
-from bot.domain.commands import GeneralCommand, RepositoryCommand
-from bot.domain.commands.subscribing import (
-    DefaultCommand,
-    SampleCommand,
-    SubscribeCommand,
-    SubscribeGroupCommand,
-    SubscriptionsCommand,
-    UnsubscribeCommand,
-    UnsubscribeGroupCommand,
-)
+from bot.domain.groups import Group
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.wishes import Wish
 from bot.messages import actions, subscriptions
-from bot.slack.handlers.subject import OnClick, OnGeneralCommand, OnRepositoryCommand, Subject
+from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
 from bot.slack.replying.conversation import Conversation
 from bot.usecases.preferences.channel_default import DefaultRequest
@@ -29,20 +20,16 @@ class Subscriptions(Subject):
     """A change is told to the channel, everything else to the caller."""
 
     @override
-    def on_repository(self) -> Mapping[type[RepositoryCommand], OnRepositoryCommand]:
+    def on_command(self) -> Mapping[str, OnCommand]:
         return {
-            SubscribeCommand: self._subscribe,
-            UnsubscribeCommand: self._unsubscribe,
-            SampleCommand: self._sample,
-        }
-
-    @override
-    def on_general(self) -> Mapping[type[GeneralCommand], OnGeneralCommand]:
-        return {
-            SubscribeGroupCommand: self._subscribe_together,
-            UnsubscribeGroupCommand: self._unsubscribe_together,
-            SubscriptionsCommand: self._list,
-            DefaultCommand: self._default,
+            "subscribe": self._subscribe,
+            "subscribe @group": self._subscribe_together,
+            "unsubscribe": self._unsubscribe,
+            "unsubscribe @group": self._unsubscribe_together,
+            "subscriptions": self._list,
+            "subscriptions test": self._sample,
+            "default": self._default,
+            "default off": self._forget_default,
         }
 
     @override
@@ -52,7 +39,7 @@ class Subscriptions(Subject):
             actions.SUBSCRIPTIONS_BACK: self._turn,
         }
 
-    async def _list(self, _command: SubscriptionsCommand, conversation: Conversation) -> None:
+    async def _list(self, _: None, conversation: Conversation) -> None:
         await conversation.tell_actor(await self._page(0, conversation))
 
     async def _turn(self, click: BlockActions, conversation: Conversation) -> None:
@@ -67,34 +54,39 @@ class Subscriptions(Subject):
         return subscriptions.subscriptions(found, self.command, default, page)
 
     async def _sample(
-        self, command: SampleCommand, repository: RepositoryName, conversation: Conversation
+        self, repository: RepositoryName, conversation: Conversation, *, branch: str | None
     ) -> None:
-        hearing = await self.use.show_hearing.run(repository, command.branch)
-        await conversation.tell_actor(subscriptions.samples(repository, hearing, command.branch))
+        hearing = await self.use.show_hearing.run(repository, branch)
+        await conversation.tell_actor(subscriptions.samples(repository, hearing, branch))
 
-    async def _default(self, command: DefaultCommand, conversation: Conversation) -> None:
-        channel_id = _where(conversation)
-        if command.repository is None and not command.is_off:
-            known = await self.use.channel_default.of(channel_id)
+    async def _default(self, repository: RepositoryName | None, conversation: Conversation) -> None:
+        if repository is None:
+            known = await self.use.channel_default.of(_where(conversation))
             await conversation.tell_actor(subscriptions.default_told(known, self.command))
-            return
+        elif await self._change_default(repository, conversation):
+            await conversation.tell_channel(subscriptions.default_set(repository))
+
+    async def _forget_default(self, _: None, conversation: Conversation) -> None:
+        if await self._change_default(None, conversation):
+            await conversation.tell_channel(subscriptions.default_forgotten())
+
+    async def _change_default(
+        self, repository: RepositoryName | None, conversation: Conversation
+    ) -> bool:
+        """Whether there is something to tell the channel; the person is told when there isn't."""
         request = DefaultRequest(
-            channel_id, command.repository, conversation.actor, conversation.origin
+            _where(conversation), repository, conversation.actor, conversation.origin
         )
         changed = await self.use.channel_default.change(request)
         if not changed:
-            told = subscriptions.default_told(command.repository, self.command)
-            await conversation.tell_actor(told)
-        elif command.repository is not None:
-            await conversation.tell_channel(subscriptions.default_set(command.repository))
-        else:
-            await conversation.tell_channel(subscriptions.default_forgotten())
+            await conversation.tell_actor(subscriptions.default_told(repository, self.command))
+        return changed
 
     async def _subscribe(
-        self, command: SubscribeCommand, repository: RepositoryName, conversation: Conversation
+        self, repository: RepositoryName, conversation: Conversation, *, wish: Wish
     ) -> None:
         (done,) = await self.use.manage_subscriptions.subscribe(
-            _request([repository], command.wish, conversation)
+            _request([repository], wish, conversation)
         )
         if not done.changed:
             await conversation.tell_actor(subscriptions.already_so(done.subscription))
@@ -105,10 +97,10 @@ class Subscriptions(Subject):
         await conversation.tell_channel(message)
 
     async def _unsubscribe(
-        self, command: UnsubscribeCommand, repository: RepositoryName, conversation: Conversation
+        self, repository: RepositoryName, conversation: Conversation, *, wish: Wish
     ) -> None:
         (done,) = await self.use.manage_subscriptions.unsubscribe(
-            _request([repository], command.wish, conversation)
+            _request([repository], wish, conversation)
         )
         if done.changed:
             await conversation.tell_channel(subscriptions.unsubscribed(repository, done.still))
@@ -120,11 +112,10 @@ class Subscriptions(Subject):
             await conversation.tell_actor(subscriptions.was_not_subscribed(repository))
 
     async def _subscribe_together(
-        self, command: SubscribeGroupCommand, conversation: Conversation
+        self, group: Group, conversation: Conversation, *, wish: Wish
     ) -> None:
-        group = command.group
         done = await self.use.manage_subscriptions.subscribe(
-            _request(group.repositories, command.wish, conversation)
+            _request(group.repositories, wish, conversation)
         )
         found = [one.subscription for one in done]
         if not any(one.changed for one in done):
@@ -143,10 +134,10 @@ class Subscriptions(Subject):
         await conversation.tell_channel(message)
 
     async def _unsubscribe_together(
-        self, command: UnsubscribeGroupCommand, conversation: Conversation
+        self, group: Group, conversation: Conversation, *, wish: Wish
     ) -> None:
         done = await self.use.manage_subscriptions.unsubscribe(
-            _request(command.group.repositories, command.wish, conversation)
+            _request(group.repositories, wish, conversation)
         )
         changed = [one for one in done if one.changed]
         configured = [one.repository for one in done if one.configured is not None]

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.channels import ChannelAccess
-from bot.domain.commands.verbs import VERB_BY_WORD
+from bot.domain.commands import COMMAND_BY_WORD
 from bot.domain.digests import DIGEST_AT, UTC_ZONE, DigestTime, NextDigest
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
@@ -243,6 +243,6 @@ def _without(subscription: Subscription, request: SubscriptionRequest) -> Subscr
     try:
         return withdrawn(subscription, request.wish)
     except InvalidWish as error:
-        usage = VERB_BY_WORD["unsubscribe"].usage
+        usage = COMMAND_BY_WORD["unsubscribe"].usage
         where = f"{subscription.repository}: " if len(request.repositories) > 1 else ""
         raise CommandSyntaxError(f"{where}{error}", usage=usage) from error

@@ -1,25 +1,16 @@
 """What people type, and what is made of it."""
 
 from datetime import time, timedelta
+from typing import Any
 
 import pytest
 
-from bot.domain.commands import VERBS, Command, parse_command
-from bot.domain.commands.asking import StatusCommand
-from bot.domain.commands.pausing import PauseCommand, UnpauseCommand
-from bot.domain.commands.people import MeCommand
-from bot.domain.commands.subscribing import (
-    BoardCommand,
-    DefaultCommand,
-    SampleCommand,
-    SubscribeCommand,
-    SubscriptionsCommand,
-    UnsubscribeCommand,
-)
-from bot.domain.commands.verbs import HelpCommand
+from bot.domain.commands import COMMANDS, parse_command
+from bot.domain.commands.readers import Request
 from bot.domain.durations import For, Until
-from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
-from bot.domain.groups import Repositories
+from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed, UnknownGroup
+from bot.domain.event_log import LONGEST_LOOKBACK
+from bot.domain.groups import ALL, Group, Groups, Repositories, read_groups
 from bot.domain.notices import DIRECT, Notice
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
@@ -28,74 +19,177 @@ from tests.support.make import API, SITE
 
 ONE = Repositories((SITE,))
 TWO = Repositories((SITE, API))
+OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
+GROUPS = Groups(read_groups("release=acme/site,acme/api;site=acme/api"), TWO)
+RELEASE = Group("release", (SITE, API))
+EVERYTHING = Group(ALL, (SITE, API))
 OF_AUTHORS = frozenset({Notice.FAILURE, Notice.MERGE})
 OF_BOTH = frozenset({Notice.MENTION, Notice.REMINDER})
-OTHER_OWNER = Repositories((SITE, RepositoryName("umbrella/site"), API))
+LEAVE = "action.queue.leave"
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+WEEK = 7 * DAY
+
+
+def read(typed: str, known: Repositories = TWO, groups: Groups | None = None) -> Request:
+    _, request = parse_command(typed, known, groups)
+    return request
+
+
+def wish(*topics: str) -> dict[str, Wish]:
+    return {"wish": Wish(frozenset(topics))}
+
+
+def because(reason: str | None = None, **others: Any) -> dict[str, Any]:
+    nothing = {"lasting": None, "doubtful": None, "reason_before": None}
+    return {"reason": reason, **nothing, **others}
+
+
+def logged(**asked: Any) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"pull_request": None, "branch": None, "types": frozenset()}
+    return {**nothing, "since": LONGEST_LOOKBACK, "until": None, "per_page": 10, **asked}
 
 
 @pytest.mark.parametrize(
-    ("typed", "command"),
+    ("typed", "action", "where", "options"),
     [
-        ("", StatusCommand()),
-        ("   ", StatusCommand()),
-        ("status", StatusCommand()),
-        ("STATUS acme/site", StatusCommand(SITE)),
-        ("status branch:main", StatusCommand(None, "main")),
-        ("status site Branch:release/1.2", StatusCommand(SITE, "release/1.2")),
-        ("status acme/site branch:a branch:b", StatusCommand(SITE, "b")),
-        ("pause", PauseCommand()),
-        ("pause acme/site", PauseCommand(SITE)),
-        ("pause CI runners are down", PauseCommand(None, "CI runners are down")),
-        ("pause acme/site database migration", PauseCommand(SITE, "database migration")),
-        ("Pause API slow", PauseCommand(API, "slow")),
-        ("unpause", UnpauseCommand()),
-        ("resume acme/api", UnpauseCommand(API)),
-        ("subscribe", SubscribeCommand()),
-        ("subscribe merge, failure", SubscribeCommand(None, Wish(frozenset({"merge", "failure"})))),
+        ("", "status", None, {"branch": None}),
+        ("   ", "status", None, {"branch": None}),
+        ("status", "status", None, {"branch": None}),
+        ("STATUS acme/site", "status", SITE, {"branch": None}),
+        ("status branch:main", "status", None, {"branch": "main"}),
+        ("status site Branch:release/1.2", "status", SITE, {"branch": "release/1.2"}),
+        ("status acme/site branch:a branch:b", "status", SITE, {"branch": "b"}),
+        ("status @release", "status @group", RELEASE, {}),
+        ("why 41", "why", None, {"pull_request": 41}),
+        ("why #41", "why", None, {"pull_request": 41}),
+        ("why 41 site", "why", SITE, {"pull_request": 41}),
+        ("why acme/api #41", "why", API, {"pull_request": 41}),
+        ("why https://code.example/acme/api/pull/41", "why", API, {"pull_request": 41}),
+        ("why https://code.example/acme/api/pull/41/files#d-1", "why", API, {"pull_request": 41}),
         (
-            "subscribe acme/site ALL",
-            SubscribeCommand(SITE, Wish(frozenset(one.value for one in Topic))),
+            "why https://code.example/acme/site/-/merge_requests/41?tab=x",
+            "why",
+            SITE,
+            {"pull_request": 41},
+        ),
+        ("log", "log", None, logged()),
+        ("log site pr:#41", "log", SITE, logged(pull_request=41)),
+        ("log PR:41 branch:release/1", "log", None, logged(pull_request=41, branch="release/1")),
+        ("log type:leave", "log", None, logged(types=frozenset({LEAVE}))),
+        ("log type:merged", "log", None, logged(types=frozenset({"action.queue.merged"}))),
+        ("log type:merge", "log", None, logged(types=frozenset({"action.queue.merged"}))),
+        ("log type:action.merge", "log", None, logged(types=frozenset({"action.merge"}))),
+        (
+            "log type:queue.pause.create,leave type:command.queue",
+            "log",
+            None,
+            logged(types=frozenset({"queue.pause.create", LEAVE, "command.queue"})),
         ),
         (
-            "subscribe site action.queue.change",
-            SubscribeCommand(SITE, Wish(frozenset({"action.queue.change"}))),
+            "log since:2h until:1h limit:25",
+            "log",
+            None,
+            logged(since=2 * HOUR, until=HOUR, per_page=25),
         ),
+        ("log until:1d", "log", None, logged(until=DAY)),
+        ("rules", "rules", None, {}),
+        ("rules api", "rules", API, {}),
+        ("branches", "branches", None, {"since": WEEK}),
+        ("branches api since:36h", "branches", API, {"since": 36 * HOUR}),
+        ("stats", "stats", None, {"since": WEEK, "branch": None}),
+        ("stats api branch:main since:6h", "stats", API, {"since": 6 * HOUR, "branch": "main"}),
+        ("pause", "pause", None, because()),
+        ("pause acme/site", "pause", SITE, because()),
+        ("pause CI runners are down", "pause", None, because("CI runners are down")),
+        ("pause acme/site database migration", "pause", SITE, because("database migration")),
+        ("Pause API slow", "pause", API, because("slow")),
+        ("pause 45m takes 2h", "pause", None, because("takes 2h", lasting=For(45 * HOUR / 60))),
+        ("pause site down", "pause", SITE, because("down")),
+        ("pause releases are late", "pause", None, because("releases are late")),
+        ("pause acme/site @bob asked for it", "pause", SITE, because("@bob asked for it")),
+        (
+            "  pause   acme/site   CI   is  down \n tonight  ",
+            "pause",
+            SITE,
+            because("CI   is  down \n tonight"),
+        ),
+        (
+            "pause @release freeze  for 4.2",
+            "pause @group",
+            RELEASE,
+            {"asked": "freeze  for 4.2"},
+        ),
+        ("pause release 4.2", "pause @group", RELEASE, {"asked": "4.2"}),
+        ("pause @release", "pause @group", RELEASE, {"asked": ""}),
+        ("pause all CI is down", "pause @group", EVERYTHING, {"asked": "CI is down"}),
+        ("pause @site down", "pause @group", Group("site", (API,)), {"asked": "down"}),
+        ("unpause", "unpause", None, {}),
+        ("resume acme/api", "unpause", API, {}),
+        ("unpause @RELEASE", "unpause @group", RELEASE, {}),
+        ("resume all", "unpause @group", EVERYTHING, {}),
+        ("audit", "audit", None, {"since": WEEK}),
+        ("audit api since:24h", "audit", API, {"since": DAY}),
+        ("audit SINCE:2w", "audit", None, {"since": 2 * WEEK}),
+        ("audit since:200d", "audit", None, {"since": 200 * DAY}),
+        ("subscribe", "subscribe", None, wish()),
+        ("subscribe merge, failure", "subscribe", None, wish("merge", "failure")),
+        ("subscribe acme/site ALL", "subscribe", SITE, wish(*Topic)),
+        ("subscribe all", "subscribe", None, wish(*Topic)),
+        ("subscribe site action.queue.change", "subscribe", SITE, wish("action.queue.change")),
         (
             "subscribe action.anyhost_actions",
-            SubscribeCommand(None, Wish(frozenset({"action.anyhost_actions"}))),
+            "subscribe",
+            None,
+            wish("action.anyhost_actions"),
         ),
-        ("unsubscribe", UnsubscribeCommand()),
-        ("unsubscribe acme/site enter", UnsubscribeCommand(SITE, Wish(frozenset({"enter"})))),
-        ("subscriptions", SubscriptionsCommand()),
-        ("subscriptions test", SampleCommand()),
-        ("subscriptions test acme/site branch:main", SampleCommand(SITE, "main")),
-        ("board", BoardCommand()),
-        ("board acme/site", BoardCommand(SITE)),
-        ("board OFF", BoardCommand(is_off=True)),
-        ("board off acme/site", BoardCommand(SITE, is_off=True)),
-        ("board acme/site off", BoardCommand(SITE, is_off=True)),
-        ("default", DefaultCommand(None)),
-        ("default acme/site", DefaultCommand(SITE)),
-        ("default OFF", DefaultCommand(None, is_off=True)),
-        ("help", HelpCommand()),
-        ("help PAUSE", HelpCommand("pause")),
-        ("help resume", HelpCommand("unpause")),
-        ("me", MeCommand()),
-        ("me mentions off", MeCommand(frozenset({Notice.MENTION}))),
-        ("ME ON Mention reminder", MeCommand(OF_BOTH, is_on=True)),
-        ("me dms off", MeCommand(DIRECT)),
-        ("me failures merge on", MeCommand(OF_AUTHORS, is_on=True)),
-        ("me all on", MeCommand(frozenset(Notice), is_on=True)),
+        ("subscribe @release", "subscribe @group", RELEASE, wish()),
+        ("subscribe @all merge", "subscribe @group", EVERYTHING, wish("merge")),
+        ("unsubscribe", "unsubscribe", None, wish()),
+        ("unsubscribe acme/site enter", "unsubscribe", SITE, wish("enter")),
+        ("unsubscribe @RELEASE", "unsubscribe @group", RELEASE, wish()),
+        ("unsubscribe @all ci", "unsubscribe @group", EVERYTHING, wish("ci")),
+        ("subscriptions", "subscriptions", None, {}),
+        ("subscriptions test", "subscriptions test", None, {"branch": None}),
+        (
+            "subscriptions test acme/site branch:main",
+            "subscriptions test",
+            SITE,
+            {"branch": "main"},
+        ),
+        ("board", "board", None, {}),
+        ("board acme/site", "board", SITE, {}),
+        ("board OFF", "board off", None, {}),
+        ("board off acme/site", "board off", SITE, {}),
+        ("board acme/site off", "board off", SITE, {}),
+        ("default", "default", None, {}),
+        ("default acme/site", "default", SITE, {}),
+        ("default OFF", "default off", None, {}),
+        ("link off", "link off", None, {}),
+        ("link @alice-m", "link", None, {"login": "alice-m"}),
+        ("help", "help", None, {"verb": None}),
+        ("help PAUSE", "help", None, {"verb": "pause"}),
+        ("help resume", "help", None, {"verb": "unpause"}),
+        ("me", "me", None, {}),
+        ("me mentions off", "me", None, {"chosen": {Notice.MENTION}, "is_on": False}),
+        ("ME ON Mention reminder", "me", None, {"chosen": OF_BOTH, "is_on": True}),
+        ("me dms off", "me", None, {"chosen": DIRECT, "is_on": False}),
+        ("me failures merge on", "me", None, {"chosen": OF_AUTHORS, "is_on": True}),
+        ("me all on", "me", None, {"chosen": frozenset(Notice), "is_on": True}),
     ],
 )
-def test_typed_text_becomes_a_command(typed: str, command: Command) -> None:
-    assert parse_command(typed, TWO) == command
+def test_typed_text_becomes_a_request(
+    typed: str, action: str, where: RepositoryName | Group | None, options: dict[str, Any]
+) -> None:
+    request = read(typed, TWO, GROUPS)
+
+    assert (request.action, request.where, request.options) == (action, where, options)
 
 
-def test_a_reason_keeps_the_persons_own_spaces() -> None:
-    command = parse_command("  pause   acme/site   CI   is  down \n tonight  ", TWO)
-
-    assert command == PauseCommand(SITE, "CI   is  down \n tonight")
+def test_a_repository_is_asked_for_where_one_is_needed() -> None:
+    for typed in ("status", "pause", "board off", "subscriptions test", "rules", "subscribe"):
+        assert read(typed).needs_repository
+    for typed in ("audit", "default", "default off", "subscriptions", "me", "link off", "help"):
+        assert not read(typed).needs_repository
 
 
 @pytest.mark.parametrize(
@@ -122,24 +216,32 @@ def test_a_reason_keeps_the_persons_own_spaces() -> None:
     ],
 )
 def test_options_and_names_come_in_any_order(one: str, other: str) -> None:
-    assert parse_command(one, TWO) == parse_command(other, TWO)
+    assert read(one) == read(other)
 
 
-@pytest.mark.parametrize("typed", ["stats branch:x acme/other", "subscriptions test a/b"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "stats branch:x acme/other",
+        "subscriptions test a/b",
+        "why https://code.example/acme/other/pull/41",
+        "why 41 other",
+        "rules acme/other",
+        "audit acme/shop",
+    ],
+)
 def test_a_repository_that_is_not_configured_is_refused_wherever_it_stands(typed: str) -> None:
     with pytest.raises(RepositoryNotAllowed):
-        parse_command(typed, TWO)
+        read(typed)
 
 
 def test_a_topic_behind_the_repository_is_a_topic_though_a_repository_is_called_so() -> None:
     merge = RepositoryName("acme/merge")
     known = Repositories((SITE, merge))
-    wish = Wish(frozenset({"merge"}))
-    assert parse_command("subscribe failure merge acme/site", known) == SubscribeCommand(
-        SITE, Wish(frozenset({"failure", "merge"}))
-    )
-    assert parse_command("subscribe acme/site merge", known) == SubscribeCommand(SITE, wish)
-    assert parse_command("subscribe merge", known) == SubscribeCommand(merge)
+    both = Request("subscribe", SITE, wish("failure", "merge"))
+    assert read("subscribe failure merge acme/site", known) == both
+    assert read("subscribe acme/site merge", known) == Request("subscribe", SITE, wish("merge"))
+    assert read("subscribe merge", known) == Request("subscribe", merge, wish())
 
 
 @pytest.mark.parametrize(
@@ -161,39 +263,35 @@ def test_a_reason_that_may_be_an_end_is_in_doubt(
     typed: str, doubtful: For | Until | None, before: str | None
 ) -> None:
     for name, repository in (("", None), ("acme/site ", SITE)):
-        command = parse_command(f"pause {name}{typed}", TWO)
-        assert command == PauseCommand(repository, typed, None, doubtful, before)
-
-
-def test_a_duration_in_front_leaves_no_doubt() -> None:
-    lasting = For(timedelta(minutes=45))
-    assert parse_command("pause 45m takes 2h", TWO) == PauseCommand(None, "takes 2h", lasting)
+        asked = because(typed, doubtful=doubtful, reason_before=before)
+        assert read(f"pause {name}{typed}") == Request("pause", repository, asked)
 
 
 @pytest.mark.parametrize("reason", ["the CI/CD runners are down", "(CI/CD) is down", "and/or/not"])
 def test_a_slash_inside_a_reason_is_no_repository(reason: str) -> None:
-    assert parse_command(f"pause {reason}", TWO) == PauseCommand(None, reason)
-    assert parse_command(f"pause site {reason}", TWO) == PauseCommand(SITE, reason)
+    assert read(f"pause {reason}") == Request("pause", None, because(reason))
+    assert read(f"pause site {reason}") == Request("pause", SITE, because(reason))
 
 
 @pytest.mark.parametrize("typed", ["pause CI/CD is down", "unpause acme/other", "status a/b"])
 def test_a_first_word_like_a_repository_is_refused_when_unknown(typed: str) -> None:
     """Taken for a reason it would pause the wrong queue."""
     with pytest.raises(RepositoryNotAllowed) as refused:
-        parse_command(typed, TWO)
+        read(typed)
 
     assert refused.value.repository == typed.split()[1]
     assert refused.value.configured == (SITE, API)
 
 
 def test_a_bare_name_is_a_repository_only_when_one_owner_is_configured() -> None:
-    assert parse_command("pause site down", TWO) == PauseCommand(SITE, "down")
-    assert parse_command("pause site down", OTHER_OWNER) == PauseCommand(None, "site down")
-    assert parse_command("pause api down", OTHER_OWNER) == PauseCommand(None, "api down")
+    down = Request("pause", None, because("site down"))
+    assert read("pause site down").where == SITE
+    assert read("pause site down", OTHER_OWNER) == down
+    assert read("pause api down", OTHER_OWNER).where is None
 
 
 def test_repositories_are_found_whatever_their_case() -> None:
-    assert parse_command("status ACME/Site", ONE) == StatusCommand(SITE)
+    assert read("status ACME/Site", ONE).where == SITE
     assert ONE.find("SITE") == SITE
 
 
@@ -212,7 +310,7 @@ def test_repositories_are_found_whatever_their_case() -> None:
 )
 def test_a_near_miss_is_offered_the_nearest_verb(typed: str, nearest: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
-        parse_command(typed, TWO)
+        read(typed)
 
     assert refused.value.nearest == nearest
     assert nearest in refused.value.usage or nearest == "resume"
@@ -221,18 +319,18 @@ def test_a_near_miss_is_offered_the_nearest_verb(typed: str, nearest: str) -> No
 @pytest.mark.parametrize("typed", ["xyzzy", "acme/site", "<@U0ALICE>", "🚀🚀", "-h"])
 def test_nonsense_is_shown_all_verbs(typed: str) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
-        parse_command(typed, TWO)
+        read(typed)
 
     assert typed in refused.value.problem
     assert refused.value.nearest is None
-    for verb in VERBS:
+    for verb in COMMANDS:
         assert verb.name in refused.value.problem
     assert refused.value.usage == "help [verb]"
 
 
 def test_the_commands_are_named_however_long_the_nonsense_is() -> None:
     with pytest.raises(CommandSyntaxError) as refused:
-        parse_command("x" * 3000, TWO)
+        read("x" * 3000)
 
     assert len(refused.value.problem) < 300
 
@@ -252,29 +350,73 @@ def test_the_commands_are_named_however_long_the_nonsense_is() -> None:
         ("subscribe action.of_tomorrow", "action.of_tomorrow"),
         ("subscriptions acme/site", "“acme/site”"),
         ("help us", "no command “us”"),
+        ("why", "Which pull request?"),
+        ("why acme/site", "Which pull request?"),
+        ("why abc", "“abc” is no number"),
+        ("why 99999999999999999999", "“99999999999999999999” is no number"),
+        ("why 41 acme/site 42", "“42”"),
+        ("why 41 acme/site acme/api", "“acme/api”"),
+        ("log pr:", "needs a number"),
+        ("log pr:0", "needs a number"),
+        ("log pr:x", "needs a number"),
+        ("log pr:2147483647", "needs a number"),
+        ("log 41", "“41”"),
+        ("log color:red", "“color:red”"),
+        ("log branch:", "needs a branch name"),
+        ("log type:nonsense", "no event type “nonsense”."),
+        ("log type:create", "Did you mean"),
+        ("log since:yesterday", "since: a length of time is written"),
+        ("log since:93d", "since: at most 92 days."),
+        ("log since:1h until:2h", "until: has to be later"),
+        ("log limit:26", "from 1 to 25"),
+        ("log limit:0", "from 1 to 25"),
+        ("log limit:²", "from 1 to 25"),
+        ("log limit:+5", "from 1 to 25"),
+        ("log limit:few", "from 1 to 25"),
+        ("rules all of them", "“all”"),
+        ("branches branch:main", "“branch:main”"),
+        ("unpause @release now", "Unpausing takes no reason: leave “now” out."),
+        ("status @release branch:main", "I do not understand “branch:main” here."),
+        ("subscribe release", "There is no topic “release”. Topics are "),
+        ("unsubscribe @release style:feed", "style: and digest: are for subscribe."),
+        ("audit yesterday", "I do not understand “yesterday” here."),
+        ("audit since:soon", "since: a length of time is written 90m, 24h, 7d or 2w."),
     ],
 )
 def test_a_malformed_command_says_what_is_wrong_and_how_it_is_written(
     typed: str, said: str
 ) -> None:
     with pytest.raises(CommandSyntaxError) as refused:
-        parse_command(typed, TWO)
+        read(typed, TWO, GROUPS)
 
     assert said in refused.value.problem
     assert refused.value.usage
 
 
 def test_every_verb_is_parsed_by_each_of_its_names() -> None:
-    for verb in VERBS:
+    for verb in COMMANDS:
         for word in (verb.name, *verb.aliases):
             typed = verb.examples[0].removeprefix(verb.name)
-            parsed = parse_command(word + typed, Repositories((SITE,)))
-            assert parsed == parse_command(verb.name.upper() + typed, Repositories((SITE,)))
+            parsed = read(word + typed, ONE)
+            assert parsed == read(verb.name.upper() + typed, ONE)
 
 
 def test_every_example_of_the_help_is_a_command() -> None:
-    known = Repositories((SITE,))
-    for verb in VERBS:
+    for verb in COMMANDS:
         for example in verb.examples:
             assert example.split()[0] == verb.name
-            parse_command(example, known)
+            read(example, ONE)
+
+
+@pytest.mark.parametrize(
+    "typed", ["pause @bob asked for it", "subscribe @releases merge", "status @bob"]
+)
+def test_a_group_that_there_is_not_is_never_part_of_a_reason(typed: str) -> None:
+    with pytest.raises(UnknownGroup):
+        read(typed, TWO, GROUPS)
+    with pytest.raises(UnknownGroup):
+        read("pause @release freeze")
+
+
+def test_all_is_there_without_any_group() -> None:
+    assert read("pause all down").where == EVERYTHING

@@ -1,0 +1,231 @@
+"""The words behind a verb: repositories, groups and options among them."""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import Any
+
+from bot.domain.errors import CommandSyntaxError, RepositoryNotAllowed
+from bot.domain.event_log import LONGEST_LOOKBACK, PULL_REQUEST_END
+from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, MERGED, is_known_event_type
+from bot.domain.groups import Group, Groups, Repositories
+from bot.domain.log_pages import LARGEST_SHOWN, PAGE, TYPES_LIMIT
+from bot.domain.lookback import read_lookback
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Topic
+
+BRANCH_LIMIT = 255
+"""Longer than hosts allow, and short enough to be carried by a button."""
+
+COMMON_TYPES = ("enter", "leave", "merged", "checks_start", "checks_end")
+"""The event types that are asked for most, as they may be typed."""
+
+_NUMBER = re.compile(r"#?([0-9]{1,19})")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What may be typed as `name:value`.
+
+    `keyword` is what its value is called in a request. `read` makes the value of all that was
+    typed, in order; it raises ValueError with the rest of the sentence that begins with the name.
+    `needs` describes a value.
+    """
+
+    name: str
+    sample: str
+    keyword: str
+    read: Callable[[Sequence[str]], Any]
+    needs: str
+    default: Any = None
+
+    @property
+    def usage(self) -> str:
+        return f"[{self.name}:{self.sample}]"
+
+
+class Words:
+    """The words after a verb; every problem with them is a CommandSyntaxError with the usage."""
+
+    def __init__(
+        self, usage: str, text: str, repositories: Repositories, groups: Groups | None = None
+    ) -> None:
+        self.usage = usage
+        self.text = text
+        self.all = text.split()[1:]
+        self.repositories = repositories
+        self.groups = groups or Groups((), repositories)
+
+    def problem(self, sentence: str) -> CommandSyntaxError:
+        return CommandSyntaxError(sentence, usage=self.usage)
+
+    def leave_none(self, words: Sequence[str]) -> None:
+        """Raises CommandSyntaxError when there are words left."""
+        if words:
+            raise self.problem(f"I do not understand “{words[0]}” here.")
+
+    def repository_first(self) -> tuple[RepositoryName | None, list[str]]:
+        """The repository, if the first word is one, and the other words.
+
+        A word of the form owner/name that is not configured is refused, never taken for part of
+        a reason: the wrong queue would be paused.
+        """
+        if not self.all:
+            return None, []
+        found = self.repositories.find(self.all[0])
+        if found is not None:
+            return found, self.all[1:]
+        self._refuse_unknown(self.all[0])
+        return None, self.all
+
+    def repository_among(
+        self, words: list[str], topics: Collection[str] = ()
+    ) -> tuple[RepositoryName | None, list[str]]:
+        """The first of `words` that names a repository, wherever it stands, and the other words.
+
+        For commands without free text. A word of `topics` names a repository only if it comes
+        first; where there are topics, another word with a slash may be a time zone.
+        """
+        for place, word in enumerate(words):
+            found = self.repositories.find(word)
+            if found is not None and not (place and word.lower() in topics):
+                return found, [*words[:place], *words[place + 1 :]]
+        for word in words[:1] if topics else words:
+            self._refuse_unknown(word)
+        return None, words
+
+    def _refuse_unknown(self, word: str) -> None:
+        if re.fullmatch(r"[a-zA-Z0-9\-]+/[\w\-.]+", word, re.ASCII):
+            raise RepositoryNotAllowed(word, self.repositories.names)
+
+    def group_first(self) -> Group | None:
+        """The group of repositories, if the first word is one.
+
+        Raises UnknownGroup for a word with an `@` that is none.
+        """
+        return self.groups.find(self.all[0]) if self.all else None
+
+    def rest_of_text(self, words: list[str]) -> str | None:
+        """The text from the first of `words` on, with the person's own spaces."""
+        if not words:
+            return None
+        skipped = 1 + len(self.all) - len(words)
+        return self.text.split(maxsplit=skipped)[skipped].strip()
+
+    def options(self, words: Sequence[str], known: Sequence[Option]) -> dict[str, Any]:
+        """The value of each known option, its default where it was not typed."""
+        by_name = {one.name: one for one in known}
+        typed: dict[str, list[str]] = {}
+        for word in words:
+            name, colon, value = word.partition(":")
+            option = by_name.get(name.lower())
+            if not colon or option is None:
+                raise self.problem(f"I do not understand “{word}” here.")
+            if not value:
+                raise self.problem(f"{option.name}: needs {option.needs}.")
+            typed.setdefault(option.name, []).append(value)
+        return {one.keyword: self._value(one, typed.get(one.name)) for one in known}
+
+    def _value(self, option: Option, typed: Sequence[str] | None) -> object:
+        if typed is None:
+            return option.default
+        try:
+            return option.read(typed)
+        except ValueError as error:
+            sentence = f"{option.name}: {error}"
+            is_whole = sentence.endswith((".", "?"))
+            raise self.problem(sentence if is_whole else f"{sentence}.") from error
+
+
+def read_number(text: str) -> int | None:
+    """The number of a pull request, `41` or `#41`, within the service's limits."""
+    matched = _NUMBER.fullmatch(text)
+    number = int(matched[1]) if matched else 0
+    return number if 1 <= number < PULL_REQUEST_END else None
+
+
+def _read_branch(typed: Sequence[str]) -> str:
+    if len(typed[-1]) > BRANCH_LIMIT:
+        raise ValueError(f"at most {BRANCH_LIMIT} characters")
+    return typed[-1]
+
+
+def _read_pull_request(typed: Sequence[str]) -> int:
+    number = read_number(typed[-1])
+    if number is None:
+        raise ValueError(f"needs {PULL_REQUEST.needs}")
+    return number
+
+
+def _read_recent(typed: Sequence[str]) -> timedelta:
+    length = read_lookback(typed[-1])
+    if length > LONGEST_LOOKBACK:
+        raise ValueError(f"at most {LONGEST_LOOKBACK.days} days")
+    return length
+
+
+def _read_limit(typed: Sequence[str]) -> int:
+    value = typed[-1]
+    if not value.isascii() or not value.isdigit() or not 1 <= int(value[:6]) <= LARGEST_SHOWN:
+        raise ValueError(f"needs a number from 1 to {LARGEST_SHOWN}")
+    return int(value)
+
+
+def _read_types(typed: Sequence[str]) -> frozenset[str]:
+    """Commas separate event types too."""
+    words = [part for value in typed for part in value.lower().split(",") if part]
+    types = frozenset(_event_type(word) for word in words)
+    if len(types) > TYPES_LIMIT:
+        raise ValueError(f"at most {TYPES_LIMIT} event types at once")
+    return types
+
+
+def _event_type(word: str) -> str:
+    """A whole event type, or its last words; a type of the queue goes before its namesakes."""
+    if is_known_event_type(word):
+        return word
+    if word == Topic.MERGE:
+        # Not `action.merge`, a rule's merge outside the queue, which ends in this word.
+        return MERGED
+    known = sorted(EVENT_TYPES | LIVE_EVENT_TYPES)
+    ending = [one for one in known if one.endswith(f".{word}")]
+    of_queue = [one for one in ending if one.startswith("action.queue.")]
+    if len(of_queue or ending) == 1:
+        return (of_queue or ending)[0]
+    last_words = {one.rpartition(".")[2]: one for one in known}
+    similar = (
+        ending
+        or [one for one in known if word and word in one]
+        or get_close_matches(word, known, n=3)
+        or [last_words[one] for one in get_close_matches(word, last_words, n=3)]
+    )
+    choices = f"Did you mean {', '.join(similar[:5])}?"
+    if not similar:
+        choices = f"Common ones: {', '.join(COMMON_TYPES)}."
+    raise ValueError(f"there is no event type “{word}”. {choices}")
+
+
+BRANCH = Option("branch", "NAME", "branch", _read_branch, "a branch name, for example branch:main")
+PULL_REQUEST = Option("pr", "N", "pull_request", _read_pull_request, "a number, for example pr:41")
+TYPES = Option(
+    "type",
+    "TYPE",
+    "types",
+    _read_types,
+    "an event type, for example type:action.queue.leave",
+    frozenset(),
+)
+UNTIL = Option("until", "1h", "until", _read_recent, "a length of time, for example until:1h")
+LIMIT = Option("limit", "N", "per_page", _read_limit, "a number, for example limit:20", PAGE)
+
+
+def since(default: timedelta, sample: str = "7d", *, may_be_any: bool = False) -> Option:
+    """How far back to look: at most as far as the service's log reaches, unless it `may_be_any`."""
+
+    def read_any(typed: Sequence[str]) -> timedelta:
+        return read_lookback(typed[-1])
+
+    read = read_any if may_be_any else _read_recent
+    return Option("since", sample, "since", read, "a length of time, for example since:2h", default)
