@@ -271,6 +271,15 @@ class Timer:
         return self.state is TimerState.RUNNING and self.lifts_at == before.lifts_at
 
 
+def moved(timer: Timer, jump: timedelta) -> Timer:
+    """After the clock jumped: as far off as before, unless its end was said as a time of day."""
+    lifts_at = timer.lifts_at if timer.is_time_of_day else timer.lifts_at + jump
+    is_first_try = timer.due_at == timer.lifts_at
+    return replace(
+        timer, lifts_at=lifts_at, due_at=lifts_at if is_first_try else timer.due_at + jump
+    )
+
+
 def extended(timer_lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
     """The new end: later than the one there is, or from now on when there is none."""
     return max(timer_lifts_at or now, now) + by

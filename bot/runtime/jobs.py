@@ -21,7 +21,7 @@ from bot.slack.web_api.recipients import Recipients
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.end_cut_short import EndCutShort
-from bot.usecases.pausing.expire_pauses import ExpirePauses
+from bot.usecases.pausing.expire_pauses import ExpirePauses, timers_lease
 from bot.usecases.pausing.lift_group import LiftGroup
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.polling.look_at_condition import LookAtCondition
@@ -130,10 +130,6 @@ class Jobs:
         )
         learn = Job("list channels", self._ports.slack.channels.learn)
         self._scheduler.every(LISTED_SECONDS, learn)
-        clock = WatchClock(
-            self._ports.store, self._ports.clock, lambda: self.polls.poll.service_clock.ahead
-        )
-        self._scheduler.every(DUE_SECONDS, Job("watch the clock", clock.run))
         prune_job = Job("prune history", prune.run)
         self._scheduler.every(PRUNE_SECONDS, prune_job, first_after=PRUNE_FIRST_SECONDS)
         self._scheduler.every(CHANNELS_SECONDS, Job("prepare channels", channels.run))
@@ -233,8 +229,14 @@ class Jobs:
 
     def time_pauses(self, use_cases: UseCases) -> None:
         """Lift pauses whose time has come, and remind of those that go on. Before `start`."""
-        remind = use_cases.remind_of_pauses
-        self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind.run))
+        lease, remind = timers_lease(self._holder), use_cases.remind_of_pauses
+        watch = WatchClock(
+            self._ports.store,
+            self._ports.clock,
+            lease,
+            remind,
+            lambda: self.polls.poll.service_clock.ahead,
+        )
         cut_short = EndCutShort(
             use_cases.pause_group.work,
             {
@@ -257,9 +259,20 @@ class Jobs:
             self._ports.store,
             self._ports.clock,
             self.nudge,
-            self._holder,
+            lease,
         )
-        self._scheduler.every(EXPIRY_SECONDS, Job("lift pauses", self._expiry.run))
+        expiry = self._expiry
+
+        async def lift() -> None:
+            await watch.run()
+            await expiry.run()
+
+        async def remind_of_pauses() -> None:
+            await watch.run()
+            await remind.run(lease)
+
+        self._scheduler.every(EXPIRY_SECONDS, Job("lift pauses", lift))
+        self._scheduler.every(REMINDER_SECONDS, Job("remind of pauses", remind_of_pauses))
 
     def refresh_home(self, home: HomeTab) -> None:
         """Before `start`."""

@@ -1,13 +1,16 @@
-"""Tell operators when this process's clock jumps, and when it is off."""
+"""Follow this process's clock when it jumps, and tell operators of that and when it is off."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.clock_jumps import ClockJumps
 from bot.ports import Clock
-from bot.store.transactions import Store
+from bot.store.transactions import Store, Transaction
+from bot.usecases.leases import JobLease
+from bot.usecases.pausing.expire_pauses import move_ends
+from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 
 logger = logging.getLogger(__name__)
 
@@ -17,16 +20,25 @@ OFF = timedelta(minutes=1)
 
 @dataclass(slots=True)
 class WatchClock:
-    """`service_ahead`: how far the service's clock is ahead, by its answers' `Date`."""
+    """A pause for half an hour lasts half an hour, whatever becomes of the wall clock.
+
+    To be run before anything that compares the times of pauses. `lease` is the one under which
+    that is done: of several processes on one machine, all of which see the clock jump, the one
+    that has it moves the times. `service_ahead`: how far the service's clock is ahead, by its
+    answers' `Date`.
+    """
 
     store: Store
     clock: Clock
+    lease: JobLease
+    reminders: RemindOfPauses
     service_ahead: Callable[[], timedelta | None]
     jumps: ClockJumps = field(default_factory=ClockJumps)
+    unstored: list[tuple[datetime, timedelta]] = field(default_factory=list)
     is_off: bool = False
 
     async def run(self) -> None:
-        """Raises StoreError."""
+        """Raises StoreError; a jump that could not be stored is stored by the next run."""
         now = self.clock.now()
         jump = self.jumps.since_last(now, self.clock.monotonic())
         if jump:
@@ -34,8 +46,22 @@ class WatchClock:
                 "the clock jumped",
                 extra={"action": "clock_jumped", "seconds": jump.total_seconds()},
             )
-            await self.store.run(lambda transaction: transaction.clock_jumps.add(now, jump))
+            self.unstored.append((now, jump))
+        if self.unstored:
+            jumps = tuple(self.unstored)
+            await self.store.run(self._follow, jumps, now)
+            self.unstored = [one for one in self.unstored if one not in jumps]
         self._compare()
+
+    def _follow(
+        self, transaction: Transaction, jumps: Sequence[tuple[datetime, timedelta]], now: datetime
+    ) -> None:
+        is_ours = self.lease.take(transaction, now) is not None
+        for at, jump in jumps:
+            # Known already where the answer to an earlier commit was lost.
+            if transaction.clock_jumps.add(at, jump) and is_ours:
+                move_ends(transaction, jump, now)
+                self.reminders.move(transaction, jump)
 
     def _compare(self) -> None:
         """Say it when it begins and when it ends, not at every look."""

@@ -3,13 +3,22 @@
 import pytest
 
 from tests.e2e.conftest import StartBot
-from tests.support.bot_tester import MERGE_QUEUE, BotTester
+from tests.support.bot_tester import ALICE, MERGE_QUEUE, BotTester
 from tests.support.clock import MovedClock
+from tests.support.shown import Shown
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
 MINUTES = 240
 """Within what Slack's signatures allow, so that both ways of hearing Slack work."""
+
+
+def told_end(bot: BotTester, card: Shown) -> str:
+    """What the card of a timed pause says of its end."""
+    shown = bot.now(card)
+    assert shown is not None
+    return shown.words.partition("lifts itself ")[2].partition(" UTC")[0]
 
 
 @pytest.mark.parametrize("ours_is_ahead_by", [MINUTES, -MINUTES])
@@ -45,6 +54,47 @@ async def test_a_pause_lasts_as_long_as_it_was_to_though_our_clock_jumps(
     await bot.pass_time(61)
 
     assert "late" not in await bot.wait_for_post("Queue unpaused")
+
+
+@pytest.mark.parametrize("jump", [3600, -3600])
+async def test_what_is_added_to_a_pause_after_our_clock_jumped_comes_on_top_of_its_length(
+    bot: BotTester, clock: MovedClock, jump: int
+) -> None:
+    await bot.type("/mq pause 30m deploying 4.2")
+    card = await bot.wait_for_post("Queue paused")
+    told_end_before = told_end(bot, card)
+    clock.jump(jump)
+    await until(lambda: told_end(bot, card) != told_end_before, "the end by the new time")
+    await bot.choose(card, "15 min more", menu="Extend…")
+    await bot.wait_for_post("now lifts itself")
+    await bot.pass_time(44 * 60)
+    await bot.ask("/mq status")
+    assert bot.pause_reason() is not None
+
+    await bot.pass_time(61)
+
+    assert "late" not in await bot.wait_for_post("Queue unpaused")
+
+
+@pytest.mark.usefixtures("hurried_reminders")
+@pytest.mark.parametrize("jump", [3600, -3600])
+async def test_the_gaps_between_reminders_are_kept_though_our_clock_jumps(
+    bot: BotTester, clock: MovedClock, jump: int
+) -> None:
+    await bot.type("/mq pause CI runners are down")
+    await bot.wait_for_post("Queue paused")
+    clock.jump(jump)
+    await bot.pass_time(29 * 60)
+    await bot.ask("/mq status")
+    assert not bot.direct_messages(by=ALICE)
+    await bot.pass_time(61)
+    await bot.wait_for_direct_message("still paused", by=ALICE)
+    clock.jump(-jump)
+    await bot.pass_time(59 * 60)
+    await bot.ask("/mq status")
+    assert not [one for one in bot.posts() if "still paused" in one]
+    await bot.pass_time(61)
+    await bot.wait_for_post("still paused")
 
 
 async def test_a_jump_and_a_clock_that_is_off_are_logged(

@@ -10,6 +10,7 @@ from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, Topic
 from bot.scheduler import next_digest
+from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.polling.poll_due_repositories import PollDueRepositories
 from bot.usecases.polling.poll_event_log import PollEventLog
@@ -84,6 +85,7 @@ class ListeningBot:
         )
         self._edits = RefreshCards(store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5)
         self._watches = WatchPauses(*parts, (SITE,), lambda: [SITE], POLL)
+        self._lease = timers_lease(HOLDER)
         self._reminders = RemindOfPauses(store, self.clock, self._nudge, (SITE,), FIRST_REMINDER)
 
     async def forget_the_past(self) -> None:
@@ -119,7 +121,7 @@ class ListeningBot:
             self._seldom_at = self.clock.now() + SELDOM
             await self._watches.run()
             await self._watches.drain()
-            await self._reminders.run()
+            await self._reminders.run(self._lease)
             self._nudge()
         while self._due_at <= end:
             self.clock.advance(max((self._due_at - self.clock.now()).total_seconds(), 0))

@@ -210,6 +210,16 @@ class ExpiringKeys(Part):
 
     _kind: KeyKind
 
+    def _is_new(self, key: str, *, until: datetime, value: int | None = None) -> bool:
+        """Remember the key; whether it was not remembered yet."""
+        added = self._statements.run(
+            self._statements.insert(expiring_keys)
+            .values(kind=self._kind, key=key, until=until, value=value)
+            .on_conflict_do_nothing(index_elements=_KEYS)
+            .returning(expiring_keys.c.key)
+        )
+        return added.first() is not None
+
     def _forget(self, now: datetime) -> None:
         """Some of those whose time has passed, so that the store of a bot in use does not grow."""
         # Rows that another transaction is forgetting are passed over, not waited for.
@@ -230,13 +240,7 @@ class SeenRequests(ExpiringKeys):
 
     def add(self, key: str, *, now: datetime, until: datetime) -> bool:
         """Remember `key` at least until then; whether it was not remembered yet."""
-        added = self._statements.run(
-            self._statements.insert(expiring_keys)
-            .values(kind=self._kind, key=key, until=until)
-            .on_conflict_do_nothing(index_elements=_KEYS)
-            .returning(expiring_keys.c.key)
-        )
-        is_new = added.first() is not None
+        is_new = self._is_new(key, until=until)
         self._forget(now)
         return is_new
 
@@ -283,18 +287,14 @@ class ClockJumps(ExpiringKeys):
 
     _kind = KeyKind.JUMP
 
-    def add(self, at: datetime, jump: timedelta) -> None:
-        """Remember for a month that a process's clock was set ahead, or back, to show `at`."""
+    def add(self, at: datetime, jump: timedelta) -> bool:
+        """Remember for a month that a process's clock was set ahead, or back, to show `at`.
+
+        Whether that was not remembered yet.
+        """
         self._forget(at)
-        self._statements.put(
-            expiring_keys,
-            {
-                "kind": self._kind,
-                "key": at.isoformat(),
-                "until": at + JUMPS_KEPT,
-                "value": round(jump.total_seconds()),
-            },
-        )
+        seconds = round(jump.total_seconds())
+        return self._is_new(at.isoformat(), until=at + JUMPS_KEPT, value=seconds)
 
     def since(self, at: datetime) -> Sequence[tuple[datetime, timedelta]]:
         """Those remembered, in whole seconds, the latest first."""

@@ -303,7 +303,6 @@ def _unpaused(
         Who(act.actor.name, act.actor.user_id),
         now,
         ending=ending,
-        lifts_at=act.lifts_at,
     )
     tell_end(
         transaction,

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from bot.domain.audit import Action, Actor, Origin
 from bot.domain.errors import QueueBusy, answer_of
@@ -67,8 +66,8 @@ class LiftGroup:
     lift_pause: LiftPause
     work: GroupWork
 
-    async def run(self, party: Party, lease: JobLease, moved: timedelta) -> None:
-        """`moved`: how far the clock jumped since the timers were set. Raises StoreError."""
+    async def run(self, party: Party, lease: JobLease) -> None:
+        """Raises StoreError."""
         first = party.timers[0]
         timers = {timer.repository: timer for timer in party.timers}
         request = GroupRequest(
@@ -76,13 +75,13 @@ class LiftGroup:
             Actor(first.set_by, first.set_by_name),
             Origin.TIMER,
             first.channel_id,
-            lifts_at=first.lifts_at + moved,
+            lifts_at=first.lifts_at,
         )
         act = await self.work.begin(request, Action.UNPAUSE, request.group.repositories)
 
         async def lift(repository: RepositoryName) -> RepositoryResult:
             timer = timers[repository]
-            outcome = await self.lift_pause.run(timer, lease, act, moved=moved)
+            outcome = await self.lift_pause.run(timer, lease, act)
             return await self._result(party, timer, outcome)
 
         await self.work.run(act, lift, unheard)

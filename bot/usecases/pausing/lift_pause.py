@@ -54,10 +54,8 @@ class LiftPause:
         timer: Timer,
         lease: JobLease,
         part_of: GroupAct | None = None,
-        *,
-        moved: timedelta = timedelta(),
     ) -> UnpauseOutcome | LiftsLater | Postponed:
-        """`moved`: how far the clock jumped since the timer was set. Raises StoreError."""
+        """Raises StoreError."""
         request = UnpauseRequest(
             timer.repository,
             Actor(timer.set_by, timer.set_by_name),
@@ -65,7 +63,7 @@ class LiftPause:
             timer.channel_id,
             expected=timer.paused_at,
             part_of=part_of,
-            lifts_at=timer.lifts_at + moved,
+            lifts_at=timer.lifts_at,
         )
         try:
             outcome = await self.unpause_queue.on_time(request, timer)

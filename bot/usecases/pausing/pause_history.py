@@ -147,7 +147,7 @@ def _over(
     return replace(record, ended_at=ended_at, ended_by=by, ending=ending)
 
 
-def end_pause(  # noqa: PLR0913  # two are told by name
+def end_pause(  # one is told by name
     transaction: Transaction,
     record: PauseRecord,
     ended_at: datetime,
@@ -155,12 +155,10 @@ def end_pause(  # noqa: PLR0913  # two are told by name
     now: datetime,
     *,
     ending: PauseEnding = PauseEnding.LIFTED,
-    lifts_at: datetime | None = None,
 ) -> PauseRecord:
     """Put the end of a pause on record, once, and close its cards; later only who ended it.
 
     The caller has read `record` in this transaction, with the repository's pauses held.
-    `lifts_at`: when the timer was to end it that did.
     """
     if record.is_open:
         ended = _over(record, ended_at, by, ending)
@@ -171,7 +169,7 @@ def end_pause(  # noqa: PLR0913  # two are told by name
     transaction.pauses.save(ended)
     if by is not None or ending is not PauseEnding.LIFTED:
         # Else only a look found no pause, which may be wrong: the timer looks again in its time.
-        end_timer(transaction, ended, lifts_at)
+        end_timer(transaction, ended)
     touch_pause(transaction, ended, now, closed=True)
     touch_group(transaction, ended, now)
     _tell_watchers(transaction, ended, now)

@@ -92,12 +92,16 @@ def timers_of(transaction: Transaction, in_force: Collection[PauseRecord]) -> Ma
 
 def reason_when_set(transaction: Transaction, timer: Timer) -> str | None:
     """What the service held when the timer was set; None when that is not on record."""
+    found: list[AuditRecord] = []
     for action in (Action.PAUSE, Action.EXTEND):
         for act in transaction.audit.latest(timer.repository, action, _LOOKED_AT):
             is_its = act.paused_at is not None and same_moment(act.paused_at, timer.paused_at)
-            if is_its and act.lifts_at == timer.lifts_at:
-                return act.stored_reason
-    return None
+            if is_its and act.lifts_at is not None:
+                found.append(act)
+    # Its end is another by now where the clock has jumped: then the last act was the one.
+    exact = [act for act in found if act.lifts_at == timer.lifts_at]
+    newest = max(exact or found, key=lambda act: act.record_id, default=None)
+    return newest.stored_reason if newest is not None else None
 
 
 def set_timer(transaction: Transaction, done: AuditRecord) -> None:
@@ -128,19 +132,13 @@ def set_timer(transaction: Transaction, done: AuditRecord) -> None:
     )
 
 
-def end_timer(
-    transaction: Transaction, over: PauseRecord, lifts_at: datetime | None = None
-) -> None:
-    """A timer ends with its pause. The repository's pauses are held.
-
-    `lifts_at`: its time by a clock that has jumped since it was set.
-    """
+def end_timer(transaction: Transaction, over: PauseRecord) -> None:
+    """A timer ends with its pause. The repository's pauses are held."""
     timer = transaction.timers.locked(over.repository, over.paused_at)
     if timer is None or timer.state is not TimerState.RUNNING or not over.is_of(timer.paused_at):
         return
     state = TimerState.FIRED if over.ending is PauseEnding.TIMER else TimerState.VOID
-    ended = replace(timer, state=state, lifts_at=lifts_at or timer.lifts_at)
-    transaction.timers.save(ended)
+    transaction.timers.save(replace(timer, state=state))
 
 
 def move_timer(transaction: Transaction, before: PauseRecord, paused_at: datetime) -> None:

@@ -14,6 +14,7 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.choose_notices import who_want
+from bot.usecases.leases import JobLease
 from bot.usecases.pausing.group_pauses import group_act_of, group_channels, still_paused
 from bot.usecases.pausing.pause_history import hearing_pauses
 from bot.usecases.pausing.recorded_pauses import card_of, find_pause, timers_of
@@ -39,17 +40,17 @@ class RemindOfPauses:
     repositories: Sequence[RepositoryName]
     first_gap: timedelta
 
-    async def run(self) -> None:
-        """Raises StoreError."""
+    async def run(self, lease: JobLease) -> None:
+        """`lease`: under which one process minds the times of pauses. Raises StoreError."""
         if not self.first_gap:
             return
-        if await self.store.run(self._remind_all, self.clock.now()):
+        if await self.store.run(self._remind_all, lease, self.clock.now()):
             self.nudge()
 
-    def _remind_all(self, transaction: Transaction, now: datetime) -> bool:
+    def _remind_all(self, transaction: Transaction, lease: JobLease, now: datetime) -> bool:
         """Whether anybody is reminded."""
         in_force = transaction.pauses.open(self.repositories)
-        if not in_force:
+        if not in_force or lease.take(transaction, now) is None:
             return False
         plans = transaction.reminders.locked([one.pause_id for one in in_force])
         timers = timers_of(transaction, in_force)
@@ -62,6 +63,14 @@ class RemindOfPauses:
                 _save_for(transaction, sent_at(plan, now, self.first_gap), together)
                 has_reminded = True
         return has_reminded
+
+    def move(self, transaction: Transaction, jump: timedelta) -> None:
+        """After a jump of the clock: what was to come stays as far off as before."""
+        in_force = transaction.pauses.open(self.repositories)
+        plans = transaction.reminders.locked([one.pause_id for one in in_force])
+        for pause in in_force:
+            plan = plans.get(pause.pause_id) or self._first(pause)
+            transaction.reminders.save(replace(plan, next_at=plan.next_at + jump))
 
     async def snooze(self, snooze: AuditRecord, paused_at: datetime) -> Snoozed | None:
         """What was put off, with the act on record; None when that pause is over."""

@@ -22,14 +22,16 @@ from bot.ports import Hear
 from bot.store.transactions import Store
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.expire_pauses import LEASE, ExpirePauses
+from bot.usecases.pausing.expire_pauses import LEASE, ExpirePauses, timers_lease
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Progress
 from bot.usecases.pausing.lift_group import LiftGroup
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.pausing.pause_group import PauseGroup
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
+from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
+from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import MovedClock
 from tests.support.directories import HOME, FakeChannels, FakePeople
 from tests.support.make import ALICE, API, SITE
@@ -59,7 +61,10 @@ class Process:
         work = GroupWork(acts)
         self.groups = PauseGroup(self.pausing, work)
         lift = LiftPause(UnpauseQueue(service, acts), store, clock, lambda: 0.5)
-        self.expiry = ExpirePauses(lift, LiftGroup(lift, work), store, clock, nobody, name)
+        lease = timers_lease(name)
+        self.expiry = ExpirePauses(lift, LiftGroup(lift, work), store, clock, nobody, lease)
+        reminders = RemindOfPauses(store, clock, nobody, (), HALF_HOUR)
+        self.watch = WatchClock(store, clock, lease, reminders, lambda: None)
 
     async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:
         request = PauseRequest(
@@ -69,6 +74,7 @@ class Process:
 
     async def expire(self) -> None:
         """Look once at what is due, and wait until all of it is over."""
+        await self.watch.run()
         await self.expiry.run()
         await self.expiry.drain()
 

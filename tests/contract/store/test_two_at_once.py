@@ -35,6 +35,7 @@ from bot.usecases.check_permission import CheckPermission
 from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.acts import ActLog
+from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
 from bot.usecases.pausing.group_pauses import group_card_of
 from bot.usecases.pausing.lift_pause import LiftPause, Postponed
@@ -372,7 +373,7 @@ async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
 
     with begin(processes.one) as transaction:
         transaction.reminders.locked([pause.pause_id])
-        reminder = asyncio.create_task(reminding.run())
+        reminder = asyncio.create_task(reminding.run(timers_lease("two")))
         await processes.until_it_waits(reminder)
         transaction.reminders.save(put_off)
     await reminder

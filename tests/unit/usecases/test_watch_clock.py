@@ -1,14 +1,25 @@
 """What operators read when the clock jumps, and when it is off."""
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
+from bot.store.transactions import Store
+from bot.usecases.pausing.expire_pauses import timers_lease
+from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
 from tests.support.transactions import begin
+
+
+def watching(
+    store: Store, clock: FakeClock, service_ahead: Callable[[], timedelta | None] = lambda: None
+) -> WatchClock:
+    reminders = RemindOfPauses(store, clock, lambda _after=0.0: None, (), timedelta(minutes=30))
+    return WatchClock(store, clock, timers_lease("this one"), reminders, service_ahead)
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:
@@ -24,7 +35,7 @@ async def test_a_jump_is_logged_once_and_remembered(
     jump: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock, store = FakeClock(), InMemoryStore()
-    watch = WatchClock(store, clock, lambda: None)
+    watch = watching(store, clock)
     yesterday = clock.now() - timedelta(days=1)
     await watch.run()
     clock.advance(3600)
@@ -45,7 +56,7 @@ async def test_a_clock_that_is_put_right_little_by_little_has_not_jumped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     clock = FakeClock()
-    watch = WatchClock(InMemoryStore(), clock, lambda: None)
+    watch = watching(InMemoryStore(), clock)
     for _ in range(100):
         clock.advance(1)
         clock.jump(0.5)
@@ -58,7 +69,7 @@ async def test_a_clock_more_than_a_minute_off_is_told_of_when_it_begins_and_ends
 ) -> None:
     caplog.set_level(logging.INFO)
     service_ahead: list[timedelta | None] = [None]
-    watch = WatchClock(InMemoryStore(), FakeClock(), lambda: service_ahead[0])
+    watch = watching(InMemoryStore(), FakeClock(), lambda: service_ahead[0])
     for seconds in (0, 60, -61, -3600, 61, 60, 0):
         service_ahead[0] = timedelta(seconds=seconds)
         await watch.run()

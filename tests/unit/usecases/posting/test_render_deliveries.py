@@ -11,6 +11,7 @@ from bot.domain.errors import PostPostponed
 from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.staleness import Staleness
 from bot.store.transactions import Transaction
+from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.posting.post_deliveries import PARKED_RETRY, PostDeliveries
 from bot.usecases.tell_urgently import tell_urgently
@@ -42,7 +43,7 @@ class Channels:
     async def passes(self, time: timedelta) -> None:
         """With whatever the bot does by itself meanwhile."""
         self.clock.advance(time.total_seconds())
-        await self.reminders.run()
+        await self.reminders.run(timers_lease("one"))
         await self.posts.run()
 
     async def pause(self) -> None:
