@@ -30,26 +30,20 @@ def batch_of(merge: EventRecord, around: Iterable[EventRecord]) -> MergedBatch |
     if not before:
         return None
     latest = max(before, key=lambda one: (one.received_at, one.event_id))
-    batch_id = str(latest.details["batch"])
-    named = [_members(one) for one in around if one.details.get("batch") == batch_id]
+    batch_id = latest.details.batch or ""
+    named = [one.details.members for one in around if one.details.batch == batch_id]
     return MergedBatch(batch_id, frozenset().union(*named))
 
 
 def _tells_of(one: EventRecord, merge: EventRecord) -> bool:
-    if one.pull_request != merge.pull_request or not one.details.get("batch"):
+    if one.pull_request != merge.pull_request or not one.details.batch:
         return False
     if None not in {one.session_id, merge.session_id} and one.session_id != merge.session_id:
         return False
     is_before = (one.received_at, one.event_id) < (merge.received_at, merge.event_id)
-    passed = one.type == CHECKS_END and one.details.get("aborted") is not True
-    left = one.type == LEAVE and one.details.get("merged") is not False
+    passed = one.type == CHECKS_END and one.details.aborted is not True
+    left = one.type == LEAVE and one.details.merged is not False
     return is_before and (passed or left)
-
-
-def _members(record: EventRecord) -> frozenset[int]:
-    listed = record.details.get("members")
-    numbers = listed if isinstance(listed, list) else []
-    return frozenset(one for one in numbers if isinstance(one, int))
 
 
 def batches_of(
@@ -71,7 +65,7 @@ def still_to_merge(batch: MergedBatch, around: Iterable[EventRecord]) -> frozens
 
 
 def _left_unmerged(record: EventRecord) -> bool:
-    return record.type == LEAVE and record.details.get("merged") is False
+    return record.type == LEAVE and record.details.merged is False
 
 
 def together(batches: Mapping[int, MergedBatch], event_ids: Collection[int]) -> dict[int, str]:

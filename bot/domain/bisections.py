@@ -34,7 +34,7 @@ class Bisection:
 
 def bisection_of(record: EventRecord, known: Iterable[Bisection]) -> Bisection | None:
     """The one of `known`, all of the record's repository, that the event belongs to."""
-    batch_id, numbers = _batch_id(record), _numbers(record)
+    batch_id, numbers = record.details.batch, frozenset(record.details.pull_requests)
     for one in sorted(known, key=lambda one: one.last_at, reverse=True):
         if None not in {one.batch_id, batch_id}:
             if one.batch_id == batch_id:
@@ -49,8 +49,8 @@ def new_bisection(record: EventRecord) -> Bisection:
     begun = Bisection(
         record.repository,
         str(record.event_id),
-        _batch_id(record),
-        _numbers(record),
+        record.details.batch,
+        frozenset(record.details.pull_requests),
         record.received_at,
         record.event_id,
     )
@@ -64,19 +64,8 @@ def bisected_on(bisection: Bisection, record: EventRecord) -> Bisection:
     tells = ends or (is_latest and bisection.ended_at is None)
     return replace(
         bisection,
-        batch_id=bisection.batch_id or _batch_id(record),
+        batch_id=bisection.batch_id or record.details.batch,
         last_at=max(bisection.last_at, record.received_at),
         latest_event_id=record.event_id if tells else bisection.latest_event_id,
         ended_at=record.received_at if ends else bisection.ended_at,
     )
-
-
-def _batch_id(record: EventRecord) -> str | None:
-    batch_id = record.details.get("batch")
-    return batch_id if isinstance(batch_id, str) else None
-
-
-def _numbers(record: EventRecord) -> frozenset[int]:
-    listed = record.details.get("pull_requests")
-    numbers = listed if isinstance(listed, list) else []
-    return frozenset(one for one in numbers if isinstance(one, int))

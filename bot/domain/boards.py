@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from bot.domain.event_metadata import FreezeAttributes
+from bot.domain.event_records import FreezeAttributes
 from bot.domain.pause_records import Timer
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName

@@ -128,19 +128,16 @@ def says_merged(record: EventRecord) -> bool:
     """Whether a leave says by itself that the pull request merged."""
     if record.type != LEAVE:
         return False
-    code = record.details.get("code")
-    is_of_a_merge = isinstance(code, str) and class_of(code) is CodeClass.MERGED
-    return record.details.get("merged") is True or is_of_a_merge
+    return record.details.merged is True or class_of(record.details.code) is CodeClass.MERGED
 
 
 def _classify_leave(record: EventRecord) -> EventKind:
-    code = record.details.get("code")
-    code_class = class_of(code) if isinstance(code, str) else None
+    code = record.details.code
     if says_merged(record):
         # The queue's own merges are told by the `action.queue.merged` that follows; one made by
         # hand, outside the queue, has no such event.
         return EventKind.MERGE if code == "PR_MANUALLY_MERGED" else EventKind.OTHER
-    if code_class in {CodeClass.REQUEUED, CodeClass.HUMAN}:
+    if class_of(code) in {CodeClass.REQUEUED, CodeClass.HUMAN}:
         return EventKind.DEQUEUE
     return EventKind.FAILURE
 
@@ -152,9 +149,8 @@ def turn_after(record: EventRecord, kind: EventKind) -> Turn:
     followed by a leave, or start again by themselves. A copy with conflicts needs its author.
     """
     if kind in {EventKind.FAILURE, EventKind.DEQUEUE}:
-        code = record.details.get("code")
-        return turn_of(code if isinstance(code, str) else None)
-    return Turn.AUTHOR if record.details.get("conflicts") is True else Turn.NOBODY
+        return turn_of(record.details.code)
+    return Turn.AUTHOR if record.details.conflicts is True else Turn.NOBODY
 
 
 def topic_of(kind: EventKind) -> Topic | None:
@@ -180,7 +176,7 @@ def _types_of_kinds(topic: Topic) -> list[str]:
 
 def is_silent(record: EventRecord) -> bool:
     """Whether a leave does not say if the pull request merged."""
-    return record.details.get("merged") is None and record.details.get("code") is None
+    return record.details.merged is None and record.details.code is None
 
 
 def silent_leaves(records: Sequence[EventRecord]) -> dict[int, int | None]:

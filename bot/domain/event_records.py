@@ -1,21 +1,171 @@
-"""What is kept of an event: what routing and wording need, never the raw body."""
+"""Events of the log as the bot knows them, and the pull requests they are about."""
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Annotated, Any
 
-from pydantic import JsonValue
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AliasPath,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+)
 
 from bot.domain.repository import RepositoryName
+from bot.domain.resource import Moment, Number, Resource, Several
 from bot.domain.values import value
+
+TEXT_KEPT = 1000
+NUMBERS_KEPT = 50
+LIST_KEPT = 5
+"""Names, and failed checks, of one event."""
+
+
+def storable(text: str) -> str:
+    """Bounded, and without the character that PostgreSQL cannot store."""
+    if len(text) <= TEXT_KEPT and "\x00" not in text:
+        return text
+    return text.replace("\x00", "")[:TEXT_KEPT]
+
+
+def _first_texts(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+    if not isinstance(sent, list):
+        return () if sent is None else sent
+    return [one for one in sent[:LIST_KEPT] if isinstance(one, str)]
+
+
+Text = Annotated[str, AfterValidator(storable)]
+Numbers = Annotated[Several[Number], AfterValidator(lambda numbers: numbers[:NUMBERS_KEPT])]
+Names = Annotated[tuple[Text, ...], BeforeValidator(_first_texts)]
+
+
+class FreezeAttributes(Resource):
+    """A scheduled freeze; `end` is None for one that lasts until it is removed.
+
+    `start` and `end` are local to `timezone` (an IANA name) and so kept as sent. Conditions are
+    strings, or trees of `and`, `or` and `not`.
+    """
+
+    reason: Text | None = None
+    start: Text | None = None
+    end: Text | None = None
+    timezone: Text | None = None
+    matching_conditions: Several[JsonValue] = ()
+
+
+class FailedCheck(Resource):
+    """A check that failed, and the page that shows it."""
+
+    name: Text | None = None
+    url: Text | None = None
+
+
+_BY = ("created_by", "updated_by", "deleted_by")
+_CHECKED = "speculative_check_pull_request"
+_FREEZE = "scheduled_freeze_attributes"
+
+
+class EventDetails(Resource):
+    """What an event tells beyond the fields that all events have.
+
+    The API document does not show this part of an event, so every field is optional; which ones
+    are there depends on the type. An alias says where the service writes a field of another name.
+    Names and codes are strings as sent; a new one does no harm.
+    """
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+
+    # All events: the service's words for what caused it.
+    trigger: Text = ""
+
+    # Queue entries. `session_id` is the same from enter to leave.
+    session_id: Text | None = Field(None, exclude=True)
+    queue_name: Text | None = None
+    queued_at: Moment | None = None
+    # Why a pull request left, or checks ended or could not start: see `dequeue_codes`.
+    code: Text | None = Field(None, validation_alias=AliasChoices("dequeue_code", "abort_code"))
+    reason: Text | None = Field(None, validation_alias=AliasChoices("reason", "abort_reason"))
+    # On a leave: whether the pull request was merged.
+    merged: bool | None = None
+    # On the end of checks: whether they ended early, and whether to be checked again (REEMBARKED).
+    aborted: bool | None = None
+    abort_status: Text | None = None
+    conclusion: Text | None = Field(
+        None, validation_alias=AliasChoices(AliasPath(_CHECKED, "checks_conclusion"), "conclusion")
+    )
+    # At most LIST_KEPT checks, and how many others failed.
+    checks: tuple[FailedCheck, ...] = Field((), validation_alias="failed_checks")
+    checks_left_out: int = 0
+    batch: Text | None = Field(None, validation_alias="batch_id")
+    members: Numbers = Field((), validation_alias=AliasPath(_CHECKED, "pull_request_numbers"))
+    # Held back until one of these leaves the queue.
+    blocking: Numbers = Field((), validation_alias="blocking_pull_request_numbers")
+    size: Number | None = None
+    running_checks: Number | None = None
+
+    # Bisections: the batch, who broke it, who was blamed without being tested, who goes on.
+    pull_requests: Numbers = Field((), validation_alias="original_batch_pr_numbers")
+    culprit_found: bool | None = None
+    culprits: Numbers = Field((), validation_alias="culprit_pr_numbers")
+    unverified: Numbers = Field((), validation_alias="dropped_unverified_pr_numbers")
+    remaining: Numbers = Field((), validation_alias="remaining_pr_numbers")
+
+    # Pauses, freezes and commands: who did it, by name or by login of the code host.
+    actor: Text | None = Field(
+        None,
+        validation_alias=AliasChoices(
+            *(AliasPath(one, "name") for one in _BY), AliasPath("author", "login")
+        ),
+    )
+    freeze: FreezeAttributes | None = Field(
+        None, validation_alias=AliasChoices(f"{_FREEZE}_after", _FREEZE)
+    )
+    freeze_before: FreezeAttributes | None = Field(
+        None, validation_alias=f"{_FREEZE}_before", exclude=True
+    )
+
+    # Other actions of the service, and CI.
+    added: Names = ()
+    removed: Names = ()
+    to: Text | None = None
+    conflicts: bool | None = None
+    message: Text | None = None
+    branch: Text | None = None
+    users: Names = ()
+    draft: bool | None = None
+    workflow: Text | None = None
+    title: Text | None = None
+    reviewers: Names = ()
+    team_reviewers: Names = ()
+    review_type: Text | None = None
+    reviewer: Text | None = None
+    pull_request_number: Number | None = None
+    job_name: Text | None = None
+    rule_name: Text | None = None
+    new_name: Text | None = None
+    retry_attempt: Number | None = None
+    max_retry: Number | None = None
+    outcome: Text | None = None
+    product: Text | None = None
+
+    def stored(self) -> Mapping[str, JsonValue]:
+        """What is kept in the database: a bounded amount, readable by `model_validate`."""
+        kept: dict[str, JsonValue] = self.model_dump(
+            mode="json", exclude_defaults=True, exclude={"freeze": {"matching_conditions"}}
+        )
+        return kept
 
 
 @value(frozen=True, slots=True)
 class EventRecord:
-    """One event as stored.
+    """One event of a repository's log.
 
     `event_id` is the service's own id, unique within the repository. `type` is the service's
-    string as sent, known or not. `details` holds the few facts of the metadata that messages
-    are made from, as JSON values.
+    string as sent, known or not. `pull_request` and `base_ref` are None for events that concern
+    the whole repository. `session_id` names one entry in the queue, from enter to leave.
     """
 
     repository: RepositoryName
@@ -25,7 +175,7 @@ class EventRecord:
     pull_request: int | None
     base_ref: str | None
     session_id: str | None
-    details: Mapping[str, JsonValue]
+    details: EventDetails
 
 
 @value(frozen=True, slots=True)

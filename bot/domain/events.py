@@ -1,78 +1,18 @@
-"""The event log as received: events, pages, and what could not be read (API document, Event)."""
+"""Reading the event log: pages, events, and what could not be read (API document, Event)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    JsonValue,
-    SerializeAsAny,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import BeforeValidator, JsonValue, ValidationError
 
-from bot.domain.event_metadata import EventMetadata, Metadata
-from bot.domain.event_reading import read_metadata
-from bot.domain.event_types import (
-    EVENT_TYPES,
-    HOST_ACTIONS,
-    LIVE_EVENT_TYPES,
-    is_known_event_type,
-)
-from bot.domain.resource import Later, Moment, Number, Resource
+from bot.domain.event_records import LIST_KEPT, EventDetails, EventRecord, storable
+from bot.domain.event_types import CHECKS_END, LEAVE
+from bot.domain.repository import RepositoryName
+from bot.domain.resource import Moment, Number, Resource
 
-__all__ = [
-    "EVENT_TYPES",
-    "HOST_ACTIONS",
-    "LIVE_EVENT_TYPES",
-    "EventPage",
-    "QueueEvent",
-    "UnreadableEvent",
-    "is_known_event_type",
-]
-
-
-def _absent_as_blank(value: Any) -> Any:  # noqa: ANN401 - anything the service may send
-    return "" if value is None else value
-
-
-Text = Annotated[str, BeforeValidator(_absent_as_blank)]
-
-
-class QueueEvent(Resource):
-    """One record of the event log.
-
-    `id` is unique within the service and grows. `trigger` is the service's own words for what
-    caused the event; "" when not told. `pull_request` and `base_ref` are None for events that
-    concern the whole repository. `outcome` (later services) is `success`, `failure`, `pending`
-    or `neutral`.
-    """
-
-    id: Number
-    received_at: Moment
-    trigger: Text = ""
-    repository: Text = ""
-    pull_request: Number | None = None
-    base_ref: str | None = None
-    type: str
-    outcome: Later[str | None] = None
-    metadata: SerializeAsAny[EventMetadata] = Field(
-        default_factory=lambda read: read_metadata(read.get("type"), None)
-    )
-
-    @field_validator("metadata", mode="plain")
-    @classmethod
-    def _read_metadata(cls, sent: Any, known: ValidationInfo) -> Metadata:  # noqa: ANN401 - anything the service may send
-        if isinstance(sent, Metadata):
-            return sent
-        return read_metadata(known.data.get("type"), sent)
-
-    @property
-    def raw_metadata(self) -> JsonValue:
-        """The metadata as sent, when not all of it could be read; else None."""
-        return self.metadata.raw
+FAILING_STATES = frozenset({"failure", "error", "timed_out", "cancelled", "action_required"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +34,93 @@ class EventPage:
 
     `next_cursor` is None on the last page. `served_at` is the service's clock when it answered
     (the `Date` header), None when it did not tell. `previous_cursor` is None on the first page,
-    and wherever the service tells no way back.
+    and wherever the service tells no way back. `incomplete`: those of the events of which some
+    details could not be read.
     """
 
-    events: tuple[QueueEvent, ...]
+    events: tuple[EventRecord, ...]
     next_cursor: str | None = None
     served_at: datetime | None = None
     unreadable: tuple[UnreadableEvent, ...] = ()
     previous_cursor: str | None = None
+    incomplete: tuple[EventRecord, ...] = ()
+
+
+class _Event(Resource):
+    """What every event has."""
+
+    id: Number
+    received_at: Moment
+    type: str
+    trigger: Annotated[str, BeforeValidator(lambda sent: "" if sent is None else sent)] = ""
+    pull_request: Number | None = None
+    base_ref: str | None = None
+    metadata: Any = None
+
+
+def read_event(sent: object, repository: RepositoryName) -> tuple[EventRecord, bool]:
+    """The event, and whether all of its details could be read.
+
+    Raises ValidationError when it lacks what every event has.
+    """
+    event = _Event.model_validate(sent)
+    details, is_complete = _read_details(event)
+    record = EventRecord(
+        repository,
+        event.id,
+        event.received_at,
+        storable(event.type),
+        event.pull_request,
+        None if event.base_ref is None else storable(event.base_ref),
+        details.session_id,
+        details,
+    )
+    return record, is_complete
+
+
+def _read_details(event: _Event) -> tuple[EventDetails, bool]:
+    """Whatever was sent: one field that cannot be read must not hide the others."""
+    sent = event.metadata
+    if not isinstance(sent, dict):
+        return EventDetails(trigger=event.trigger), sent is None
+    known = {**sent, "trigger": event.trigger} | _gathered(event.type, sent)
+    try:
+        return EventDetails.model_validate(known, by_name=False), True
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        bad = {problem["loc"][0] for problem in problems}
+        readable = {name: known[name] for name in known if name not in bad}
+        return EventDetails.model_validate(readable, by_name=False), False
+
+
+def _gathered(event_type: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What the service tells in several places, or in more detail than is kept."""
+    found = {"batch_id": sent.get("batch_id") or sent.get("train_car_id")}
+    failed: Any = None
+    if event_type == LEAVE:
+        failed = sent.get("unsuccessful_checks") or _failing(sent.get("checks"))
+    elif event_type == CHECKS_END and isinstance(sent.get("speculative_check_pull_request"), dict):
+        failed = sent["speculative_check_pull_request"].get("unsuccessful_checks")
+    if isinstance(failed, list):
+        found["failed_checks"] = [_failed_check(one) for one in failed[:LIST_KEPT]]
+        found["checks_left_out"] = max(len(failed) - LIST_KEPT, 0)
+    elif failed is not None:
+        found["failed_checks"] = failed
+    return found
+
+
+def _failing(checks: Any) -> Any:  # noqa: ANN401 - anything the service may send
+    if not isinstance(checks, list):
+        return checks
+    return [one for one in checks if isinstance(one, dict) and one.get("state") in FAILING_STATES]
+
+
+def _failed_check(sent: Any) -> Any:  # noqa: ANN401 - anything the service may send
+    if not isinstance(sent, dict):
+        return sent
+    return {"name": sent.get("name"), "url": sent.get("details_url") or sent.get("url")}
+
+
+def in_order(records: Sequence[EventRecord]) -> list[EventRecord]:
+    """Oldest first."""
+    return sorted(records, key=lambda one: (one.received_at, one.event_id))

@@ -1,48 +1,64 @@
 """Scheduled freezes as the event log tells of them: which are in force at a moment."""
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.domain.event_metadata import FreezeAttributes, FreezeCreate, FreezeDelete, FreezeUpdate
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord, FreezeAttributes
+from bot.domain.events import in_order
 
-FREEZE_TYPES = ("scheduled_freeze.create", "scheduled_freeze.delete", "scheduled_freeze.update")
+FREEZE_CREATE = "scheduled_freeze.create"
+FREEZE_UPDATE = "scheduled_freeze.update"
+FREEZE_DELETE = "scheduled_freeze.delete"
+FREEZE_TYPES = (FREEZE_CREATE, FREEZE_DELETE, FREEZE_UPDATE)
 
 
-def freezes_told(events: Iterable[QueueEvent]) -> tuple[FreezeAttributes, ...]:
+def freezes_told(events: Sequence[EventRecord]) -> tuple[FreezeAttributes, ...]:
     """Those planned or in force after these events, in whatever order they come.
 
     An event names a freeze by what it says of it: the service gives no id.
     """
     known: list[FreezeAttributes] = []
-    for event in sorted(events, key=lambda one: (one.received_at, one.id)):
-        match event.metadata:
-            case FreezeCreate(scheduled_freeze_attributes=FreezeAttributes() as created):
-                known.append(created)
-            case FreezeUpdate() as change:
-                known = [one for one in known if one != change.scheduled_freeze_attributes_before]
-                after = change.scheduled_freeze_attributes_after
-                known += [after] if after is not None else []
-            case FreezeDelete(scheduled_freeze_attributes=FreezeAttributes() as deleted):
-                known = [one for one in known if one != deleted]
-            case _:
-                pass
+    for event in in_order(events):
+        freeze = event.details.freeze
+        gone = freeze if event.type == FREEZE_DELETE else event.details.freeze_before
+        known = [one for one in known if one != gone]
+        if freeze is not None and event.type in {FREEZE_CREATE, FREEZE_UPDATE}:
+            known.append(freeze)
     return tuple(known)
 
 
 def in_force(freeze: FreezeAttributes, now: datetime) -> bool:
     """Whether it holds merges back at `now`; False where its times cannot be read."""
-    begins, ends = (_moment(at, freeze.timezone) for at in (freeze.start, freeze.end))
-    if begins is None or begins > now:
-        return False
-    return freeze.end is None or (ends is not None and now < ends)
+    ends = _moment(freeze.end, freeze)
+    return has_begun(freeze, now) and (freeze.end is None or (ends is not None and now < ends))
 
 
-def _moment(sent: str | None, timezone: str | None) -> datetime | None:
-    """A time of a freeze, which is local to its zone unless it says otherwise."""
+def has_begun(freeze: FreezeAttributes, now: datetime) -> bool:
+    """Whether its start is past; False where that cannot be read."""
+    begins = _moment(freeze.start, freeze)
+    return begins is not None and begins <= now
+
+
+def _moment(sent: str | None, freeze: FreezeAttributes) -> datetime | None:
+    """A time of a freeze, which is local to its zone, or to UTC, unless it says otherwise."""
+    at = read_time(sent)
+    if at is None or at.tzinfo is not None:
+        return at
+    zone = zone_of(freeze) if freeze.timezone else UTC
+    return at.replace(tzinfo=zone) if zone is not None else None
+
+
+def read_time(sent: str | None) -> datetime | None:
     try:
-        at = datetime.fromisoformat(sent or "")
-        return at if at.tzinfo is not None else at.replace(tzinfo=ZoneInfo(timezone or "UTC"))
-    except (ValueError, ZoneInfoNotFoundError, OSError):
+        return datetime.fromisoformat(sent) if sent else None
+    except ValueError:
+        return None
+
+
+def zone_of(freeze: FreezeAttributes) -> ZoneInfo | None:
+    """None where its time zone is not told or not known."""
+    try:
+        return ZoneInfo(freeze.timezone) if freeze.timezone else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         return None

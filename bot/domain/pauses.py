@@ -159,4 +159,4 @@ def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
 def _could_be(act: AuditRecord, record: EventRecord) -> bool:
     if record.type == PAUSE_DELETE:
         return act.action is Action.UNPAUSE
-    return act.action is Action.PAUSE and act.stored_reason == record.details.get("reason")
+    return act.action is Action.PAUSE and act.stored_reason == record.details.reason

@@ -117,7 +117,8 @@ def start_of(day: date, zone: ZoneInfo) -> datetime:
 def tells_too_little(records: Iterable[EventRecord]) -> bool:
     """Whether leaves and merges alone do not say why, or when what merged had entered."""
     return any(
-        says_too_little(one) or (one.type == MERGED and _queued_at(one) is None) for one in records
+        says_too_little(one) or (one.type == MERGED and one.details.queued_at is None)
+        for one in records
     )
 
 
@@ -152,17 +153,12 @@ def _by_pull_request(records: Iterable[EventRecord]) -> Iterable[list[EventRecor
 def _entered_at(until_merge: Sequence[EventRecord]) -> datetime | None:
     """When the last of these events, which merged, had entered the queue."""
     for one in reversed(until_merge):
-        told = _queued_at(one) if one.type in {MERGED, LEAVE} else None
+        told = one.details.queued_at if one.type in {MERGED, LEAVE} else None
         if told is not None:
             return told
         if one.type == ENTER:
             return one.received_at
     return None
-
-
-def _queued_at(record: EventRecord) -> datetime | None:
-    told = record.details.get("queued_at")
-    return datetime.fromisoformat(told) if isinstance(told, str) else None
 
 
 def _days(span: Span) -> Iterable[tuple[date, date]]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.audit import Actor, AuditRecord
-from bot.domain.event_metadata import FreezeAttributes
+from bot.domain.event_records import FreezeAttributes
 from bot.domain.pause_records import same_moment
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from pydantic import JsonValue
-
 from bot.domain.dequeue_codes import CodeClass, class_of
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.event_types import CHECKS_END, CHECKS_START, DEQUEUE_COMMAND, ENTER, LEAVE
 
 REMOVED = "PR_MANUALLY_DEQUEUED"
@@ -22,13 +20,12 @@ TELLING = frozenset({ENTER, CHECKS_START, CHECKS_END, DEQUEUE_COMMAND, LEAVE})
 
 def says_too_little(record: EventRecord) -> bool:
     """Whether a leave needs others to tell why, or by whom."""
-    if record.type != LEAVE or record.details.get("merged") is True:
+    details = record.details
+    if record.type != LEAVE or details.merged is True:
         return False
-    code = record.details.get("code")
-    if code == REMOVED:
-        trigger = record.details.get("trigger")
-        return not (isinstance(trigger, str) and trigger.startswith("@"))
-    return code is None
+    if details.code == REMOVED:
+        return not details.trigger.startswith("@")
+    return details.code is None
 
 
 def in_surroundings(record: EventRecord, around: Sequence[EventRecord]) -> EventRecord:
@@ -39,20 +36,17 @@ def in_surroundings(record: EventRecord, around: Sequence[EventRecord]) -> Event
     """
     if not says_too_little(record):
         return record
-    told: dict[str, JsonValue] = {}
+    details = record.details
     for other in reversed(_before(record, around)):
-        code = told.get("code", record.details.get("code"))
-        if other.type == DEQUEUE_COMMAND and code in {None, REMOVED}:
-            told |= {"code": REMOVED, "actor": other.details.get("actor")}
+        if other.type == DEQUEUE_COMMAND and details.code in {None, REMOVED}:
+            removed = {"code": REMOVED, "actor": details.actor or other.details.actor}
+            details = details.model_copy(update=removed)
             break
         if other.type == CHECKS_START:
             break
-        if code is None and other.type == CHECKS_END:
-            told |= _of_checks(other)
-    own = {name: value for name, value in record.details.items() if value}
-    if "checks" in own:
-        told.pop("checks_left_out", None)
-    return replace(record, details={**record.details, **told, **own}) if told else record
+        if details.code is None and other.type == CHECKS_END:
+            details = _with_checks(details, other)
+    return replace(record, details=details)
 
 
 def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:
@@ -78,8 +72,8 @@ STOPPED_BY_PAUSE = "PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE"
 
 def is_aborted(ended: EventRecord) -> bool:
     """Whether checks were ended early; those that do not say so have a code only if they were."""
-    aborted = ended.details.get("aborted")
-    return aborted is True or (aborted is None and bool(ended.details.get("code")))
+    aborted = ended.details.aborted
+    return aborted is True or (aborted is None and bool(ended.details.code))
 
 
 def is_put_back(ended: EventRecord) -> bool:
@@ -87,21 +81,23 @@ def is_put_back(ended: EventRecord) -> bool:
 
     The status says so, whatever the code; checks that tell no status are judged by their code.
     """
-    status, code = ended.details.get("abort_status"), ended.details.get("code")
-    if status is not None:
-        return status == REEMBARKED
-    is_known = isinstance(code, str) and class_of(code) is CodeClass.REQUEUED
-    return is_known and is_aborted(ended)
+    if ended.details.abort_status is not None:
+        return ended.details.abort_status == REEMBARKED
+    return class_of(ended.details.code) is CodeClass.REQUEUED and is_aborted(ended)
 
 
 def is_stopped_by_pause(ended: EventRecord) -> bool:
     """Whether it is the end of checks that a pause stopped, to start again after it."""
-    return is_put_back(ended) and ended.details.get("code") == STOPPED_BY_PAUSE
+    return is_put_back(ended) and ended.details.code == STOPPED_BY_PAUSE
 
 
-def _of_checks(ended: EventRecord) -> dict[str, JsonValue]:
-    """Checks that were stopped to start again are no reason to leave."""
+def _with_checks(details: EventDetails, ended: EventRecord) -> EventDetails:
+    """With what the end of its checks tells; those that start again are no reason to leave."""
     if is_put_back(ended):
-        return {}
-    names = ("checks", "checks_left_out", *(("code",) if is_aborted(ended) else ()))
-    return {name: ended.details[name] for name in names if ended.details.get(name)}
+        return details
+    told: dict[str, object] = {}
+    if not details.checks:
+        told = {"checks": ended.details.checks, "checks_left_out": ended.details.checks_left_out}
+    if is_aborted(ended):
+        told["code"] = ended.details.code or None
+    return details.model_copy(update=told)

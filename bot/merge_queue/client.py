@@ -142,7 +142,9 @@ class MergeQueueClient(InspectedMergeQueue, AbstractAsyncContextManager["MergeQu
             event_type=sorted(types),
         )
         call = Call("event_page", "GET", models.repository_path(repository, "logs"), query)
-        page = await self._http.call(call, partial(models.read_event_page, asked_cursor=cursor))
+        page = await self._http.call(
+            call, partial(models.read_event_page, repository=repository, asked_cursor=cursor)
+        )
         self._http.statistics.note_unreadable(repository, page)
         return page
 

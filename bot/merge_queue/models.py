@@ -18,7 +18,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot.domain.errors import InvalidRequest, MergeQueueProtocolError
 from bot.domain.event_log import LARGEST_PAGE, PULL_REQUEST_END
-from bot.domain.events import EventPage, QueueEvent, UnreadableEvent
+from bot.domain.event_records import EventRecord
+from bot.domain.events import EventPage, UnreadableEvent, read_event
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Application, Pause, Queue, QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
@@ -207,7 +208,9 @@ def read_is_offered(response: httpx.Response) -> bool:
     return response.status_code not in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
 
 
-def read_event_page(response: httpx.Response, *, asked_cursor: str | None) -> EventPage:
+def read_event_page(
+    response: httpx.Response, repository: RepositoryName, *, asked_cursor: str | None
+) -> EventPage:
     """One page of the log. No element of it, whatever it is, makes the page unreadable.
 
     A page that is none, or whose next cursor is the one that was asked for, is an error: to pass
@@ -217,13 +220,25 @@ def read_event_page(response: httpx.Response, *, asked_cursor: str | None) -> Ev
     next_cursor = cursor_of("next", link)
     if next_cursor is not None and next_cursor == asked_cursor:
         raise MergeQueueProtocolError("the next page has the cursor of this one")
-    read = [_read_event(sent) for sent in _read(response, _EventLogAnswer)[0].events]
+    events: list[EventRecord] = []
+    incomplete: list[EventRecord] = []
+    unreadable: list[UnreadableEvent] = []
+    for sent in _read(response, _EventLogAnswer)[0].events:
+        try:
+            event, is_complete = read_event(sent, repository)
+        except ValidationError as error:
+            unreadable.append(_unreadable(sent, error))
+        else:
+            events.append(event)
+            if not is_complete:
+                incomplete.append(event)
     return EventPage(
-        events=tuple(event for event in read if isinstance(event, QueueEvent)),
+        events=tuple(events),
         next_cursor=next_cursor,
         served_at=http_date(response.headers.get("date", "")),
-        unreadable=tuple(event for event in read if isinstance(event, UnreadableEvent)),
+        unreadable=tuple(unreadable),
         previous_cursor=_previous_cursor(link),
+        incomplete=tuple(incomplete),
     )
 
 
@@ -235,13 +250,10 @@ def _previous_cursor(link: str) -> str | None:
         return None
 
 
-def _read_event(sent: Any) -> QueueEvent | UnreadableEvent:  # noqa: ANN401 - anything the service may send
-    try:
-        return QueueEvent.model_validate(sent)
-    except ValidationError as error:
-        event_id = sent.get("id") if isinstance(sent, dict) else None
-        is_id = type(event_id) is int and 0 <= event_id <= LARGEST_NUMBER
-        return UnreadableEvent(_problems(error), sent, event_id if is_id else None)
+def _unreadable(sent: Any, error: ValidationError) -> UnreadableEvent:  # noqa: ANN401 - anything the service may send
+    event_id = sent.get("id") if isinstance(sent, dict) else None
+    is_id = type(event_id) is int and 0 <= event_id <= LARGEST_NUMBER
+    return UnreadableEvent(_problems(error), sent, event_id if is_id else None)
 
 
 def _read(response: httpx.Response, model: type[R]) -> tuple[R, Sequence[ValidationError]]:

@@ -43,9 +43,7 @@ class Statistics:
         """Count and log the events of the page that could not be read in full, each once."""
         lost = [one for one in page.unreadable if self._is_new(repository, _identity(one))]
         partly = [
-            event
-            for event in page.events
-            if event.raw_metadata is not None and self._is_new(repository, str(event.id))
+            event for event in page.incomplete if self._is_new(repository, str(event.event_id))
         ]
         self.unreadable_events += len(lost)
         self.unreadable_metadata += len(partly)
@@ -57,7 +55,7 @@ class Statistics:
                 "unreadable_metadata": len(partly),
                 "event_ids": [event.event_id for event in lost][:_LOGGED],
                 "problems": sorted({event.problem for event in lost})[:_LOGGED],
-                "metadata_event_ids": [event.id for event in partly][:_LOGGED],
+                "metadata_event_ids": [event.event_id for event in partly][:_LOGGED],
                 "metadata_types": sorted({event.type for event in partly})[:_LOGGED],
             }
             logger.warning("Events of the log could not be read in full", extra=told)

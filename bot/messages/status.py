@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.event_metadata import FreezeAttributes
+from bot.domain.event_records import FreezeAttributes
 from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, Message, text_length
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Batch, QueuedPullRequest
@@ -205,7 +205,7 @@ def _pause_blocks(known: KnownPause | None) -> list[Block]:
 
 def freeze_line(freeze: FreezeAttributes) -> str:
     """Its reason, when it lasts and, if it holds some pull requests only, which."""
-    period = freeze_period(freeze.model_dump(include={"start", "end", "timezone"}))
+    period = freeze_period(freeze)
     conditions = [one for one in freeze.matching_conditions if isinstance(one, str)]
     few = f"holds {quote(', '.join(conditions), NAME_LIMIT)}" if conditions else ""
     facts = [quote(freeze.reason or "", REASON_LIMIT), period, few]

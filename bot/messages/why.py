@@ -146,12 +146,10 @@ def _said(explanation: Explanation) -> _Said:
 
 
 def _left(record: EventRecord, seen: PullRequestRecord | None) -> _Said:
-    told, reason = record.details.get("code"), record.details.get("reason")
-    why_left = leaving(
-        told if isinstance(told, str) else None, reason if isinstance(reason, str) else None
-    )
+    code = record.details.code
+    why_left = leaving(code, record.details.reason)
     verdict = f"{_when('Left', record)}: {why_left.verdict}"
-    turn = turn_of(told if isinstance(told, str) else None)
+    turn = turn_of(code)
     author = f"{quote(seen.author, NAME_LIMIT)}'s" if seen is not None else "the author's"
     whose = {Turn.NOBODY: "nobody's", Turn.AUTHOR: author, Turn.ADMINISTRATOR: ADMINISTRATOR}[turn]
     return _Said(":x:", "Left the queue", f"{whose} — {why_left.turn}", verdict=verdict)

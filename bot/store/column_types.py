@@ -15,6 +15,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from typing_extensions import override
 
 from bot.domain.digests import DigestTime
+from bot.domain.event_records import EventDetails
 from bot.domain.repository import RepositoryName
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -102,6 +103,18 @@ class CompactJson(TypeDecorator[JsonValue]):
         except ValueError:  # the escape of half of a surrogate pair
             read = json.loads(value)
         return read
+
+
+class Details(CompactJson):
+    """What an event tells."""
+
+    @override
+    def process_bind_param(self, value: Any, dialect: Dialect | None = None) -> str:
+        return super().process_bind_param(value.stored(), dialect)
+
+    @override
+    def process_result_value(self, value: str | None, dialect: Dialect | None = None) -> Any:
+        return EventDetails.model_validate(super().process_result_value(value, dialect))
 
 
 class SortedSet(TypeDecorator[frozenset[Any]]):

@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from bot.domain.errors import InvalidRequest, MergeQueueUnavailable, ResourceNotFound
 from bot.domain.event_log import Window
-from bot.domain.event_metadata import QueueLeave, UnknownMetadata
-from bot.domain.events import EventPage, QueueEvent, is_known_event_type
+from bot.domain.event_types import is_known_event_type
+from bot.domain.events import EventPage
 from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
@@ -24,11 +24,13 @@ from bot.sandbox.merge_queue.faults import Fault
 from bot.sandbox.merge_queue.payloads import Dialect
 from bot.sandbox.merge_queue.server import MergeQueueSandbox
 from tests.support import published
+from tests.support.make import make_event_record
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.samples import sample_bytes
 
 SITE = RepositoryName.parse("acme/site")
 UNKNOWN = RepositoryName.parse("acme/unknown")
+TOLD_IN_DETAIL = ("action.queue.", "queue.pause.", "scheduled_freeze.")
 NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 WINDOW = Window(NOW - timedelta(hours=2), NOW + timedelta(hours=1))
 
@@ -83,14 +85,12 @@ class FakeWorld(World):
         event_id, self._next_id = self._next_id, self._next_id + 1
         self.fake.log(
             SITE,
-            QueueEvent(
-                id=event_id,
+            make_event_record(
+                event_type,
+                event_id=event_id,
                 received_at=received_at,
-                repository=SITE,
                 pull_request=pull_request,
-                base_ref="main",
-                type=event_type,
-                metadata=QueueLeave(merged=True),
+                merged=True,
             ),
         )
         return event_id
@@ -299,7 +299,7 @@ async def test_event_log_is_read_page_by_page_without_gap_or_double(world: World
         )
         assert page.unreadable == ()
         assert page.next_cursor != cursor or cursor is None
-        read += [event.id for event in page.events]
+        read += [event.event_id for event in page.events]
         cursor = page.next_cursor
         pages += 1
         if pages == 1:
@@ -316,7 +316,7 @@ async def test_window_and_types_choose_the_events(world: World) -> None:
     other = world.write("action.queue.merged", NOW - timedelta(hours=1), 42)
 
     page = await world.merge_queue.event_page(SITE, WINDOW, types=["action.queue.leave"])
-    ids = {event.id for event in page.events}
+    ids = {event.event_id for event in page.events}
     both = await world.merge_queue.event_page(
         SITE, WINDOW, types=("action.queue.leave", "action.queue.merged")
     )
@@ -324,10 +324,9 @@ async def test_window_and_types_choose_the_events(world: World) -> None:
     assert wanted in ids
     assert early not in ids
     assert other not in ids
-    assert {wanted, other} <= {event.id for event in both.events}
-    leave = next(event for event in page.events if event.id == wanted)
-    assert isinstance(leave.metadata, QueueLeave)
-    assert (leave.metadata.merged, leave.pull_request, leave.base_ref) == (True, 42, "main")
+    assert {wanted, other} <= {event.event_id for event in both.events}
+    leave = next(event for event in page.events if event.event_id == wanted)
+    assert (leave.details.merged, leave.pull_request, leave.base_ref) == (True, 42, "main")
     assert leave.received_at == NOW - timedelta(hours=1)
     assert leave.repository == SITE
 
@@ -344,8 +343,8 @@ async def test_pull_request_and_base_branch_choose_the_events_too(world: World) 
         SITE, WINDOW, pull_request=4100, base_ref="release"
     )
 
-    assert [event.id for event in page.events] == [mine]
-    assert [event.id for event in on_main.events] == [mine]
+    assert [event.event_id for event in page.events] == [mine]
+    assert [event.event_id for event in on_main.events] == [mine]
     assert elsewhere.events == ()
 
 
@@ -361,7 +360,7 @@ async def test_pages_lead_back_to_the_newest(world: World) -> None:
         )
 
     def ids(read: EventPage) -> list[int]:
-        return [event.id for event in read.events]
+        return [event.event_id for event in read.events]
 
     first = await page()
     second = await page(first.next_cursor)
@@ -419,8 +418,8 @@ async def test_everything_the_sandbox_tells_is_read_in_full(
     assert len(events) == len(sandbox.events(SITE))
     for event in events:
         assert is_known_event_type(event.type), event.type
-        if event.type.startswith(("action.queue.", "queue.pause.", "scheduled_freeze.")):
-            assert not isinstance(event.metadata, UnknownMetadata), event.type
+        if event.type.startswith(TOLD_IN_DETAIL) and metadata != "none":
+            assert len(event.details.stored()) > 1, event.type
     queued = {one.number for one in status.waiting_pull_requests}
     queued |= {one.number for batch in status.batches for one in batch.pull_requests}
     assert queued == {one.number for queue in queues for one in queue.pull_requests}

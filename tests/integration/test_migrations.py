@@ -25,6 +25,7 @@ from bot.domain.deliveries import delivered
 from bot.domain.digests import DigestTime
 from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.event_log import Walk, Window
+from bot.domain.event_records import EventDetails
 from bot.domain.notices import Notice
 from bot.domain.subscriptions import Style
 from bot.store import migrate
@@ -105,7 +106,7 @@ async def test_what_was_read_of_the_logs_is_there(empty_url: str) -> None:
         assert len(transaction.polls.latest([SITE])[SITE].types) == 2
         (unrouted,) = transaction.events.unrouted(SITE)
         assert unrouted == transaction.events.get([event_subject(2)])[event_subject(2)]
-        assert unrouted.details == {"queue_name": "default", "reason": "merged é"}
+        assert unrouted.details == EventDetails(queue_name="default", reason="merged é")
         assert transaction.pull_requests.get(SITE, [41])[41].title == "Add search"
         assert transaction.stays.get(SITE, ["41-1"])["41-1"].entered
         assert transaction.bisections.get(SITE, ["9001"])["9001"].pull_requests == {41, 42}

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord
+from bot.domain.events import read_event
 from bot.domain.queue import Pause, QueueStatus
+from bot.domain.repository import RepositoryName
 from bot.sandbox.merge_queue.controls import Controls
 from bot.sandbox.merge_queue.payloads import StatusWriter, event as written
 from bot.sandbox.merge_queue.simulation.event_log import Event, Selection
@@ -66,7 +68,7 @@ class BusyRepository:
         self._happenings = sorted([*self._hours(), *self._incidents()])
         self._last: Event | None = None
 
-    def advance_to(self, at: datetime) -> list[QueueEvent]:
+    def advance_to(self, at: datetime) -> list[EventRecord]:
         """What the service has logged since the last time, oldest first."""
         while self._happenings and self._happenings[0].at <= at:
             happening = self._happenings.pop(0)
@@ -74,7 +76,7 @@ class BusyRepository:
             happening.act()
         self._pass_time(at)
         return [
-            QueueEvent.model_validate(written(one, NAME, self.controls.speaks))
+            read_event(written(one, NAME, self.controls.speaks), RepositoryName(NAME))[0]
             for one in self._new_events()
         ]
 

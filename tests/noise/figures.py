@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
 from bot.domain.classification import EventKind, classify
-from bot.domain.events import QueueEvent
-from bot.domain.keeping import keep
+from bot.domain.event_records import EventRecord
 from bot.domain.message import Message
 from bot.domain.surroundings import REEMBARKED
-from tests.noise.listening import SITE
 from tests.support.poster import Posted, RecordingPoster
 
 MENTION = "<@"
@@ -45,13 +43,12 @@ class Day:
     heard: dict[str, Heard] = field(default_factory=dict)
 
 
-def happened(events: Sequence[QueueEvent]) -> Counter[str]:
+def happened(events: Sequence[EventRecord]) -> Counter[str]:
     """Checks that were stopped to start again by themselves are counted apart."""
     found: Counter[str] = Counter()
     for one in events:
-        record = keep(one, SITE)
-        kind = classify(record)
-        is_put_back = record.details.get("abort_status") == REEMBARKED
+        kind = classify(one)
+        is_put_back = one.details.abort_status == REEMBARKED
         found[PUT_BACK if is_put_back else kind.value] += 1
     return found
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from bot.domain.digests import DigestTime
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, Topic
@@ -99,7 +99,9 @@ class ListeningBot:
             for login in LINKED:
                 transaction.accounts.link(f"U0{login.upper()}", login, self.clock.now())
 
-    def serve(self, events: Sequence[QueueEvent], status: QueueStatus, pause: Pause | None) -> None:
+    def serve(
+        self, events: Sequence[EventRecord], status: QueueStatus, pause: Pause | None
+    ) -> None:
         """What the service answers from now on."""
         log = self.merge_queue.logs[SITE]
         if log and log[0].received_at < self.clock.now() - 2 * KEPT:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord
 from tests.noise.busy_repository import MONDAY, BusyRepository
 from tests.noise.figures import Day, Ear, happened
 from tests.noise.listening import POLL, WAYS, ListeningBot
@@ -25,8 +25,8 @@ async def days(seed: int, count: int) -> AsyncIterator[Day]:
         await bot.forget_the_past()
 
 
-async def _live(bot: ListeningBot, repository: BusyRepository, end: datetime) -> list[QueueEvent]:
-    events: list[QueueEvent] = []
+async def _live(bot: ListeningBot, repository: BusyRepository, end: datetime) -> list[EventRecord]:
+    events: list[EventRecord] = []
     for at in _moments(bot, repository, end):
         new = repository.advance_to(at)
         if new:

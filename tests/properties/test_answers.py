@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from bot.domain.errors import BotError, MergeQueueProtocolError
 from bot.merge_queue import models
 from bot.merge_queue.errors import error_of
+from tests.support.make import SITE
 from tests.support.samples import sample
 
 NOW = datetime(2026, 7, 20, tzinfo=UTC)
@@ -71,7 +72,7 @@ def test_tampered_event_log_loses_no_event(data: st.DataObject) -> None:
     body = data.draw(tampered("event_log"))
     sent = json.loads(body).get("events")
     try:
-        page = models.read_event_page(httpx.Response(200, content=body), asked_cursor=None)
+        page = models.read_event_page(httpx.Response(200, content=body), SITE, asked_cursor=None)
     except MergeQueueProtocolError:
         assert not isinstance(sent, list)
         return

@@ -250,7 +250,7 @@ async def test_reading_a_burst_only_once_in_a_while_skips_nothing(
         await bot.poll()
 
     told = [event_id for _, event_id in bot.told()]
-    assert sorted(told) == sorted(event.id for event in bot.merge_queue.logs[SITE])
+    assert sorted(told) == sorted(event.event_id for event in bot.merge_queue.logs[SITE])
 
 
 async def happens(bot: Reading, what: str, size: int, begun_at: datetime) -> None:

@@ -28,7 +28,7 @@ from bot.domain.errors import (
     PostRefused,
     Refusal,
 )
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord
 from bot.domain.repository import RepositoryName
 from bot.store.engines import create_engine
 from bot.store.tables import metadata
@@ -229,7 +229,7 @@ class ExactlyOnce(RuleBasedStateMachine):
     def what_was_told_is_in_order(self) -> None:
         for channel in CHANNELS:
             places = self.world.place(channel)
-            lines: dict[RepositoryName, list[QueueEvent]] = defaultdict(list)
+            lines: dict[RepositoryName, list[EventRecord]] = defaultdict(list)
             for repository, event, _ in self.world.expected(channel):
                 if event.pull_request in places:
                     lines[repository].append(event)
@@ -274,11 +274,11 @@ class ExactlyOnce(RuleBasedStateMachine):
         assert not self.world.unsettled()
 
 
-def _assert_in_order(line: list[QueueEvent], places: dict[int, int], channel: str) -> None:
+def _assert_in_order(line: list[EventRecord], places: dict[int, int], channel: str) -> None:
     """An event written after another, with a later place in the log, is told after it."""
     for index, later in enumerate(line):
         for earlier in line[:index]:
-            if (earlier.received_at, earlier.id) < (later.received_at, later.id):
+            if (earlier.received_at, earlier.event_id) < (later.received_at, later.event_id):
                 assert places[earlier.pull_request or 0] <= places[later.pull_request or 0], (
                     f"{channel}: #{later.pull_request} was told before #{earlier.pull_request}"
                 )

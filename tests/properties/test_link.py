@@ -8,9 +8,10 @@ import httpx
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bot.domain.errors import MergeQueueProtocolError
-from bot.domain.event_metadata import FreezeCreate, PauseCreate, QueueLeave
+from bot.domain.event_records import EventDetails
 from bot.merge_queue.models import read_event_page
 from bot.merge_queue.pagination import cursor_of
+from tests.support.make import SITE
 
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine is slow, which is nothing that these tests look for."""
@@ -78,7 +79,11 @@ anything = st.recursive(
 )
 metadata_like = st.dictionaries(
     st.sampled_from(
-        sorted(QueueLeave.model_fields | FreezeCreate.model_fields | PauseCreate.model_fields)
+        [
+            *EventDetails.model_fields,
+            *("dequeue_code", "unsuccessful_checks", "speculative_check_pull_request"),
+            *("batch_id", "created_by", "scheduled_freeze_attributes"),
+        ]
     ),
     anything,
     max_size=5,
@@ -111,14 +116,14 @@ def test_no_element_of_a_page_breaks_it(
     text = json.dumps({"size": len(elements), "events": elements}, ensure_ascii=ascii_only)
     body = text.encode("utf-8", "surrogatepass")
 
-    page = read_event_page(httpx.Response(200, content=body), asked_cursor=None)
+    page = read_event_page(httpx.Response(200, content=body), SITE, asked_cursor=None)
 
     assert len(page.events) + len(page.unreadable) == len(elements)
     good_ones = sum(element == good_event() for element in elements)
-    assert sum(event.id == 5 for event in page.events) >= good_ones
+    assert sum(event.event_id == 5 for event in page.events) >= good_ones
     for event in page.events:
-        event.model_dump_json().encode()
-        assert "\x00" not in event.type + event.trigger + (event.base_ref or "")
+        json.dumps(event.details.stored()).encode()
+        assert "\x00" not in event.type + event.details.trigger + (event.base_ref or "")
     for unreadable in page.unreadable:
         assert unreadable.problem
 
@@ -136,7 +141,7 @@ def good_event() -> dict[str, Any]:
 @given(anything.map(json.dumps).map(str.encode) | st.binary(max_size=60))
 def test_no_answer_breaks_the_reading_of_a_page(body: bytes) -> None:
     try:
-        page = read_event_page(httpx.Response(200, content=body), asked_cursor=None)
+        page = read_event_page(httpx.Response(200, content=body), SITE, asked_cursor=None)
     except MergeQueueProtocolError as error:
         assert error.detail  # noqa: PT017 - either outcome is right; nothing else may be raised
         return

@@ -6,10 +6,9 @@ from typing import Any, Literal
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES
-from bot.domain.keeping import keep
 from tests.support import published
 from tests.support.clock import NOON
-from tests.support.make import SITE, make_event
+from tests.support.make import make_event
 
 Era = Literal["full", "seed", "none"]
 ERAS: tuple[Era, ...] = ("full", "seed", "none")
@@ -182,7 +181,7 @@ def sample_record(event_type: str, era: Era, **changed: Any) -> EventRecord:
     """The event as kept; `changed` are fields of its metadata that are otherwise."""
     metadata = metadata_of(event_type, era, **changed)
     of_repository = event_type.startswith(WHOLE_REPOSITORY)
-    event = make_event(
+    return make_event(
         1,
         event_type,
         received_at=NOON,
@@ -190,7 +189,6 @@ def sample_record(event_type: str, era: Era, **changed: Any) -> EventRecord:
         base_ref=None if of_repository else "main",
         metadata=None if era == "none" else metadata,
     )
-    return keep(event, SITE)
 
 
 def leave_with(code: str, era: Era = "full") -> EventRecord:

@@ -6,12 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pydantic import JsonValue
-
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import Delivery, Subject, SubjectKind
-from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
+from bot.domain.events import read_event
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
 from bot.domain.pause_records import Timer
@@ -45,7 +43,7 @@ def make_event_record(
     received_at: datetime = NOON,
     pull_request: int | None = 41,
     base_ref: str | None = "main",
-    **details: JsonValue,
+    **details: Any,
 ) -> EventRecord:
     return EventRecord(
         repository=repository,
@@ -55,7 +53,7 @@ def make_event_record(
         pull_request=pull_request,
         base_ref=base_ref,
         session_id=None,
-        details=details,
+        details=EventDetails(**details),
     )
 
 
@@ -68,9 +66,10 @@ def make_event(
     base_ref: str | None = "main",
     trigger: str = "",
     metadata: Mapping[str, Any] | None = None,
-) -> QueueEvent:
+    repository: RepositoryName = SITE,
+) -> EventRecord:
     """An event as the service sends it."""
-    return QueueEvent.model_validate(
+    event, _ = read_event(
         {
             "id": event_id,
             "received_at": received_at.isoformat(),
@@ -79,8 +78,10 @@ def make_event(
             "base_ref": base_ref,
             "trigger": trigger,
             "metadata": metadata,
-        }
+        },
+        repository,
     )
+    return event
 
 
 def make_pull_request_record(

@@ -3,7 +3,7 @@
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from typing_extensions import override
@@ -15,7 +15,8 @@ from bot.domain.errors import (
     ResourceNotFound,
 )
 from bot.domain.event_log import LARGEST_PAGE, Window
-from bot.domain.events import EventPage, QueueEvent
+from bot.domain.event_records import EventRecord
+from bot.domain.events import EventPage
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import (
     Account,
@@ -74,7 +75,7 @@ class FakeMergeQueue(MergeQueue):
     pauses: dict[str, Pause] = field(default_factory=dict)
     all_rules: dict[str, tuple[QueueRule, ...]] = field(default_factory=dict)
     all_branches: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    logs: defaultdict[str, list[QueueEvent]] = field(default_factory=lambda: defaultdict(list))
+    logs: defaultdict[str, list[EventRecord]] = field(default_factory=lambda: defaultdict(list))
     pages: defaultdict[str, deque[EventPage | MergeQueueError]] = field(
         default_factory=lambda: defaultdict(deque)
     )
@@ -99,8 +100,9 @@ class FakeMergeQueue(MergeQueue):
         """Serve these pages or errors, in this order, before anything of `logs`."""
         self.pages[repository].extend(pages)
 
-    def log(self, repository: str, *events: QueueEvent) -> None:
-        self.logs[repository].extend(events)
+    def log(self, repository: str, *events: EventRecord) -> None:
+        name = RepositoryName(repository)
+        self.logs[repository].extend(replace(event, repository=name) for event in events)
 
     def called(self, method: str) -> list[Call]:
         return [call for call in self.calls if call.method == method]
@@ -218,10 +220,10 @@ class FakeMergeQueue(MergeQueue):
         if planned is not None:
             raise planned.error
 
-    def _page(self, wanted: list[QueueEvent], cursor: str | None, size: int) -> EventPage:
+    def _page(self, wanted: list[EventRecord], cursor: str | None, size: int) -> EventPage:
         """A cursor names the last event of the page before, so new events move nothing."""
-        wanted.sort(key=lambda event: (event.received_at, event.id), reverse=True)
-        ids, first = [event.id for event in wanted], 0
+        wanted.sort(key=lambda event: (event.received_at, event.event_id), reverse=True)
+        ids, first = [event.event_id for event in wanted], 0
         if cursor is not None:
             side, _, event_id = cursor.partition("-")
             place = ids.index(int(event_id)) if int(event_id) in ids else -1
@@ -234,9 +236,9 @@ class FakeMergeQueue(MergeQueue):
         more = first + size < len(wanted)
         return EventPage(
             page,
-            f"after-{page[-1].id}" if more else None,
+            f"after-{page[-1].event_id}" if more else None,
             self._now(),
-            previous_cursor=f"before-{page[0].id}" if page and first else None,
+            previous_cursor=f"before-{page[0].event_id}" if page and first else None,
         )
 
     def _now(self) -> datetime:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import AuditRecord
 from bot.domain.event_log import Position
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord
 from bot.domain.leases import Lease
 from bot.domain.pause_records import PauseRecord
 from bot.domain.subscriptions import Subscription
@@ -68,7 +68,7 @@ class Reading:
         seconds: float = 1,
         received_at: datetime | None = None,
         **metadata: object,
-    ) -> QueueEvent:
+    ) -> EventRecord:
         """The service writes an event, `seconds` after what was before."""
         self.clock.advance(seconds)
         self.last_id += 1

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind
-from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecord
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Store
 from tests.support.transactions import begin
@@ -34,7 +34,7 @@ def make_event(
         pull_request=40 + event_id,
         base_ref="main",
         session_id=None,
-        details={"queue_name": "default", "position": 3, "labels": ["a", "é"]},
+        details=EventDetails(queue_name="default", added=("a", "é")),
     )
 
 

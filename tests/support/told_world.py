@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from bot.domain.deliveries import Delivery
 from bot.domain.errors import BotError
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.repository import RepositoryName
 from bot.scheduler import next_digest
@@ -161,7 +161,7 @@ class World:
         self.poster = LatePoster(self.clock)
         self.service = FakeMergeQueue((SITE, API), clock=self.clock, page_size=4)
         self.begun_at = self.clock.now()
-        self.events: list[tuple[RepositoryName, QueueEvent, str]] = []
+        self.events: list[tuple[RepositoryName, EventRecord, str]] = []
         self._last_id = 0
 
     def emit(self, repository: RepositoryName, kind: str, late: float) -> None:
@@ -177,7 +177,7 @@ class World:
         self.service.log(repository, event)
         self.events.append((repository, event, word))
 
-    def expected(self, channel: str) -> list[tuple[RepositoryName, QueueEvent, str]]:
+    def expected(self, channel: str) -> list[tuple[RepositoryName, EventRecord, str]]:
         """The events a channel has to hear of, in the order in which they were written."""
         words = {
             repository: {WORDS[topic][2] for topic in topics}

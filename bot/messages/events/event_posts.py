@@ -2,19 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-
-from pydantic import JsonValue
 
 from bot.domain.classification import EventKind, classify
 from bot.domain.dequeue_codes import CodeClass, class_of
-from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.event_records import (
+    EventDetails,
+    EventRecord,
+    FailedCheck,
+    FreezeAttributes,
+    PullRequestRecord,
+)
 from bot.domain.event_types import DEQUEUE_COMMAND, LEAVE, QUEUE_COMMAND, REQUEUE_COMMAND
+from bot.domain.freezes import FREEZE_CREATE, FREEZE_DELETE, has_begun
 from bot.domain.message import Block, Message
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.surroundings import is_aborted, is_put_back, is_stopped_by_pause
 from bot.messages import blocks
-from bot.messages.events.freezes import freeze_period, has_begun
+from bot.messages.events.freezes import freeze_period
 from bot.messages.events.leaving import NOTHING, leaving
 from bot.messages.events.other_events import other_event
 from bot.messages.text import (
@@ -109,7 +113,7 @@ def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord |
 
 def subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, str]:
     """The pull request as a link, and the same as plain text; what is about several has none."""
-    if record.pull_request is None or _numbers(record, "pull_requests"):
+    if record.pull_request is None or record.details.pull_requests:
         return "", ""
     if seen is None:
         return f"#{record.pull_request}", f"#{record.pull_request}"
@@ -118,7 +122,7 @@ def subject(record: EventRecord, seen: PullRequestRecord | None) -> tuple[str, s
 
 
 def _facts(record: EventRecord, seen: PullRequestRecord | None) -> list[str]:
-    queue_name = _text(record, "queue_name")
+    queue_name = record.details.queue_name
     return [
         escape(record.repository),
         code(record.base_ref, NAME_LIMIT) if record.base_ref else "",
@@ -133,13 +137,13 @@ def _enter(_record: EventRecord) -> Post:
 
 def _merge(record: EventRecord) -> Post:
     word = "Merged"
-    by_hand = _text(record, "code") == "PR_MANUALLY_MERGED"
+    by_hand = record.details.code == "PR_MANUALLY_MERGED"
     verdict = "by hand, outside the queue" if by_hand else ""
     return Post(":white_check_mark:", word, verdict, facts=(_time_in_queue(record),))
 
 
 def _failure(record: EventRecord) -> Post:
-    why = leaving(_text(record, "code"), _text(record, "reason"))
+    why = leaving(record.details.code, record.details.reason)
     return Post(
         ":x:",
         "Left the queue",
@@ -150,10 +154,10 @@ def _failure(record: EventRecord) -> Post:
 
 
 def _dequeue(record: EventRecord) -> Post:
-    why = leaving(_text(record, "code"), _text(record, "reason"))
+    why = leaving(record.details.code, record.details.reason)
     by = _trigger(record)
-    asked = _text(record, "code") == "PR_MANUALLY_DEQUEUED" and by
-    requeued = class_of(_text(record, "code")) is CodeClass.REQUEUED
+    asked = record.details.code == "PR_MANUALLY_DEQUEUED" and by
+    requeued = class_of(record.details.code) is CodeClass.REQUEUED
     return Post(
         ":arrows_counterclockwise:" if requeued else ":leftwards_arrow_with_hook:",
         "Put back" if requeued else "Removed from the queue",
@@ -170,11 +174,11 @@ def _checks_ended(record: EventRecord) -> Post:
     if is_put_back(record):
         return Post(":arrows_counterclockwise:", "Put back", _put_back(record))
     if is_aborted(record):
-        verdict = leaving(_text(record, "code"), _text(record, "reason")).verdict
-        if len(_numbers(record, "members")) > 1:
-            verdict = _OF_BATCHES.get(_text(record, "code") or "", verdict)
+        verdict = leaving(record.details.code, record.details.reason).verdict
+        if len(record.details.members) > 1:
+            verdict = _OF_BATCHES.get(record.details.code or "", verdict)
         return Post(":warning:", "Checks ended", verdict, details=_failing_checks(record))
-    conclusion = _text(record, "conclusion")
+    conclusion = record.details.conclusion
     verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
     mark = ":heavy_check_mark:" if conclusion == "success" else ":information_source:"
     return Post(mark, "Checks ended", verdict, details=_failing_checks(record))
@@ -189,7 +193,7 @@ _OF_BATCHES = {
 
 def _put_back(record: EventRecord) -> str:
     """Nobody's turn, whatever the code would mean if the pull request had left."""
-    told, reason = _text(record, "code"), _text(record, "reason")
+    told, reason = record.details.code, record.details.reason
     why = leaving(told, reason)
     if class_of(told) is CodeClass.REQUEUED:
         return f"{why.verdict} — {why.turn}"
@@ -197,27 +201,27 @@ def _put_back(record: EventRecord) -> str:
 
 
 def _checks_not_started(record: EventRecord) -> Post:
-    reason = _text(record, "reason")
+    reason = record.details.reason
     verdict = f"{quote(reason, DETAIL_LIMIT)} — tried again by itself" if reason else ""
     return Post(":warning:", "Checks could not start", verdict)
 
 
 def _bisection_started(record: EventRecord) -> Post:
-    numbers = _numbers(record, "pull_requests")
+    numbers = record.details.pull_requests
     among = f"{_list(numbers)} — looking for what broke it" if numbers else ""
     return Post(":mag:", "Bisecting a batch", among)
 
 
 def _bisection_ended(record: EventRecord) -> Post:
-    unverified, remaining = _numbers(record, "unverified"), _numbers(record, "remaining")
-    culprits = [one for one in _numbers(record, "culprits") if one not in unverified]
+    unverified, remaining = record.details.unverified, record.details.remaining
+    culprits = [one for one in record.details.culprits if one not in unverified]
     said: list[str] = []
     if culprits:
         said.append(f"{_list(culprits)} broke the batch")
     if unverified:
         said.append(f"{_list(unverified)} dropped by elimination, never tested alone")
     if not said:
-        none = record.details.get("culprit_found") is False
+        none = record.details.culprit_found is False
         return Post(":mag:", "Bisection ended", "no culprit was found" if none else "")
     if remaining:
         said.append(f"{_list(remaining)} {'goes' if len(remaining) == 1 else 'go'} on")
@@ -225,11 +229,16 @@ def _bisection_ended(record: EventRecord) -> Post:
 
 
 def _pause(record: EventRecord) -> Post:
-    return Post(":double_vertical_bar:", "Queue paused", _reason(record), by=_by(record))
+    return Post(":double_vertical_bar:", "Queue paused", _reason(record.details), by=_by(record))
 
 
 def _pause_update(record: EventRecord) -> Post:
-    return Post(":double_vertical_bar:", "Pause reason changed", _reason(record), by=_by(record))
+    return Post(
+        ":double_vertical_bar:",
+        "Pause reason changed",
+        _reason(record.details),
+        by=_by(record),
+    )
 
 
 def _unpause(record: EventRecord) -> Post:
@@ -237,11 +246,15 @@ def _unpause(record: EventRecord) -> Post:
 
 
 def _freeze(record: EventRecord) -> Post:
-    words = {"create": "planned", "update": "changed", "delete": "removed"}
-    word = words.get(record.type.rpartition(".")[2], "changed")
-    if word == "planned" and has_begun(record.details, record.received_at):
-        word = "in force"
-    verdict = " — ".join(filter(None, (_reason(record), freeze_period(record.details))))
+    freeze = record.details.freeze or FreezeAttributes()
+    if record.type == FREEZE_DELETE:
+        word, said = "removed", [_reason(record.details)]
+    else:
+        is_new = record.type == FREEZE_CREATE
+        begun = "in force" if has_begun(freeze, record.received_at) else "planned"
+        word = begun if is_new else "changed"
+        said = [_reason(freeze), freeze_period(freeze)]
+    verdict = " — ".join(filter(None, said))
     return Post(":snowflake:", f"Scheduled freeze {word}", verdict, by=_by(record))
 
 
@@ -286,66 +299,44 @@ _WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
 }
 
 
-def _text(record: EventRecord, name: str) -> str | None:
-    value = record.details.get(name)
-    return value if isinstance(value, str) and value else None
-
-
-def _numbers(record: EventRecord, name: str) -> list[int]:
-    value = record.details.get(name)
-    return [one for one in value if isinstance(one, int)] if isinstance(value, list) else []
-
-
-def _list(numbers: list[int]) -> str:
+def _list(numbers: Sequence[int]) -> str:
     if len(numbers) > DETAILS_SHOWN * 2:
         return plural(len(numbers), "pull request")
     return ", ".join(f"#{number}" for number in numbers) or "its pull requests"
 
 
-def _reason(record: EventRecord) -> str:
-    reason = _text(record, "reason")
-    return quote(reason, REASON_LIMIT) if reason else ""
+def _reason(told: EventDetails | FreezeAttributes) -> str:
+    return quote(told.reason, REASON_LIMIT) if told.reason else ""
 
 
 def _by(record: EventRecord) -> str:
-    name = _text(record, "actor")
+    name = record.details.actor
     return f"by {quote(name, NAME_LIMIT)}" if name else ""
 
 
 def _trigger(record: EventRecord) -> str:
     """Who asked for a removal: the trigger names a command's writer, else its event does."""
-    name = _text(record, "trigger")
-    if name and name.startswith("@"):
-        return f"by {quote(name, NAME_LIMIT)}"
-    return _by_login(record)
+    name = record.details.trigger
+    return f"by {quote(name, NAME_LIMIT)}" if name.startswith("@") else _by_login(record)
 
 
 def _by_login(record: EventRecord) -> str:
     """A login of the code host, marked as one; never a mention, which Slack writes otherwise."""
-    login = _text(record, "actor")
+    login = record.details.actor
     return f"by @{quote(login, NAME_LIMIT)}" if login else ""
 
 
 def _time_in_queue(record: EventRecord) -> str:
-    queued_at = _text(record, "queued_at")
-    if queued_at is None:
-        return ""
-    return f"{duration(record.received_at - datetime.fromisoformat(queued_at))} in the queue"
+    queued_at = record.details.queued_at
+    return "" if queued_at is None else f"{duration(record.received_at - queued_at)} in the queue"
 
 
 def _failing_checks(record: EventRecord) -> tuple[str, ...]:
-    checks = record.details.get("checks")
-    if not isinstance(checks, list) or not checks:
-        return ()
-    left_out = record.details.get("checks_left_out")
-    besides = left_out if isinstance(left_out, int) else 0
+    checks, left_out = record.details.checks, record.details.checks_left_out
     lines = [f"• {_check(check)}" for check in checks]
-    return (listed(lines, "\n", most=DETAILS_SHOWN, besides=besides),)
+    return (listed(lines, "\n", most=DETAILS_SHOWN, besides=left_out),) if lines else ()
 
 
-def _check(check: JsonValue) -> str:
-    if not isinstance(check, dict):
-        return quote(str(check), DETAIL_LIMIT)
-    name = quote(str(check.get("name", "")), DETAIL_LIMIT)
-    url = check.get("url")
-    return link(url, name) if isinstance(url, str) else name
+def _check(check: FailedCheck) -> str:
+    name = quote(check.name or "", DETAIL_LIMIT)
+    return link(check.url, name) if check.url is not None else name

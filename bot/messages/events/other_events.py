@@ -1,10 +1,9 @@
 """Words for the events that are told only to who asks for their very type, or reads the log."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
-from pydantic import JsonValue
-
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventDetails, EventRecord
 from bot.messages.text import NAME_LIMIT, code, plural, quote
 
 TEXT_LIMIT = 120
@@ -17,41 +16,32 @@ def other_event(record: EventRecord) -> tuple[str, str]:
     if writer is not None:
         return writer(record.details)
     if record.type.endswith("_actions"):
-        return "Workflow started", _text(record.details, "workflow")
+        return "Workflow started", _text(record.details.workflow)
     return "Event", code(record.type, NAME_LIMIT)
 
 
-Details = Mapping[str, JsonValue]
-Writer = Callable[[Details], tuple[str, str]]
+Writer = Callable[[EventDetails], tuple[str, str]]
 
 
-def _text(details: Details, name: str, limit: int = TEXT_LIMIT) -> str:
-    value = details.get(name)
-    return quote(value, limit) if isinstance(value, str) else ""
+def _text(value: str | None, limit: int = TEXT_LIMIT) -> str:
+    return quote(value, limit) if value else ""
 
 
-def _number(details: Details, name: str) -> int | None:
-    value = details.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _names(details: Details, name: str) -> str:
-    value = details.get(name)
-    names = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-    return ", ".join(quote(one, NAME_LIMIT) for one in names[:LISTED])
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(quote(one, NAME_LIMIT) for one in names)
 
 
 def _plainly(word: str) -> Writer:
     return lambda _details: (word, "")
 
 
-def _with_text(word: str, name: str) -> Writer:
-    return lambda details: (word, _text(details, name))
+def _with_text(word: str, name: Literal["message", "branch", "job_name", "new_name"]) -> Writer:
+    return lambda details: (word, _text(getattr(details, name)))
 
 
 def _added_and_removed(word: str) -> Writer:
-    def write(details: Details) -> tuple[str, str]:
-        added, removed = _names(details, "added"), _names(details, "removed")
+    def write(details: EventDetails) -> tuple[str, str]:
+        added, removed = _names(details.added), _names(details.removed)
         changes = [f"added {added}" if added else "", f"removed {removed}" if removed else ""]
         return word, "; ".join(change for change in changes if change)
 
@@ -59,11 +49,11 @@ def _added_and_removed(word: str) -> Writer:
 
 
 def _carried(word: str) -> Writer:
-    def write(details: Details) -> tuple[str, str]:
-        branch, number = _text(details, "to", NAME_LIMIT), _number(details, "pull_request_number")
+    def write(details: EventDetails) -> tuple[str, str]:
+        branch, number = _text(details.to, NAME_LIMIT), details.pull_request_number
         verdict = f"to {branch}" if branch else ""
         verdict += f" as #{number}" if number is not None else ""
-        if details.get("conflicts") is True:
+        if details.conflicts is True:
             verdict += " with conflicts — resolve them there"
         return word, verdict.strip()
 
@@ -71,64 +61,61 @@ def _carried(word: str) -> Writer:
 
 
 def _product(word: str) -> Writer:
-    return lambda details: (word, _text(details, "product", NAME_LIMIT).replace("_", " "))
+    return lambda details: (word, _text(details.product, NAME_LIMIT).replace("_", " "))
 
 
-def _edited(details: Details) -> tuple[str, str]:
+def _edited(details: EventDetails) -> tuple[str, str]:
     words = {True: "it is a draft now", False: "it is ready for review now"}
-    draft = details.get("draft")
-    return "Edited", words[draft] if isinstance(draft, bool) else ""
+    return "Edited", words[details.draft] if details.draft is not None else ""
 
 
-def _checked(details: Details) -> tuple[str, str]:
-    parts = [_text(details, "title"), _text(details, "conclusion", NAME_LIMIT).replace("_", " ")]
+def _checked(details: EventDetails) -> tuple[str, str]:
+    parts = [_text(details.title), _text(details.conclusion, NAME_LIMIT).replace("_", " ")]
     return "Check posted", ": ".join(part for part in parts if part)
 
 
-def _asked_for_review(details: Details) -> tuple[str, str]:
-    asked = [_names(details, "reviewers"), _names(details, "team_reviewers")]
+def _asked_for_review(details: EventDetails) -> tuple[str, str]:
+    asked = [_names(details.reviewers), _names(details.team_reviewers)]
     names = ", ".join(part for part in asked if part)
     return "Review requested", f"of {names}" if names else ""
 
 
-def _reviewed(details: Details) -> tuple[str, str]:
+def _reviewed(details: EventDetails) -> tuple[str, str]:
     words = {
         "APPROVE": "approved",
         "REQUEST_CHANGES": "changes are asked for",
         "COMMENT": "a comment",
     }
-    kind, by = details.get("review_type"), _text(details, "reviewer", NAME_LIMIT)
-    said = words.get(kind, "") if isinstance(kind, str) else ""
+    said, by = words.get(details.review_type or "", ""), _text(details.reviewer, NAME_LIMIT)
     return "Reviewed", f"{said} by {by}".strip() if by else said
 
 
-def _held(details: Details) -> tuple[str, str]:
-    value = details.get("blocking")
-    numbers = [one for one in value if isinstance(one, int)] if isinstance(value, list) else []
-    ahead = ", ".join(f"#{number}" for number in numbers[:LISTED]) or "a pull request ahead"
+def _held(details: EventDetails) -> tuple[str, str]:
+    numbers = [f"#{number}" for number in details.blocking[:LISTED]]
+    ahead = ", ".join(numbers) or "a pull request ahead"
     return "Held back", f"it conflicts with {ahead} — it keeps its place, nothing to do"
 
 
-def _length(details: Details) -> tuple[str, str]:
-    size = _number(details, "size")
+def _length(details: EventDetails) -> tuple[str, str]:
+    size = details.size
     if size is None:
         return "Queue changed", ""
     return "In the queue now", plural(size, "pull request")
 
 
-def _running(details: Details) -> tuple[str, str]:
-    running = _number(details, "running_checks")
+def _running(details: EventDetails) -> tuple[str, str]:
+    running = details.running_checks
     if running is None:
         return "Running checks changed", ""
     return "Running now", plural(running, "check")
 
 
-def _retried(details: Details) -> tuple[str, str]:
-    attempt, most = _number(details, "retry_attempt"), _number(details, "max_retry")
-    verdict = _text(details, "rule_name", NAME_LIMIT)
+def _retried(details: EventDetails) -> tuple[str, str]:
+    attempt, most = details.retry_attempt, details.max_retry
+    verdict = _text(details.rule_name, NAME_LIMIT)
     if attempt is not None and most is not None:
         verdict = f"{verdict}, try {attempt} of {most}".lstrip(", ")
-    if details.get("outcome") == "skipped_quota_exceeded":
+    if details.outcome == "skipped_quota_exceeded":
         return "CI job not retried", f"{verdict}: the quota is used up".lstrip(": ")
     return "CI job retried", verdict
 
@@ -141,7 +128,7 @@ _WRITERS: Mapping[str, Writer] = {
     "action.copy": _carried("Copied"),
     "action.delete_head_branch": _with_text("Branch deleted", "branch"),
     "action.dequeue": _plainly("Taken out by a rule"),
-    "action.dismiss_reviews": lambda details: ("Reviews dismissed", _names(details, "users")),
+    "action.dismiss_reviews": lambda details: ("Reviews dismissed", _names(details.users)),
     "action.edit": _edited,
     "action.label": _added_and_removed("Labels changed"),
     "action.merge": _with_text("Merged by a rule, outside the queue", "branch"),

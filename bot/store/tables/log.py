@@ -6,6 +6,7 @@ from bot.domain.boards import Outage
 from bot.domain.cards import CardKind
 from bot.store.column_types import (
     CompactJson,
+    Details,
     OutsideText,
     Repository,
     SortedSet,
@@ -58,7 +59,7 @@ events = Table(
     Column("pull_request", BigInteger),
     Column("base_ref", OutsideText),
     Column("session_id", OutsideText),
-    Column("details", CompactJson, nullable=False),
+    Column("details", Details, nullable=False),
     Column("routed", Boolean, nullable=False),
     Index("ix_events_received_at", "received_at"),
     Index("ix_events_pull_request", "repository", "pull_request", "received_at"),

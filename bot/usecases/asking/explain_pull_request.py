@@ -8,7 +8,6 @@ from bot.domain.classification import kinds
 from bot.domain.errors import MergeQueueError, about
 from bot.domain.event_log import LONGEST_LOOKBACK, window_back
 from bot.domain.event_records import EventRecord, PullRequestRecord
-from bot.domain.keeping import keep
 from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
@@ -68,7 +67,7 @@ class ExplainPullRequest:
                 )
         except MergeQueueError as error:
             return error
-        return [keep(event, repository) for event in page.events]
+        return page.events
 
     async def _stored(self, repository: RepositoryName, number: int) -> Sequence[EventRecord]:
         """What the bot itself has kept: not every type, but also when the log cannot be read."""

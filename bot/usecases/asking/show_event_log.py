@@ -6,8 +6,7 @@ from datetime import timedelta
 from bot.domain.classification import kinds
 from bot.domain.errors import InvalidRequest, ResourceNotFound, about
 from bot.domain.event_log import window_back
-from bot.domain.events import EventPage
-from bot.domain.keeping import keep
+from bot.domain.events import EventPage, in_order
 from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection
 from bot.domain.repository import RepositoryName
 from bot.domain.surroundings import in_surroundings
@@ -68,10 +67,7 @@ class ShowEventLog:
                 base_ref=wanted.branch,
                 per_page=wanted.per_page,
             )
-        records = sorted(
-            (keep(event, wanted.repository) for event in page.events),
-            key=lambda record: (record.received_at, record.event_id),
-        )
+        records = in_order(page.events)
         numbers = {one.pull_request for one in records if one.pull_request is not None}
         seen = await self.store.read(linked_pull_requests, wanted.repository, numbers)
         return LogPage(

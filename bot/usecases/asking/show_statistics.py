@@ -9,7 +9,6 @@ from bot.domain.errors import about
 from bot.domain.event_log import CLOCK_ALLOWANCE, Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, MERGED
-from bot.domain.keeping import keep
 from bot.domain.queue_statistics import QueueStatistics, count, span_back, tells_too_little
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, MergeQueue
@@ -116,7 +115,7 @@ class _Reading:
                 base_ref=self.branch,
             )
             self.pages += 1
-            read += (keep(event, self.repository) for event in page.events)
+            read += page.events
             cursor = page.next_cursor
             if cursor is None:
                 return tuple(read)

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.errors import MergeQueueError, PauseNotOffered, about
 from bot.domain.event_log import LONGEST_LOOKBACK, window_back
-from bot.domain.event_metadata import FreezeAttributes
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord, FreezeAttributes
 from bot.domain.freezes import FREEZE_TYPES, freezes_told, in_force
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -57,7 +56,7 @@ class ShowStatus:
         if read_at is not None and abs(now - read_at) < self.freezes_kept:
             return known
         window = window_back(now, now, LONGEST_LOOKBACK)
-        events: list[QueueEvent] = []
+        events: list[EventRecord] = []
         cursor: str | None = None
         try:
             for _ in range(FREEZE_PAGES):

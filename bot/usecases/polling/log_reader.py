@@ -14,8 +14,6 @@ from bot.domain.event_log import (
     is_behind,
 )
 from bot.domain.event_records import EventRecord
-from bot.domain.events import QueueEvent
-from bot.domain.keeping import TEXT_KEPT
 from bot.domain.settling import Settling
 from bot.domain.stays import DECISIVE
 from bot.domain.subscriptions import Style, Subscription
@@ -113,7 +111,7 @@ class LogReader:
             self.heard_from.update(dict.fromkeys({*types}.difference(last.types), heard_from))
         self.asked, self.asked_at = types, None
 
-    def is_history(self, event: QueueEvent) -> bool:
+    def is_history(self, event: EventRecord) -> bool:
         """Whether nobody wanted to hear of it when it happened.
 
         By whichever clock is behind the other, and not while the service has not told its time.
@@ -176,9 +174,9 @@ class LogReader:
             self.proven = self.sweep
 
 
-def content(event: QueueEvent | EventRecord) -> int:
+def content(event: EventRecord) -> int:
     """What tells two events with the same id apart."""
-    return hash((event.received_at, event.type[:TEXT_KEPT], event.pull_request))
+    return hash((event.received_at, event.type, event.pull_request))
 
 
 @lru_cache

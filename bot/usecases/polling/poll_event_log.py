@@ -30,7 +30,6 @@ from bot.domain.event_log import (
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage
-from bot.domain.keeping import keep
 from bot.domain.leases import Lease
 from bot.domain.repository import RepositoryName
 from bot.ports import UNMEASURED, Clock, LogProblem, Measures, MergeQueue, Nudge
@@ -208,14 +207,14 @@ class PollEventLog:
         records: list[EventRecord] = []
         duplicates: list[int] = []
         for event in page.events:
-            known = reader.seen.get(event.id)
-            before = read.unstored.get(event.id) if known is None else known[1]
+            known = reader.seen.get(event.event_id)
+            before = read.unstored.get(event.event_id) if known is None else known[1]
             if before is not None:
                 if before != content(event):
-                    duplicates.append(event.id)
+                    duplicates.append(event.event_id)
             elif event.received_at >= position.origin and not reader.is_history(event):
-                records.append(keep(event, position.repository))
-                read.unstored[event.id] = content(event)
+                records.append(event)
+                read.unstored[event.event_id] = content(event)
         report_duplicates(self.measures, position.repository, reader, duplicates)
         if records:
             reader.active_at = self.clock.now()
@@ -252,9 +251,9 @@ class PollEventLog:
         if reader.begun is not None and served_at < reader.begun.now:
             reader.begun = replace(reader.begun, now=served_at)
         ahead = [
-            event.id
+            event.event_id
             for event in page.events
-            if event.received_at > served_at + BELIEVED_ALONE and event.id not in reader.seen
+            if event.received_at > served_at + BELIEVED_ALONE and event.event_id not in reader.seen
         ]
         if ahead:
             report(

@@ -39,7 +39,7 @@ class Reading:
     def note(self, page: EventPage) -> None:
         """Count the page, and whether it showed anything of the window that is new."""
         start, end = self.window.received_from, self.window.received_to
-        ids = [one.id for one in page.events if start <= one.received_at <= end]
+        ids = [one.event_id for one in page.events if start <= one.received_at <= end]
         ids += [one.event_id for one in page.unreadable if one.event_id is not None]
         what = hash(tuple(ids))
         self.idle = 0 if ids and what not in self.shown else self.idle + 1

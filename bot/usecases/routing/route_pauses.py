@@ -54,7 +54,7 @@ def route_act(
     if act.result is ActResult.DONE:
         ended, paused_at = act, act.paused_at
     else:
-        reason = record.details.get("reason")
+        reason = record.details.reason
         is_it = observed is not None and observed.reason == reason
         paused_at = observed.paused_at if observed is not None and is_it else None
         # The second best: the time of the event, until a look at the pause tells its own.
@@ -83,7 +83,7 @@ def route_pause(
     if classify(record) is EventKind.UNPAUSE:
         _lifted(transaction, record, channels, now, observed)
         return
-    reason = _text(record, "reason") or ""
+    reason = record.details.reason or ""
     is_in_force = observed is not None and observed.reason == reason
     sighting = Sighting(
         paused_at=observed.paused_at if observed and is_in_force else record.received_at,
@@ -147,10 +147,4 @@ def _tell_event(
 
 
 def _who(record: EventRecord) -> Who | None:
-    name = _text(record, "actor")
-    return Who(name) if name else None
-
-
-def _text(record: EventRecord, name: str) -> str | None:
-    value = record.details.get(name)
-    return value if isinstance(value, str) else None
+    return Who(record.details.actor) if record.details.actor else None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.domain.event_log import first_position
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.repository import RepositoryName
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
@@ -73,5 +73,5 @@ def _event(name: RepositoryName, number: int, now: datetime) -> EventRecord:
         pull_request=number,
         base_ref="main",
         session_id=None,
-        details={"queue_name": "default", "branch": "main"},
+        details=EventDetails(queue_name="default", branch="main"),
     )

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.domain.deliveries import Subject, SubjectKind, delivered
 from bot.domain.event_log import first_position
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventDetails, EventRecord
 from bot.store.transactions import Store
 from tests.support.stored import (
     NOW,
@@ -69,7 +69,7 @@ async def test_unrouted_events_come_oldest_first_whatever_the_order_of_pages(sto
 
 async def test_text_that_no_database_can_store_does_not_stop_a_poll(store: Store) -> None:
     text = "nul \x00, surrogate \ud800, \N{PILE OF POO}"
-    odd = replace(make_event(1, type_=text), details={text: [text, None, 1.5, True]})
+    odd = replace(make_event(1, type_=text), details=EventDetails(reason="\N{PILE OF POO}"))
     await keep(store, odd)
     with begin(store) as transaction:
         found = (transaction.events.get([event_subject(1)]))[event_subject(1)]

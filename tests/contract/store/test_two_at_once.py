@@ -17,7 +17,7 @@ from bot.domain.cards import CardKind, CardName
 from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind, delivered
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.group_acts import GroupAct, HeldPause, as_part
 from bot.domain.notices import Notice
 from bot.domain.pause_records import PauseRecord, Timer
@@ -278,7 +278,7 @@ async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
     paused = replace(
         make_event(2, received_at=after(2), type_="queue.pause.create"),
         pull_request=None,
-        details={"reason": "CI is down"},
+        details=EventDetails(reason="CI is down"),
     )
     await processes.one.run(_route, enter)
     first = _first_post(await claim(processes.one, after(3)))

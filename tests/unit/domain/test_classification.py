@@ -13,11 +13,9 @@ from bot.domain.classification import (
 )
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass
 from bot.domain.event_records import EventRecord
-from bot.domain.event_types import LEAVE, MERGED
-from bot.domain.events import EVENT_TYPES, LIVE_EVENT_TYPES
-from bot.domain.keeping import keep
+from bot.domain.event_types import EVENT_TYPES, LEAVE, LIVE_EVENT_TYPES, MERGED
 from tests.support.clock import NOON
-from tests.support.make import SITE, make_event, make_event_record
+from tests.support.make import make_event, make_event_record
 
 KIND_OF_CLASS = {
     CodeClass.MERGED: EventKind.OTHER,
@@ -110,7 +108,7 @@ def test_seed_metadata_is_judged_as_the_service_sends_it() -> None:
     failed = make_event(2, LEAVE, metadata={"dequeue_code": "CHECKS_FAILED"})
     bare = make_event(3, LEAVE, metadata=None)
 
-    found = [classify(keep(event, SITE)) for event in (sent, failed, bare)]
+    found = [classify(event) for event in (sent, failed, bare)]
 
     assert found == [EventKind.DEQUEUE, EventKind.FAILURE, EventKind.FAILURE]
 

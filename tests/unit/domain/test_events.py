@@ -1,63 +1,106 @@
-"""Events of every type, read from what a service sends."""
+"""Events of every type, read from what a service sends: enough for their words, and bounded."""
 
-from datetime import UTC, datetime
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass, class_of
-from bot.domain.event_metadata import (
-    BatchBisectionEnd,
-    CommandMetadata,
-    FreezeUpdate,
-    PauseCreate,
-    PauseUpdate,
-    QueueChange,
-    QueueChecksEnd,
-    QueueChecksStart,
-    QueueLeave,
-    QueueMerged,
-    UnknownMetadata,
+from bot.domain.event_records import (
+    LIST_KEPT,
+    NUMBERS_KEPT,
+    TEXT_KEPT,
+    EventDetails,
+    EventRecord,
+    FailedCheck,
 )
-from bot.domain.event_reading import METADATA_OF_TYPE
-from bot.domain.events import (
-    EVENT_TYPES,
-    LIVE_EVENT_TYPES,
-    QueueEvent,
-    is_known_event_type,
-)
+from bot.domain.event_types import EVENT_TYPES, LIVE_EVENT_TYPES, is_known_event_type
+from bot.domain.events import read_event
+from tests.support.make import SITE, make_event
 from tests.support.samples import sample
 
 TYPED_GROUPS = ("action.queue.", "queue.pause.", "scheduled_freeze.", "command.")
+SAYS_LITTLE = {"action.queue.checks_start", "queue.pause.delete"}
+LONG = "x" * (TEXT_KEPT * 3)
+LARGEST = 25_000
+"""Characters of the details as JSON; the longest have seven texts and five checks of two."""
+
+EVENTS = [
+    pytest.param(sent, id=f"{log}:{sent['type']}")
+    for log in ("event_log", "event_log_live")
+    for sent in sample(log)["events"]
+]
 
 
-def read(event_type: str, log: str = "event_log") -> QueueEvent:
+def details_of(event_type: str, log: str = "event_log") -> EventDetails:
     sent = next(event for event in sample(log)["events"] if event["type"] == event_type)
-    return QueueEvent.model_validate(sent)
+    return read_event(sent, SITE)[0].details
 
 
-def make(event_type: str, metadata: Any = None) -> QueueEvent:
-    return QueueEvent.model_validate(
-        {"id": 1, "received_at": "2026-07-20T23:25:11Z", "type": event_type, "metadata": metadata}
+def make(event_type: str, metadata: Any = None) -> tuple[EventRecord, bool]:
+    return read_event(
+        {"id": 1, "received_at": "2026-07-20T23:25:11Z", "type": event_type, "metadata": metadata},
+        SITE,
     )
 
 
-@pytest.mark.parametrize("log", ["event_log", "event_log_live"])
-def test_every_event_of_the_samples_is_read_with_the_metadata_that_we_use(log: str) -> None:
-    for sent in sample(log)["events"]:
-        event = QueueEvent.model_validate(sent)
+def swollen(value: Any, times: int = 60) -> Any:
+    """The same shape with every text long and the outer lists many times as long."""
+    if isinstance(value, str):
+        return value if value[:2] == "20" or len(value) == 36 else LONG
+    if isinstance(value, list):
+        return [swollen(one, 1) for one in value] * times
+    if isinstance(value, dict):
+        return {name: swollen(one, times) for name, one in value.items()}
+    return value
 
-        assert is_known_event_type(event.type), event.type
-        assert event.raw_metadata is None, event.type
-        assert event.pull_request == sent["pull_request"]
-        if event.type.startswith(TYPED_GROUPS):
-            assert not isinstance(event.metadata, UnknownMetadata), event.type
-            told = {name for name, value in sent["metadata"].items() if value is not None}
-            for name in told & type(event.metadata).model_fields.keys():
-                assert getattr(event.metadata, name) is not None, f"{event.type} {name}"
-        else:
-            assert event.metadata == UnknownMetadata(fields=sent["metadata"])
+
+@pytest.mark.parametrize("sent", EVENTS)
+def test_every_event_of_the_samples_is_read_and_survives_the_database(sent: dict[str, Any]) -> None:
+    event, is_complete = read_event(sent, SITE)
+
+    assert is_complete
+    assert is_known_event_type(event.type)
+    assert (event.event_id, event.pull_request, event.base_ref) == (
+        sent["id"],
+        sent["pull_request"],
+        sent["base_ref"],
+    )
+    assert event.details.trigger == sent["trigger"]
+    stored = event.details.stored()
+    assert EventDetails.model_validate(json.loads(json.dumps(stored))).stored() == stored
+    if event.type.startswith(TYPED_GROUPS):
+        assert len(stored) > 1
+
+
+@pytest.mark.parametrize("sent", EVENTS)
+def test_what_is_kept_is_bounded_whatever_is_sent(sent: dict[str, Any]) -> None:
+    swelled = {**sent, "metadata": swollen(sent["metadata"]), "trigger": LONG, "base_ref": LONG}
+
+    event, _ = read_event(swelled, SITE)
+
+    assert len(json.dumps(event.details.stored())) < LARGEST
+    assert len(event.base_ref or "") <= TEXT_KEPT
+    assert len(event.session_id or "") <= TEXT_KEPT
+    for value in event.details.stored().values():
+        assert not isinstance(value, list) or len(value) <= max(NUMBERS_KEPT, LIST_KEPT)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_no_text_is_kept_that_a_database_cannot_store(text: str) -> None:
+    hostile = f"a\x00{text}"
+    event = make_event(
+        1,
+        "action.queue.leave",
+        trigger=hostile,
+        base_ref=hostile,
+        metadata={"reason": hostile, "session_id": hostile, "queue_name": hostile},
+    )
+
+    kept = [event.details.reason, event.details.queue_name, event.base_ref, event.session_id]
+    assert not any("\x00" in (one or "") for one in [*kept, event.details.trigger])
 
 
 def test_samples_show_every_type_of_the_document() -> None:
@@ -65,8 +108,6 @@ def test_samples_show_every_type_of_the_document() -> None:
 
     assert shown - {"action.somehost_actions"} == EVENT_TYPES
     assert not EVENT_TYPES & LIVE_EVENT_TYPES
-    typed = {name for name in EVENT_TYPES | LIVE_EVENT_TYPES if name.startswith(TYPED_GROUPS)}
-    assert typed == METADATA_OF_TYPE.keys()
 
 
 def test_platform_actions_are_known_for_any_platform() -> None:
@@ -75,106 +116,84 @@ def test_platform_actions_are_known_for_any_platform() -> None:
     assert not is_known_event_type("action.of_tomorrow")
 
 
-def test_event_without_a_pull_request_is_read() -> None:
-    event = read("queue.pause.create")
-
-    assert event.pull_request is None
-    assert event.base_ref is None
-    assert isinstance(event.metadata, PauseCreate)
-    assert event.metadata.created_by is not None
-    assert event.metadata.created_by.id == 7001
-
-
-def test_actor_may_be_an_application_with_a_uuid() -> None:
-    metadata = read("queue.pause.update").metadata
-
-    assert isinstance(metadata, PauseUpdate)
-    assert metadata.updated_by is not None
-    assert metadata.updated_by.id == "3fa85f64-5717-4562-b3fc-2c963f66afa6"
+def test_who_acted_is_a_user_an_application_or_a_login() -> None:
+    assert details_of("queue.pause.create").actor == "ana"
+    assert details_of("queue.pause.update").actor == "control room"
+    assert details_of("command.queue").actor == "ana"
 
 
 def test_leave_tells_whether_it_was_a_merge() -> None:
-    failed = read("action.queue.leave").metadata
-    merged = read("action.queue.leave", "event_log_live").metadata
+    merged = details_of("action.queue.leave", "event_log_live")
 
-    assert isinstance(failed, QueueLeave)
-    assert failed.merged is False
-    assert isinstance(merged, QueueLeave)
-    assert merged.merged is True
-    assert merged.dequeue_code == "PR_MERGED"
-    assert merged.scopes == ()
+    assert details_of("action.queue.leave").merged is False
+    assert (merged.merged, merged.code) == (True, "PR_MERGED")
+
+
+def test_a_leave_keeps_why_and_the_failing_checks_with_their_pages() -> None:
+    checks = [
+        {"name": "unit", "state": "failure", "url": "https://ci.example/1", "details_url": None},
+        {"name": "lint", "state": "success", "url": "https://ci.example/2"},
+        {"name": "e2e", "state": "timed_out", "details_url": "https://ci.example/3", "url": "x"},
+    ]
+    metadata = {"merged": False, "dequeue_code": "CHECKS_FAILED", "reason": "no", "checks": checks}
+
+    details = make_event(1, "action.queue.leave", metadata=metadata).details
+
+    assert (details.merged, details.code, details.reason) == (False, "CHECKS_FAILED", "no")
+    assert details.checks == (
+        FailedCheck(name="unit", url="https://ci.example/1"),
+        FailedCheck(name="e2e", url="https://ci.example/3"),
+    )
 
 
 def test_checks_tell_what_they_ran_on_and_how_they_ended() -> None:
-    started = read("action.queue.checks_start").metadata
-    ended = read("action.queue.checks_end").metadata
+    started = details_of("action.queue.checks_start")
+    ended = details_of("action.queue.checks_end")
 
-    assert isinstance(started, QueueChecksStart)
-    assert started.speculative_check_pull_request is not None
-    assert started.speculative_check_pull_request.pull_request_numbers == (41, 42)
-    assert isinstance(ended, QueueChecksEnd)
-    assert ended.abort_code == "CHECKS_FAILED"
-    assert ended.speculative_check_pull_request is not None
-    assert [check.name for check in ended.speculative_check_pull_request.unsuccessful_checks] == [
-        "unit"
-    ]
+    assert started.members == (41, 42)
+    assert ended.code == "CHECKS_FAILED"
+    assert [check.name for check in ended.checks] == ["unit"]
 
 
 def test_other_groups_have_their_own_fields() -> None:
-    bisected = read("action.queue.batch_bisection_end").metadata
-    frozen = read("scheduled_freeze.update").metadata
-    command = read("command.queue").metadata
-    changed = read("action.queue.change").metadata
-    merged = read("action.queue.merged").metadata
+    frozen = details_of("scheduled_freeze.update").freeze
 
-    assert isinstance(bisected, BatchBisectionEnd)
-    assert bisected.culprit_pr_numbers == (42,)
-    assert isinstance(frozen, FreezeUpdate)
-    assert frozen.scheduled_freeze_attributes_after is not None
-    assert frozen.scheduled_freeze_attributes_after.end == "2027-01-02T00:00:00"
-    assert isinstance(command, CommandMetadata)
-    assert command.author is not None
-    assert command.author.login == "ana"
-    assert isinstance(changed, QueueChange)
-    assert changed.size == 3
-    assert isinstance(merged, QueueMerged)
-    assert merged.queue_name == "default"
+    assert details_of("action.queue.batch_bisection_end").culprits == (42,)
+    assert frozen is not None
+    assert frozen.end == "2027-01-02T00:00:00"
+    assert details_of("action.queue.change").size == 3
+    assert details_of("action.queue.merged").queue_name == "default"
 
 
-def test_event_of_an_unknown_type_keeps_its_type_and_fields() -> None:
-    event = make("action.of_tomorrow", {"any": [1, {"thing": None}]})
+def test_the_older_name_of_a_batch_is_read_too() -> None:
+    for metadata in ({"train_car_id": "b1"}, {"train_car_id": "b1", "batch_id": None}):
+        assert make("action.queue.checks_end", metadata)[0].details.batch == "b1"
+
+
+def test_event_of_an_unknown_type_keeps_its_type() -> None:
+    event, is_complete = make("action.of_tomorrow", {"any": [1, {"thing": None}]})
 
     assert event.type == "action.of_tomorrow"
-    assert event.metadata == UnknownMetadata(fields={"any": [1, {"thing": None}]})
-    assert event.raw_metadata is None
+    assert event.details == EventDetails()
+    assert is_complete
 
 
 def test_one_bad_field_does_not_hide_the_others() -> None:
-    sent = {"merged": True, "checks": 4, "branch": ["main"], "reason": "merged"}
+    sent = {"merged": True, "checks": 4, "queue_name": ["main"], "reason": "merged"}
 
-    event = make("action.queue.leave", sent)
+    event, is_complete = make("action.queue.leave", sent)
 
-    assert isinstance(event.metadata, QueueLeave)
-    assert (event.metadata.merged, event.metadata.reason) == (True, "merged")
-    assert event.metadata.branch is None
-    assert event.raw_metadata == sent
+    assert (event.details.merged, event.details.reason) == (True, "merged")
+    assert event.details.queue_name is None
+    assert not is_complete
 
 
 @pytest.mark.parametrize("sent", [[], "nonsense", 7, [{"merged": True}]])
-def test_metadata_that_is_no_object_is_kept_raw(sent: Any) -> None:
-    event = make("action.queue.leave", sent)
+def test_metadata_that_is_no_object_tells_nothing(sent: Any) -> None:
+    event, is_complete = make("action.queue.leave", sent)
 
-    assert isinstance(event.metadata, QueueLeave)
-    assert event.metadata.merged is None
-    assert event.raw_metadata == sent
-
-
-def test_absent_metadata_leaves_every_field_unknown() -> None:
-    event = make("action.queue.leave")
-
-    assert event.metadata == QueueLeave()
-    assert event.raw_metadata is None
-    assert (event.trigger, event.repository) == ("", "")
+    assert event.details == EventDetails()
+    assert not is_complete
 
 
 @pytest.mark.parametrize(
@@ -182,21 +201,9 @@ def test_absent_metadata_leaves_every_field_unknown() -> None:
     [{"id": None}, {"id": -1}, {"id": 2**63}, {"received_at": "soon"}, {"type": None}],
 )
 def test_event_without_what_every_event_has_cannot_be_read(change: dict[str, Any]) -> None:
+    sent = {"id": 1, "received_at": "2026-07-20T23:25:11Z", "type": "action.merge"} | change
     with pytest.raises(ValidationError):
-        QueueEvent.model_validate(
-            {"id": 1, "received_at": "2026-07-20T23:25:11Z", "type": "action.merge"} | change
-        )
-
-
-def test_event_can_be_made_from_values() -> None:
-    event = QueueEvent(
-        id=1,
-        received_at=datetime(2026, 7, 20, tzinfo=UTC),
-        type="action.queue.leave",
-        metadata=QueueLeave(merged=True),
-    )
-
-    assert event.metadata == QueueLeave(merged=True)
+        read_event(sent, SITE)
 
 
 def test_codes_have_the_classes_of_the_facts_sheet() -> None:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.event_metadata import FreezeAttributes
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord, FreezeAttributes
 from bot.domain.freezes import freezes_told, in_force
 from tests.support.clock import NOON
 from tests.support.make import make_event
@@ -16,7 +15,7 @@ LONGER = {**WEEK, "end": "2026-07-30T08:00:00"}
 OTHER = {**WEEK, "reason": "audit"}
 
 
-def event(number: int, change: str, **metadata: Any) -> QueueEvent:
+def event(number: int, change: str, **metadata: Any) -> EventRecord:
     return make_event(number, f"scheduled_freeze.{change}", received_at=NOON, metadata=metadata)
 
 
@@ -45,7 +44,7 @@ ANOTHER = event(4, "create", scheduled_freeze_attributes=OTHER)
     ],
 )
 def test_what_is_created_changed_and_deleted_is_followed(
-    events: list[QueueEvent], left: list[dict[str, str]]
+    events: list[EventRecord], left: list[dict[str, str]]
 ) -> None:
     told = freezes_told(events)
     assert [one.model_dump(exclude_defaults=True) for one in told] == left

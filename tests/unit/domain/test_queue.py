@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from bot.domain.events import QueueEvent
+from bot.domain.events import read_event
 from bot.domain.queue import (
     Account,
     Application,
@@ -16,6 +16,7 @@ from bot.domain.queue import (
     Queue,
     QueueStatus,
 )
+from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
 
@@ -184,4 +185,4 @@ def test_an_estimate_beyond_all_reason_is_none(never: str) -> None:
 def test_an_event_is_read_whatever_its_outcome_is(odd: object) -> None:
     sent = {"id": 1, "received_at": "2026-07-20T11:48:00Z", "type": "action.queue.enter"}
 
-    assert QueueEvent.model_validate({**sent, "outcome": odd}).id == 1
+    assert read_event({**sent, "outcome": odd}, SITE)[0].event_id == 1

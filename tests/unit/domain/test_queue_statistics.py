@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import JsonValue
 
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.queue_statistics import (
     QueueStatistics,
     Span,
@@ -41,7 +41,7 @@ class Log:
             received_at=NOON - ago,
             pull_request=number,
         )
-        record = replace(plain, details=details)
+        record = replace(plain, details=EventDetails.model_validate(details))
         self.records.append(record)
         return record
 

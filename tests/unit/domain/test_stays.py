@@ -3,10 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from pydantic import JsonValue
 
 from bot.domain.classification import kinds
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.stays import (
     AFTERWARDS,
     BEFORE_ENTER,
@@ -33,9 +32,8 @@ def event(
     number: int = 41,
     code: str | None = None,
 ) -> EventRecord:
-    details: dict[str, JsonValue] = (
-        {} if code is None else {"code": code, "merged": code == "PR_MERGED"}
-    )
+    merged = None if code is None else code == "PR_MERGED"
+    details = EventDetails(code=code, merged=merged)
     at = NOON + timedelta(seconds=seconds)
     event_id = int(seconds * 10) + 1
     return EventRecord(SITE, event_id, at, type_, number, "main", session, details)

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.domain.classification import EventKind, event_types_for, topic_of
-from bot.domain.events import EVENT_TYPES
+from bot.domain.event_types import EVENT_TYPES
 from bot.domain.subscriptions import DEFAULT_TOPICS, Topic
 from bot.domain.wishes import InvalidWish, read_wish
 from tests.support.make import make_subscription

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.event_records import EventRecord
+from bot.domain.event_records import EventDetails, EventRecord
 from bot.domain.queue import QueueStatus, SubBatch
 from bot.domain.whereabouts import (
     InBatch,
@@ -69,7 +69,7 @@ def test_a_merge_is_told_whatever_the_leave_says() -> None:
     assert isinstance(where(*told(ENTER, LEAVE, merged=True)), Merged)
     entered, left = told(ENTER, LEAVE)
     for code in ("PR_MERGED", "PR_MANUALLY_MERGED"):
-        by_its_code = replace(left, details={"code": code})
+        by_its_code = replace(left, details=EventDetails(code=code))
         assert isinstance(where(entered, by_its_code), Merged)
 
 

@@ -38,7 +38,7 @@ class TestEventLog:
             first = await client.event_page(SITE, WINDOW, types=["x"])
             last = await client.event_page(SITE, WINDOW, types=["x"], cursor=first.next_cursor)
 
-        assert ([event.id for event in first.events], first.next_cursor) == ([3], "a")
+        assert ([event.event_id for event in first.events], first.next_cursor) == ([3], "a")
         assert (last.events, last.next_cursor) == ((), None)
         cursors = [
             parse_qs(urlsplit(arrival.target).query).get("cursor") for arrival in service.arrivals
@@ -62,7 +62,7 @@ class TestEventLog:
             page = await client.event_page(SITE, WINDOW)
             await client.event_page(SITE, WINDOW)
 
-        assert [event.id for event in page.events] == [1, 5]
+        assert [event.event_id for event in page.events] == [1, 5]
         assert len(page.unreadable) == 3
         assert client.statistics.unreadable_events == 3
         assert client.statistics.unreadable_metadata == 2

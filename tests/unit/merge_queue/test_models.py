@@ -21,6 +21,7 @@ from bot.domain.events import UnreadableEvent
 from bot.domain.queue import Pause
 from bot.merge_queue import models
 from bot.merge_queue.errors import detail, error_of, retry_after
+from tests.support.make import SITE
 from tests.support.samples import sample, sample_bytes
 
 NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
@@ -92,9 +93,9 @@ def test_event_page_has_events_cursor_and_the_clock_of_the_service() -> None:
         Date="Mon, 20 Jul 2026 12:00:05 GMT",
     )
 
-    page = models.read_event_page(sent, asked_cursor=None)
+    page = models.read_event_page(sent, SITE, asked_cursor=None)
 
-    assert [one.id for one in page.events] == [2, 1]
+    assert [one.event_id for one in page.events] == [2, 1]
     assert page.next_cursor == "abc"
     assert page.served_at == datetime(2026, 7, 20, 12, 0, 5, tzinfo=UTC)
     assert page.unreadable == ()
@@ -104,16 +105,16 @@ def test_cursor_that_comes_again_is_an_error() -> None:
     sent = answer({"events": []}, Link=f'<{LOGS}?cursor=abc>; rel="next"')
 
     with pytest.raises(MergeQueueProtocolError, match="cursor"):
-        models.read_event_page(sent, asked_cursor="abc")
+        models.read_event_page(sent, SITE, asked_cursor="abc")
 
 
 def test_nonsense_among_good_events_is_set_aside() -> None:
     no_time = event(7, received_at="soon")
     body: Any = {"events": [event(1), "nonsense", None, [], no_time, event(2, id=None), event(3)]}
 
-    page = models.read_event_page(answer(body), asked_cursor=None)
+    page = models.read_event_page(answer(body), SITE, asked_cursor=None)
 
-    assert [one.id for one in page.events] == [1, 3]
+    assert [one.event_id for one in page.events] == [1, 3]
     assert len(page.unreadable) == 5
     set_aside = next(one for one in page.unreadable if one.event_id == 7)
     assert set_aside.raw == no_time
@@ -122,7 +123,7 @@ def test_nonsense_among_good_events_is_set_aside() -> None:
 
 
 def test_page_of_nothing_but_nonsense_is_a_page() -> None:
-    page = models.read_event_page(answer({"events": [1, {}]}), asked_cursor=None)
+    page = models.read_event_page(answer({"events": [1, {}]}), SITE, asked_cursor=None)
 
     assert page.events == ()
     assert all(isinstance(one, UnreadableEvent) for one in page.unreadable)
@@ -149,19 +150,19 @@ def test_page_of_nothing_but_nonsense_is_a_page() -> None:
 def test_odd_characters_and_numbers_do_no_harm(odd: bytes) -> None:
     body = b'{"events": [' + json.dumps(event(1)).encode() + b", " + odd + b"]}"
 
-    page = models.read_event_page(answer(body), asked_cursor=None)
+    page = models.read_event_page(answer(body), SITE, asked_cursor=None)
 
-    assert [one.id for one in page.events] == [1, 2]
-    trigger = page.events[1].trigger
+    assert [one.event_id for one in page.events] == [1, 2]
+    trigger = page.events[1].details.trigger
     assert trigger in {"", "\ufffd"}
 
 
 def test_escaped_backslash_before_u0000_is_no_nul() -> None:
     body = b'{"events": [' + json.dumps(event(1, trigger="\\u0000")).encode() + b"]}"
 
-    page = models.read_event_page(answer(body), asked_cursor=None)
+    page = models.read_event_page(answer(body), SITE, asked_cursor=None)
 
-    assert page.events[0].trigger == "\\u0000"
+    assert page.events[0].details.trigger == "\\u0000"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_escaped_backslash_before_u0000_is_no_nul() -> None:
 )
 def test_answer_that_is_no_event_log_is_a_protocol_error(body: bytes) -> None:
     with pytest.raises(MergeQueueProtocolError) as caught:
-        models.read_event_page(answer(body), asked_cursor=None)
+        models.read_event_page(answer(body), SITE, asked_cursor=None)
 
     assert 0 < len(caught.value.detail) <= 300
     assert "maintenance" not in caught.value.detail

@@ -618,7 +618,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     ),
     "event-unpaused": lambda: told("queue.pause.delete", pull_request=None, actor="Ana"),
     "event-freeze": lambda: told(
-        "scheduled_freeze.create", pull_request=None, reason="holidays", actor="Ana"
+        "scheduled_freeze.create", pull_request=None, freeze={"reason": "holidays"}, actor="Ana"
     ),
     "event-command": lambda: told("command.queue", actor="ana"),
     "event-ci": lambda: told("ci_issue.created", pull_request=None),

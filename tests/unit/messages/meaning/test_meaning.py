@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from bot.domain.classification import EventKind, classify, kinds
 from bot.domain.dequeue_codes import DEQUEUE_CODES, CodeClass, Turn
+from bot.domain.event_records import EventDetails, FailedCheck
 from bot.domain.event_types import LEAVE, MERGED
 from bot.domain.message import Message
 from bot.domain.surroundings import in_surroundings
@@ -279,7 +280,7 @@ def test_all_failing_checks_are_counted_however_many_there_are() -> None:
 
     for told in (leave, ended, in_surroundings(left_later, [ended, left_later])):
         assert "and 6 more" in str(event_posts.event(told, SEEN).blocks)
-    own_checks = replace(left_later, details={**left_later.details, "checks": [{"name": "lint"}]})
+    own_checks = replace(left_later, details=EventDetails(checks=(FailedCheck(name="lint"),)))
     told_alone = in_surroundings(own_checks, [ended, own_checks])
     assert "more" not in str(event_posts.event(told_alone, SEEN).blocks)
 

@@ -23,7 +23,6 @@ from bot.domain.errors import (
 )
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
-from bot.domain.keeping import keep
 from bot.ports import LogProblem, Unmeasured
 from bot.usecases.polling import reading
 from bot.usecases.polling.log_reader import STAMPED_APART
@@ -90,7 +89,7 @@ async def test_with_a_backfill_the_recent_past_is_told() -> None:
     await bot.poll()
     await bot.poll()
 
-    assert bot.told() == events(recent.id)
+    assert bot.told() == events(recent.event_id)
 
 
 async def test_what_happens_after_the_first_poll_is_told_in_order_once() -> None:
@@ -100,7 +99,7 @@ async def test_what_happens_after_the_first_poll_is_told_in_order_once() -> None
     for _ in range(3):
         await bot.poll()
 
-    assert bot.told() == events(first.id, second.id)
+    assert bot.told() == events(first.event_id, second.event_id)
     assert bot.nudges == 1
 
 
@@ -129,7 +128,7 @@ async def test_what_nobody_heard_of_is_heard_from_the_subscription_on() -> None:
     await bot.poll()
 
     before, after = bot.told("C2")[:-1], bot.told("C2")[-1]
-    assert after == ("event", first.id)
+    assert after == ("event", first.event_id)
     # What may have happened since, by clocks that are a little apart.
     assert len(before) <= STAMPED_APART / timedelta(minutes=1)
     assert bot.told() == []
@@ -143,7 +142,7 @@ async def test_what_somebody_heard_of_is_told_however_late_somebody_else_hears_o
     await bot.subscribe("merge", channel_id="C2")
     await bot.poll()
 
-    assert bot.told() == events(late.id)
+    assert bot.told() == events(late.event_id)
 
 
 @pytest.mark.parametrize("ahead", [timedelta(hours=3), timedelta(), timedelta(hours=-3)])
@@ -160,7 +159,7 @@ async def test_a_new_subscription_loses_nothing_whatever_the_services_clock(
     told = bot.tell(MERGED, received_at=service.now() - STAMPED_APART + timedelta(seconds=5))
     await bot.poll()
 
-    assert bot.told("C2") == events(told.id)
+    assert bot.told("C2") == events(told.event_id)
 
 
 async def test_a_new_subscription_loses_nothing_when_the_clock_is_set_back() -> None:
@@ -175,7 +174,7 @@ async def test_a_new_subscription_loses_nothing_when_the_clock_is_set_back() -> 
     told = bot.tell(MERGED, received_at=service.now())
     await bot.poll()
 
-    assert bot.told("C2") == events(told.id)
+    assert bot.told("C2") == events(told.event_id)
 
 
 async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
@@ -194,7 +193,7 @@ async def test_an_unchanged_log_costs_one_request_and_no_transaction() -> None:
 async def test_many_pages_are_one_walk() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).id for number in range(7)]
+    told = [bot.tell(number=number).event_id for number in range(7)]
 
     await bot.poll()
 
@@ -207,7 +206,7 @@ async def test_pages_are_stored_together(together: int, transactions: int) -> No
     bot = await Reading().start("enter")
     bot.use_case = replace(bot.use_case, together=together)
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).id for number in range(7)]
+    told = [bot.tell(number=number).event_id for number in range(7)]
     lease = await bot.lease()
     before = bot.store.transactions
 
@@ -220,7 +219,7 @@ async def test_pages_are_stored_together(together: int, transactions: int) -> No
 async def test_nothing_is_told_before_the_walk_is_whole_and_then_in_order() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).id for number in range(5)]
+    told = [bot.tell(number=number).event_id for number in range(5)]
     newest_page = newest_page_of(bot)
     bot.merge_queue.script(SITE, newest_page, MergeQueueUnavailable("down"))
 
@@ -236,7 +235,7 @@ async def test_nothing_is_told_before_the_walk_is_whole_and_then_in_order() -> N
 async def test_a_walk_goes_on_after_a_crash_with_the_cursor_it_had() -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).id for number in range(5)]
+    told = [bot.tell(number=number).event_id for number in range(5)]
     newest_page = newest_page_of(bot)
     bot.merge_queue.script(SITE, newest_page, MergeQueueUnavailable("down"))
     with pytest.raises(MergeQueueUnavailable):
@@ -254,7 +253,7 @@ async def test_a_walk_goes_on_after_a_crash_with_the_cursor_it_had() -> None:
 async def test_a_refused_cursor_begins_the_walk_anew(error: MergeQueueError) -> None:
     bot = await Reading().start("enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).id for number in range(5)]
+    told = [bot.tell(number=number).event_id for number in range(5)]
     newest_page = newest_page_of(bot)
     bot.merge_queue.script(SITE, newest_page, error)
 
@@ -266,7 +265,7 @@ async def test_a_refused_cursor_begins_the_walk_anew(error: MergeQueueError) -> 
 
 async def test_a_service_that_refuses_each_cursor_it_gives_is_not_asked_without_end() -> None:
     bot = await Reading().start("enter")
-    told = [bot.tell(number=number).id for number in range(2)]
+    told = [bot.tell(number=number).event_id for number in range(2)]
     first_page = EventPage(tuple(bot.merge_queue.logs[SITE]), "page-2")
     refused = InvalidRequest(422, "no such cursor")
     bot.merge_queue.script(SITE, first_page, refused, first_page, refused)
@@ -290,7 +289,7 @@ async def test_a_repeated_cursor_is_an_error_and_not_an_endless_walk() -> None:
     told = bot.tell()
     await bot.poll()
     assert bot.merge_queue.called("event_page")[-1].cursor is None
-    assert events(told.id)[0] in bot.told()
+    assert events(told.event_id)[0] in bot.told()
 
 
 async def test_a_refused_type_filter_is_left_out_from_then_on() -> None:
@@ -302,7 +301,7 @@ async def test_a_refused_type_filter_is_left_out_from_then_on() -> None:
     await bot.poll()
 
     assert [call.types for call in bot.merge_queue.called("event_page")][-2:] == [(), ()]
-    assert bot.told() == events(told.id)
+    assert bot.told() == events(told.event_id)
 
 
 async def test_a_request_refused_for_another_reason_is_an_error() -> None:
@@ -325,7 +324,7 @@ async def test_a_cursor_and_the_type_filter_may_both_be_refused() -> None:
 
     await bot.poll()
 
-    assert bot.told() == events(told.id)
+    assert bot.told() == events(told.event_id)
 
 
 async def test_a_lost_lease_writes_nothing() -> None:
@@ -380,7 +379,7 @@ async def test_a_failing_page_leaves_the_position_as_it_was(error: MergeQueueErr
     assert bot.position() == before
 
     await bot.poll()
-    assert bot.told() == events(told.id)
+    assert bot.told() == events(told.event_id)
 
 
 async def test_titles_are_read_when_somebody_enters_and_only_then() -> None:
@@ -434,7 +433,7 @@ async def test_titles_that_cannot_be_read_stop_nothing() -> None:
 
     await bot.poll()
 
-    assert bot.told() == events(told.id)
+    assert bot.told() == events(told.event_id)
 
 
 async def test_an_event_that_shows_late_within_the_overlap_is_told() -> None:
@@ -445,12 +444,12 @@ async def test_an_event_that_shows_late_within_the_overlap_is_told() -> None:
 
     await bot.poll()
 
-    assert sorted(bot.told()) == events(first.id, late.id)
+    assert sorted(bot.told()) == events(first.event_id, late.event_id)
 
 
 async def test_a_long_absence_is_caught_up_with() -> None:
     bot = await Reading().start("enter")
-    told = [bot.tell(number=number, seconds=3600).id for number in range(60)]
+    told = [bot.tell(number=number, seconds=3600).event_id for number in range(60)]
 
     await bot.restart()
     await bot.poll()
@@ -480,7 +479,7 @@ async def test_a_backlog_is_caught_up_with_though_no_part_of_it_is_read_in_one_g
     bot.merge_queue = service = SparingMergeQueue(clock=bot.clock, page_size=2)
     bot.use_case = replace(bot.use_case, merge_queue=service)
     await bot.start("enter")
-    told = [bot.tell(number=number, seconds=600).id for number in range(30)]
+    told = [bot.tell(number=number, seconds=600).event_id for number in range(30)]
     bot.clock.advance(5 * 3600)
 
     for _ in range(20):
@@ -500,7 +499,7 @@ async def test_a_beginning_whose_commit_went_unheard_stays_the_beginning() -> No
     await bot.poll()
     await bot.poll()
 
-    assert bot.told() == events(told.id)
+    assert bot.told() == events(told.event_id)
 
 
 async def test_silent_leaves_wait_for_what_decides_them_and_hold_what_follows() -> None:
@@ -510,15 +509,15 @@ async def test_silent_leaves_wait_for_what_decides_them_and_hold_what_follows() 
     leave = bot.tell("action.queue.leave")
     after = bot.tell(number=42)
     await bot.poll()
-    assert bot.told() == events(before.id)
-    assert [one.event_id for one in await stored_unrouted(bot)] == [leave.id, after.id]
+    assert bot.told() == events(before.event_id)
+    assert [one.event_id for one in await stored_unrouted(bot)] == [leave.event_id, after.event_id]
     assert bot.reader.unrouted == await stored_unrouted(bot)
 
     merged = bot.tell(MERGED)
     await bot.poll()
-    assert bot.told() == events(before.id, after.id, merged.id)
+    assert bot.told() == events(before.event_id, after.event_id, merged.event_id)
     assert await stored_unrouted(bot) == []
-    assert leave.id not in [event_id for _, event_id in bot.told()]
+    assert leave.event_id not in [event_id for _, event_id in bot.told()]
 
 
 async def test_a_silent_leave_that_nothing_follows_is_a_failure_in_the_end() -> None:
@@ -529,7 +528,7 @@ async def test_a_silent_leave_that_nothing_follows_is_a_failure_in_the_end() -> 
 
     await bot.poll()
 
-    assert bot.told() == events(leave.id)
+    assert bot.told() == events(leave.event_id)
 
 
 async def test_what_the_database_makes_us_do_again_is_told_once_and_no_later() -> None:
@@ -539,30 +538,34 @@ async def test_what_the_database_makes_us_do_again_is_told_once_and_no_later() -
     bot.clock.advance(60)
     await bot.poll()
 
-    assert bot.told() == events(entered.id, leave.id)
+    assert bot.told() == events(entered.event_id, leave.event_id)
     assert bot.reader.unrouted == await stored_unrouted(bot) == []
 
 
 async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_doubt() -> None:
     bot = await Reading().start("merge", "failure", "enter")
     bot.merge_queue.page_size = 2
-    told = [bot.tell(number=number).id for number in range(5)]
+    told = [bot.tell(number=number).event_id for number in range(5)]
     leave = bot.tell("action.queue.leave")
     after = bot.tell(number=42)
     await bot.poll()
     assert bot.reader.unrouted == await stored_unrouted(bot)
-    assert [one.event_id for one in bot.reader.unrouted or ()] == [leave.id, after.id]
+    assert [one.event_id for one in bot.reader.unrouted or ()] == [leave.event_id, after.event_id]
 
     # The overlap shows again what is stored, so what is new is no longer known by itself.
     bot.reader.seen.clear()
     later = bot.tell(number=43)
     await bot.poll()
-    assert [one.event_id for one in await stored_unrouted(bot)] == [leave.id, after.id, later.id]
+    assert [one.event_id for one in await stored_unrouted(bot)] == [
+        leave.event_id,
+        after.event_id,
+        later.event_id,
+    ]
     assert bot.reader.unrouted == await stored_unrouted(bot)
 
     bot.clock.advance(60)
     await bot.poll()
-    assert bot.told() == events(*told, leave.id, after.id, later.id)
+    assert bot.told() == events(*told, leave.event_id, after.event_id, later.event_id)
     assert bot.reader.unrouted == await stored_unrouted(bot) == []
 
 
@@ -576,7 +579,7 @@ async def test_a_silent_leave_waits_no_longer_for_a_clock_that_is_set_back() -> 
 
     bot.clock.advance(60)
     await bot.poll()
-    assert bot.told() == events(leave.id)
+    assert bot.told() == events(leave.event_id)
 
 
 async def test_an_event_that_another_process_stored_meanwhile_is_told() -> None:
@@ -584,9 +587,9 @@ async def test_an_event_that_another_process_stored_meanwhile_is_told() -> None:
     await bot.poll()
     told = bot.tell()
     with begin(bot.store) as transaction:
-        transaction.events.add_new([keep(told, SITE)])
+        transaction.events.add_new([told])
     await bot.poll()
-    assert bot.told() == events(told.id)
+    assert bot.told() == events(told.event_id)
 
 
 async def stored_unrouted(bot: Reading) -> Sequence[EventRecord]:
@@ -619,7 +622,7 @@ async def test_a_silent_leave_of_a_service_behind_us_is_waited_for_as_long(
 
     merged = bot.tell(MERGED, received_at=leave.received_at + timedelta(seconds=2))
     await bot.poll()
-    assert bot.told() == events(merged.id)
+    assert bot.told() == events(merged.event_id)
 
 
 class Counts(Unmeasured):
@@ -698,12 +701,12 @@ async def test_a_cursor_that_is_always_refused_holds_nothing_up(
     refusal: MergeQueueError, meanwhile: str
 ) -> None:
     bot, service = await odd_reading()
-    told = [bot.tell(number=number).id for number in range(5)]
+    told = [bot.tell(number=number).event_id for number in range(5)]
     service.script(SITE, newest_page_of(bot), MergeQueueUnavailable("down"))
     with pytest.raises(MergeQueueUnavailable):
         await bot.poll()
     service.refusal = refusal
-    told += [bot.tell(number=number).id for number in range(5, 12)]
+    told += [bot.tell(number=number).event_id for number in range(5, 12)]
     if meanwhile == "starts anew":
         await bot.restart()
 
@@ -718,7 +721,7 @@ async def test_a_cursor_that_is_always_refused_holds_nothing_up(
 
 async def test_an_outage_does_not_make_a_walk_begin_anew_at_once() -> None:
     bot, service = await odd_reading()
-    told = [bot.tell(number=number).id for number in range(5)]
+    told = [bot.tell(number=number).event_id for number in range(5)]
     first_page = newest_page_of(bot)
     service.script(SITE, first_page, MergeQueueUnavailable("down"), MergeQueueUnavailable("down"))
     for _ in range(2):
@@ -735,7 +738,7 @@ async def test_an_outage_does_not_make_a_walk_begin_anew_at_once() -> None:
 
 async def test_links_without_end_are_not_followed_without_end() -> None:
     bot, service = await odd_reading(endless=True)
-    told = [bot.tell(number=number).id for number in range(2)]
+    told = [bot.tell(number=number).event_id for number in range(2)]
     before = service.pages_given
 
     await bot.poll()
@@ -744,7 +747,7 @@ async def test_links_without_end_are_not_followed_without_end() -> None:
     assert bot.told() == events(*told)
     assert bot.measures.problems == {LogProblem.ENDLESS: 1}
 
-    told += [bot.tell(number=number).id for number in range(2, 4)]
+    told += [bot.tell(number=number).event_id for number in range(2, 4)]
     await bot.poll()
     assert bot.told() == events(*told)
 
@@ -753,7 +756,7 @@ async def test_links_that_go_round_in_a_circle_hold_nothing_up() -> None:
     bot, service = await odd_reading()
     told: list[int] = []
     for number in range(3):
-        told += [bot.tell(number=2 * number).id, bot.tell(number=2 * number + 1).id]
+        told += [bot.tell(number=2 * number).event_id, bot.tell(number=2 * number + 1).event_id]
         shown = tuple(service.logs[SITE])
         circle = [EventPage(shown, link, bot.clock.now()) for link in ("one", "two", "one")]
         service.script(SITE, *circle)
@@ -791,12 +794,12 @@ async def test_an_event_stamped_ahead_hides_none_of_those_that_follow() -> None:
     await bot.poll()
     told = []
     for number in range(60):
-        told.append(bot.tell(number=number, seconds=1).id)
+        told.append(bot.tell(number=number, seconds=1).event_id)
         if number == 30:
             await bot.restart()
         await bot.poll()
 
-    assert set(bot.told()) == set(events(early.id, *told))
+    assert set(bot.told()) == set(events(early.event_id, *told))
     assert bot.measures.problems[LogProblem.WRONG_TIME]
 
 
@@ -806,7 +809,7 @@ async def test_one_answer_with_a_wrong_date_hides_nothing(ahead: timedelta) -> N
     await bot.poll()
     told = []
     for number in range(8):
-        told.append(bot.tell(number=number).id)
+        told.append(bot.tell(number=number).event_id)
         if number == 4:
             await bot.restart()
         await bot.poll()
@@ -824,7 +827,7 @@ async def test_a_wrong_date_of_the_very_first_answer_hides_nothing() -> None:
     told = bot.tell()
     await bot.poll()
 
-    assert bot.told() == events(told.id)
+    assert bot.told() == events(told.event_id)
 
 
 async def test_our_clock_a_day_ahead_for_a_while_hides_nothing() -> None:
@@ -837,7 +840,7 @@ async def test_our_clock_a_day_ahead_for_a_while_hides_nothing() -> None:
             bot.clock.advance(24 * 3600 if number == 4 else -24 * 3600)
             await bot.restart()
         service.advance(1)
-        told.append(bot.tell(number=number, received_at=service.now()).id)
+        told.append(bot.tell(number=number, received_at=service.now()).event_id)
         await bot.poll()
 
     assert bot.told() == events(*told)
@@ -851,17 +854,17 @@ async def test_the_first_poll_after_idle_hours_reads_up_to_now(hours: float) -> 
 
     await bot.poll()
 
-    assert bot.told() == events(told.id)
+    assert bot.told() == events(told.event_id)
 
 
 async def test_a_burst_is_not_read_again_with_every_poll() -> None:
     bot, service = await odd_reading()
-    burst = [bot.tell(number=number, seconds=0.01).id for number in range(100)]
+    burst = [bot.tell(number=number, seconds=0.01).event_id for number in range(100)]
     await bot.poll()
     before = service.pages_given
     told = []
     for number in range(1000, 1300):
-        told.append(bot.tell(number=number).id)
+        told.append(bot.tell(number=number).event_id)
         await bot.poll()
 
     assert bot.told() == events(*burst, *told)
@@ -871,7 +874,7 @@ async def test_a_burst_is_not_read_again_with_every_poll() -> None:
 
 async def test_a_burst_in_a_log_that_falls_quiet_is_read_twice_at_most() -> None:
     bot, service = await odd_reading()
-    burst = [bot.tell(number=number, seconds=0.01).id for number in range(200)]
+    burst = [bot.tell(number=number, seconds=0.01).event_id for number in range(200)]
     before = service.pages_given
     for _ in range(500):
         await bot.poll()
@@ -888,7 +891,7 @@ async def test_an_event_that_shows_late_in_a_burst_is_told_within_the_overlap() 
     for _ in range(121):
         await bot.poll()
 
-    assert set(bot.told()) == set(events(*(one.id for one in burst), late.id))
+    assert set(bot.told()) == set(events(*(one.event_id for one in burst), late.event_id))
 
 
 async def test_an_event_that_shows_late_in_a_burst_that_was_read_twice_is_told() -> None:
@@ -900,7 +903,7 @@ async def test_an_event_that_shows_late_in_a_burst_that_was_read_twice_is_told()
     for _ in range(20):
         await bot.poll()
 
-    assert set(bot.told()) == set(events(*(one.id for one in burst), late.id))
+    assert set(bot.told()) == set(events(*(one.event_id for one in burst), late.event_id))
 
 
 async def test_a_second_event_with_the_id_of_another_is_reported() -> None:
@@ -909,12 +912,14 @@ async def test_a_second_event_with_the_id_of_another_is_reported() -> None:
     await bot.poll()
     assert not bot.measures.problems
 
-    service.logs[SITE] = [make_event(first.id, received_at=first.received_at, pull_request=42)]
+    service.logs[SITE] = [
+        make_event(first.event_id, received_at=first.received_at, pull_request=42)
+    ]
     for _ in range(3):
         await bot.poll()
 
     assert bot.measures.problems == {LogProblem.DUPLICATE_ID: 1}
-    assert bot.told() == events(first.id)
+    assert bot.told() == events(first.event_id)
 
 
 async def test_two_events_of_one_page_with_the_same_id_are_reported() -> None:
@@ -936,7 +941,7 @@ async def test_after_a_restart_an_event_with_the_id_of_a_stored_one_is_reported(
     first, same = bot.tell(number=41), bot.tell(number=43)
     await bot.poll()
     service.logs[SITE] = [
-        make_event(first.id, received_at=first.received_at, pull_request=42),
+        make_event(first.event_id, received_at=first.received_at, pull_request=42),
         same,
     ]
 

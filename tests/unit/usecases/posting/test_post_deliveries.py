@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import Text, delete, literal, update
 from sqlalchemy.exc import OperationalError
 from typing_extensions import override
 
@@ -654,9 +654,9 @@ async def test_one_delivery_that_cannot_be_rendered_becomes_plain_text_and_stops
     bot = Posting()
     await bot.add(1, 2, 3)
     await bot.add(4, channel_id="C2")
-    broken = {"type": "action.queue.merged", "details": {"queued_at": "not a time"}}
+    broken = literal('{"queued_at":"not a time"}', Text())
     bot.database.execute(
-        update(tables.events).where(tables.events.c.event_id == 2).values(**broken)
+        update(tables.events).where(tables.events.c.event_id == 2).values(details=broken)
     )
 
     await bot.run()

@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.events import QueueEvent
+from bot.domain.event_records import EventRecord
 from bot.domain.pause_records import Who
 from bot.domain.pauses import Paused
 from bot.domain.subscriptions import Style
@@ -40,10 +40,10 @@ async def test_each_channel_hears_what_it_asked_for_in_order() -> None:
     merged = bot.tell(MERGED)
     await bot.poll()
 
-    assert bot.told("C1") == [("event", entered.id), ("event", merged.id)]
-    assert bot.told("C2") == [("event", failed.id)]
-    assert bot.told("C3") == [("event", removed.id)]
-    assert left.id not in {one for name in ("C1", "C2", "C3") for _, one in bot.told(name)}
+    assert bot.told("C1") == [("event", entered.event_id), ("event", merged.event_id)]
+    assert bot.told("C2") == [("event", failed.event_id)]
+    assert bot.told("C3") == [("event", removed.event_id)]
+    assert left.event_id not in {one for name in ("C1", "C2", "C3") for _, one in bot.told(name)}
 
 
 def checked(bot: Reading, *numbers: int, batch: str | None = "b1") -> None:
@@ -58,7 +58,7 @@ def checked(bot: Reading, *numbers: int, batch: str | None = "b1") -> None:
         )
 
 
-def merges(bot: Reading, *numbers: int, batch: str | None = "b1") -> list[QueueEvent]:
+def merges(bot: Reading, *numbers: int, batch: str | None = "b1") -> list[EventRecord]:
     found = []
     for number in numbers:
         bot.tell(LEAVE, number=number, merged=True, dequeue_code="PR_MERGED", batch_id=batch)
@@ -86,21 +86,21 @@ async def test_what_a_batch_merged_is_one_post() -> None:
     alone = merges(bot, 44, batch="b2")[0]
     await bot.poll()
 
-    assert await posts(bot) == [(entered.id, 0), (first.id, 2), (alone.id, 0)]
+    assert await posts(bot) == [(entered.event_id, 0), (first.event_id, 2), (alone.event_id, 0)]
 
 
 async def test_without_the_checks_the_leaves_name_the_batch() -> None:
     bot = await Reading().start("merge")
     first, _ = merges(bot, 41, 42)
     await bot.poll()
-    assert await posts(bot) == [(first.id, 1)]
+    assert await posts(bot) == [(first.event_id, 1)]
 
 
 async def test_merges_without_a_batch_are_told_one_by_one() -> None:
     bot = await Reading().start("merge")
     first, second = merges(bot, 41, 42, batch=None)
     await bot.poll()
-    assert await posts(bot) == [(first.id, 0), (second.id, 0)]
+    assert await posts(bot) == [(first.event_id, 0), (second.event_id, 0)]
 
 
 async def test_the_first_merge_of_a_batch_waits_for_the_others() -> None:
@@ -115,7 +115,7 @@ async def test_the_first_merge_of_a_batch_waits_for_the_others() -> None:
     bot.tell(MERGED, number=42)
     await bot.poll()
 
-    assert await posts(bot) == [(first.id, 1), (behind.id, 0)]
+    assert await posts(bot) == [(first.event_id, 1), (behind.event_id, 0)]
 
 
 async def test_it_does_not_wait_long_and_what_comes_later_has_a_post_of_its_own() -> None:
@@ -126,12 +126,12 @@ async def test_it_does_not_wait_long_and_what_comes_later_has_a_post_of_its_own(
     assert await posts(bot) == []
     bot.clock.advance(6)
     await bot.poll()
-    assert await posts(bot) == [(first.id, 0)]
+    assert await posts(bot) == [(first.event_id, 0)]
 
     (second,) = merges(bot, 42)
     await bot.poll()
 
-    assert (second.id, 0) in await posts(bot)
+    assert (second.event_id, 0) in await posts(bot)
 
 
 async def test_a_member_that_left_is_not_waited_for() -> None:
@@ -140,7 +140,7 @@ async def test_a_member_that_left_is_not_waited_for() -> None:
     bot.tell(LEAVE, number=43, merged=False, dequeue_code="PR_MANUALLY_DEQUEUED", batch_id="b1")
     first, _ = merges(bot, 41, 42)
     await bot.poll()
-    assert await posts(bot) == [(first.id, 1)]
+    assert await posts(bot) == [(first.event_id, 1)]
 
 
 async def test_a_channel_that_excepts_somebody_is_told_of_the_rest_of_the_batch() -> None:
@@ -155,9 +155,9 @@ async def test_a_channel_that_excepts_somebody_is_told_of_the_rest_of_the_batch(
     checked(bot, 41, 42, 43)
     first, second, _ = merges(bot, 41, 42, 43)
     await bot.poll()
-    assert await posts(bot, "C1") == [(first.id, 2)]
+    assert await posts(bot, "C1") == [(first.event_id, 2)]
     bot.clock.advance(2)
-    assert await posts(bot, "C2") == [(second.id, 1)]
+    assert await posts(bot, "C2") == [(second.event_id, 1)]
 
 
 async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -> None:
@@ -186,7 +186,7 @@ async def test_a_thread_tells_of_its_merge_and_without_one_there_is_one_post() -
         ("C3", "event", 0),
         ("C3", "event", 0),
     ]
-    assert first.id != second.id
+    assert first.event_id != second.event_id
 
 
 async def test_a_batch_of_one_has_a_thread_as_any_merge_has() -> None:
@@ -231,8 +231,8 @@ async def test_a_leave_without_a_code_is_judged_by_what_came_before_it() -> None
     failed = bot.tell(LEAVE, number=43, merged=False)
     await bot.poll()
 
-    assert bot.told("C1") == [("event", failed.id)]
-    assert bot.told("C2") == [("event", removed.id), ("event", pushed.id)]
+    assert bot.told("C1") == [("event", failed.event_id)]
+    assert bot.told("C2") == [("event", removed.event_id), ("event", pushed.event_id)]
 
 
 async def test_a_branch_and_excepted_authors_narrow_what_is_heard() -> None:
@@ -245,9 +245,9 @@ async def test_a_branch_and_excepted_authors_narrow_what_is_heard() -> None:
     by_robot, by_ana = bot.tell(number=41), bot.tell(number=42)
     await bot.poll()
 
-    assert bot.told("C1") == [("event", by_robot.id), ("event", by_ana.id)]
+    assert bot.told("C1") == [("event", by_robot.event_id), ("event", by_ana.event_id)]
     assert bot.told("C2") == []
-    assert bot.told("C3") == [("event", by_ana.id)]
+    assert bot.told("C3") == [("event", by_ana.event_id)]
 
 
 async def test_a_channel_with_two_subscriptions_hears_once() -> None:
@@ -256,7 +256,7 @@ async def test_a_channel_with_two_subscriptions_hears_once() -> None:
     event = bot.tell()
     await bot.poll()
 
-    assert bot.told("C1") == [("event", event.id)]
+    assert bot.told("C1") == [("event", event.event_id)]
 
 
 async def test_an_event_that_nobody_asked_for_is_settled_without_a_word() -> None:
@@ -275,7 +275,7 @@ async def test_a_pause_made_elsewhere_has_a_card_that_names_who_made_it() -> Non
 
     assert bot.told("C1") == [("card", 1)]
     (pause,) = bot.pauses()
-    assert (pause.reason, pause.by, pause.event_id) == ("by hand", Who("carol"), event.id)
+    assert (pause.reason, pause.by, pause.event_id) == ("by hand", Who("carol"), event.event_id)
     assert not pause.is_exact
 
 
@@ -308,7 +308,7 @@ async def test_an_act_through_the_bot_is_told_once_when_the_event_comes_first() 
     await log.poll()
 
     assert [kind for kind, _ in log.told("C1")] == ["event", "card"]
-    assert ("event", behind.id) in log.told("C1")
+    assert ("event", behind.event_id) in log.told("C1")
     assert [kind for kind, _ in log.told(CHANNEL)] == ["card"]
     assert len(log.pauses()) == 1
 
@@ -367,7 +367,7 @@ async def test_somebody_elses_unpause_is_not_told_under_the_name_of_who_came_too
     event = log.tell(DELETE, number=None, deleted_by={"name": "bob"})
     await log.poll()
 
-    assert log.told("C1") == [("event", event.id)]
+    assert log.told("C1") == [("event", event.event_id)]
 
 
 async def test_a_pause_and_its_end_through_the_bot_are_two_posts() -> None:
