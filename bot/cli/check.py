@@ -23,8 +23,7 @@ from bot.config import CONFIG_FILE, RunSettings, Settings, load_database_url, lo
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.inspection import Area, Finding, Standing
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.http import Http
-from bot.merge_queue.retries import Patience
+from bot.merge_queue.http import Http, Patience
 from bot.messages.inspection import of_machine
 from bot.slack.proxies import proxy_towards
 from bot.slack.web_api.clients import open_session, web_client

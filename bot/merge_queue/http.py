@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from copy import copy
+from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from secrets import SystemRandom
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 from urllib.request import getproxies, proxy_bypass
@@ -25,10 +27,10 @@ from bot.domain.errors import (
     MergeQueueProtocolError,
     MergeQueueUnavailable,
 )
+from bot.domain.pacing import retry_delay
 from bot.domain.proxies import is_loopback, proxy_at
 from bot.merge_queue.errors import error_of
-from bot.merge_queue.models import READS, Call
-from bot.merge_queue.retries import PATIENCE, Patience
+from bot.merge_queue.models import Call
 from bot.merge_queue.statistics import Statistics
 from bot.ports import Clock
 
@@ -49,7 +51,6 @@ LONGEST_WAIT = 300.0
 """Seconds. A service that asks for more is asked again all the same: it may be a mistake."""
 
 LARGEST_BODY = 32 * 1024 * 1024
-LONGEST_REDIRECTION = 3
 
 SHORTEST_SECRET = 8
 """Characters; a shorter credential is one of a trial, and stands in times and names."""
@@ -66,6 +67,47 @@ _NOT_SENT = (
     httpx.LocalProtocolError,
 )
 """Raised before the first byte of a request leaves."""
+
+
+SHORTEST_ATTEMPT = 0.5
+"""Seconds that must be left for another attempt to make sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, in seconds, and how often to try.
+
+    `connect` and `read` bound one connection and one silence of the service, `total` a whole
+    call with its retries: a person waits for the answer. `read_back` bounds the look at what
+    became of a write whose answer was lost, and comes on top of `total`. `jitter` gives numbers
+    from 0 to 1, which spread the waits.
+    """
+
+    connect: float = 3.0
+    read: float = 5.0
+    total: float = 8.0
+    read_back: float = 4.0
+    attempts: int = 3
+    jitter: Callable[[], float] = SystemRandom().random
+
+    def wait_before_retry(
+        self, error: MergeQueueUnavailable, *, is_read: bool, attempt: int, remaining: float
+    ) -> float | None:
+        """Seconds to wait after the `attempt`-th attempt (1 for the first), None to give up.
+
+        A write is sent again only when it certainly did not arrive. The service's own wait is
+        honoured, but not beyond the `remaining` seconds: the caller is told of it instead.
+        """
+        if attempt >= self.attempts or not (is_read or not error.arrived):
+            return None
+        jitter = self.jitter()
+        wait = retry_delay(attempt, hint=None, jitter=jitter)
+        if error.retry_after is not None:
+            wait = max(wait, retry_delay(attempt, hint=error.retry_after, jitter=jitter))
+        return wait if wait + SHORTEST_ATTEMPT < remaining else None
+
+
+PATIENCE = Patience()
 
 
 class Http:
@@ -91,18 +133,22 @@ class Http:
         self.clock = clock
         self.patience = patience
         self.statistics = Statistics()
-        self._credential = _Credential(token, self.base_url)
+        # A service may quote it, and errors show answers.
+        secret = token.get_secret_value().encode()
+        self._secret = secret if len(secret) >= SHORTEST_SECRET else b""
         self._in_flight = asyncio.Semaphore(requests_at_once)
         self._scheduled = asyncio.Semaphore(requests_at_once - KEPT_FOR_PEOPLE)
-        self._turn: AbstractAsyncContextManager[None] = nullcontext()
+        self.turn: AbstractAsyncContextManager[None] = nullcontext()
+        """Held during each request, besides one of the `requests_at_once`."""
         is_here = is_loopback(self.base_url.host)
         verify = trust or _certificates(trust_env=not is_here)
         is_behind_proxy = not is_here and _is_behind_proxy(self.base_url)
         if transport is None and not is_behind_proxy:
             transport = Connections(requests_at_once, verify=verify, keepalive=KEEPALIVE_SECONDS)
         self._client = httpx.AsyncClient(
-            auth=self._credential,
+            # It stays with the configured address: no redirection is followed.
             headers={
+                "Authorization": f"Bearer {token.get_secret_value()}",
                 "Accept": "application/json",
                 "Accept-Encoding": "gzip, deflate",
                 "User-Agent": f"mqbot/{bot.__version__}",
@@ -114,7 +160,6 @@ class Http:
             ),
             verify=verify,
             trust_env=is_behind_proxy,
-            event_hooks={"response": [self._check_redirect]},
             transport=transport,
         )
 
@@ -124,7 +169,7 @@ class Http:
     def scheduled(self) -> "Http":
         """The same for the schedule, which leaves KEPT_FOR_PEOPLE of the requests to people."""
         scheduled = copy(self)
-        scheduled._turn = self._scheduled  # noqa: SLF001 - of this class
+        scheduled.turn = self._scheduled
         return scheduled
 
     async def call(
@@ -196,38 +241,25 @@ class Http:
         """One attempt of at most `within` seconds, waiting for its turn included."""
         is_sent = False
         try:
-            async with asyncio.timeout(within), self._turn, self._in_flight:
+            async with asyncio.timeout(within), self.turn, self._in_flight:
                 if call.may_send is not None and not call.may_send():
                     raise LookedTooLongAgo
                 is_sent = True
-                return await self._follow(call)
+                return await self._send_once(call)
         except TimeoutError:
             failure: MergeQueueError = MergeQueueUnavailable("no answer in time", arrived=is_sent)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except httpx.HTTPError as error:
             failure = _translated(error)
         # Raised here and not `from`: the library's exception leads to the request's headers,
         # and a log that prints local variables would print the credential with them.
         raise failure
 
-    async def _follow(self, call: Call) -> httpx.Response:
+    async def _send_once(self, call: Call) -> httpx.Response:
         # The whole address at once: httpx would parse it again for a base and for parameters.
         query = f"?{urlencode(call.query, doseq=True)}" if call.query else ""
         url = f"{self.base_url}{call.path}{query}"
-        request = self._client.build_request(call.method, url, json=call.json)
-        for _ in range(LONGEST_REDIRECTION + 1):
-            async with aclosing(await self._client.send(request, stream=True)) as response:
-                if response.next_request is None:
-                    return await self._read(response)
-                request = response.next_request
-        raise MergeQueueProtocolError("too many redirections")
-
-    async def _check_redirect(self, response: httpx.Response) -> None:
-        """A read may go to another path of the same origin, and a write nowhere."""
-        if not response.has_redirect_location:
-            return
-        target = response.url.join(response.headers["location"])
-        if response.request.method not in READS or _origin(target) != _origin(self.base_url):
-            raise MergeQueueProtocolError(f"a redirection to {target.host or 'nowhere'}")
+        async with self._client.stream(call.method, url, json=call.json) as response:
+            return await self._read(response)
 
     async def _read(self, response: httpx.Response) -> httpx.Response:
         """The same with its whole body, which httpx itself would read without a limit."""
@@ -240,32 +272,13 @@ class Http:
             body += piece
         headers = response.headers.copy()
         headers.pop("content-encoding", None)
-        content = self._credential.redacted(bytes(body))
+        content = (
+            bytes(body).replace(self._secret, b"[credential]") if self._secret else bytes(body)
+        )
         return httpx.Response(response.status_code, headers=headers, content=content)
 
 
-class _Credential(httpx.Auth):
-    """A Bearer token of either kind (API document, Authentication), for one origin."""
-
-    def __init__(self, token: SecretStr, base_url: httpx.URL) -> None:
-        self._token = token
-        self._origin = _origin(base_url)
-
-    @override
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        if _origin(request.url) == self._origin:
-            request.headers["Authorization"] = f"Bearer {self._token.get_secret_value()}"
-        yield request
-
-    def redacted(self, body: bytes) -> bytes:
-        """Without the credential: a service may quote it, and errors show answers."""
-        secret = self._token.get_secret_value().encode()
-        return body.replace(secret, b"[credential]") if len(secret) >= SHORTEST_SECRET else body
-
-
-def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:
-    if isinstance(error, httpx.InvalidURL):
-        return MergeQueueProtocolError("a redirection to an address that is none")
+def _translated(error: httpx.HTTPError) -> MergeQueueError:
     if isinstance(error, httpx.DecodingError):
         return MergeQueueProtocolError("the body is not encoded as its header says")
     if isinstance(error, httpx.TimeoutException):
@@ -282,11 +295,6 @@ def _translated(error: httpx.HTTPError | httpx.InvalidURL) -> MergeQueueError:
 
 def _log(level: int, text: str, action: str, call: Call, **told: Any) -> None:  # noqa: ANN401 - anything that a log can show
     logger.log(level, text, extra={"action": action, "endpoint": call.endpoint, **told})
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    """Comparable: httpx leaves out the default port of a scheme."""
-    return url.scheme, url.host, url.port
 
 
 @cache

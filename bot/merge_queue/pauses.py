@@ -16,9 +16,10 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
     PauseNotOffered,
     ResourceNotFound,
+    StateConflict,
     answer_of,
 )
-from bot.domain.queue import Pause
+from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue import models
 from bot.merge_queue.http import Http
@@ -79,40 +80,98 @@ DEPRECATED = Family(
 )
 
 
-class Pauses:
-    """The pause of a repository's queue, over the family of endpoints that the service has."""
+class PauseEndpoints:
+    """The pause of a repository's queue, over the family of endpoints that the service has.
 
-    def __init__(self, http: Http, *, deprecated: bool) -> None:
-        """With `deprecated` nothing is found out: the service has endpoints 9 to 12 only."""
-        self._http = http
-        self._family = DEPRECATED if deprecated else CURRENT
-        self._is_known = deprecated
+    That is endpoints 2 to 4, or 9 to 12 where a service lacks these: it is asked which it has when
+    it first answers 404. With `deprecated_pause` it is not asked: it has 9 to 12 only.
+    """
+
+    def __init__(self, http: Http, *, deprecated_pause: bool) -> None:
+        self.http = http
+        self._family = DEPRECATED if deprecated_pause else CURRENT
+        self._is_known = deprecated_pause
         self._is_missing = False
         self._believed_until: datetime | None = None
 
-    async def current(
-        self, repository: RepositoryName, *, total: float | None = None
-    ) -> Pause | None:
-        """None on 404 too, which the document gives to a queue that is not paused.
+    async def current_pause(self, repository: RepositoryName) -> Pause | None:
+        """Endpoint 4, or 11. None also for a repository that does not exist: both are 404.
 
         Raises PauseNotOffered when the service has no such endpoint at all.
         """
+        return await self._current(repository)
+
+    async def pause(
+        self, repository: RepositoryName, reason: str, *, hear: Hear | None = None
+    ) -> Pause:
+        """Endpoint 2, or 9. A queue that is paused already gets this reason."""
+        try:
+            return await self._set(repository, reason, hear or _unheard)
+        except StateConflict as error:
+            await self._note_state(repository, error)
+            raise
+
+    async def unpause(
+        self,
+        repository: RepositoryName,
+        *,
+        hear: Hear | None = None,
+        may_send: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Endpoint 3, 10 or 12. On 404 the pause and the status tell its meanings apart.
+
+        Raises ResourceNotFound when the repository does not exist, and StateConflict when there is
+        a pause nevertheless; False when it is not paused.
+        """
+        hear = hear or _unheard
+        try:
+            await self._remove(repository, hear, may_send)
+        except ResourceNotFound as error:
+            hear(answer_of(error))
+            pause = await self._current(repository)
+            if pause is not None:
+                conflict = StateConflict(error.status, error.detail)
+                conflict.pause, conflict.is_state_known = pause, True
+                raise conflict from None
+            await self.status(repository)
+            return False
+        except StateConflict as error:
+            await self._note_state(repository, error)
+            raise
+        return True
+
+    async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
+        """Endpoint 1."""
+        path = models.repository_path(repository, "merge-queue/status")
+        query = models.checked(models.StatusQuery, branch=branch)
+        return await self.http.call(Call("status", "GET", path, query), models.read_status)
+
+    async def _note_state(self, repository: RepositoryName, error: StateConflict) -> None:
+        try:
+            error.pause = await self._current(repository)
+        except MergeQueueError:
+            return
+        error.is_state_known = True
+
+    async def _current(
+        self, repository: RepositoryName, *, total: float | None = None
+    ) -> Pause | None:
         family = self._family
         call = Call(f"get_{family.name}", "GET", models.repository_path(repository, family.path))
         try:
-            pause = await self._http.call(
-                call, lambda response: family.read(response, self._http.clock.now()), total=total
+            pause = await self.http.call(
+                call, lambda response: family.read(response, self.http.clock.now()), total=total
             )
         except MergeQueueRefused as error:
             if await self._has_other(error, family, repository):
-                return await self.current(repository, total=total)
+                return await self._current(repository, total=total)
             if isinstance(error, ResourceNotFound):
                 return None
             raise
         self._is_known = True
         return pause
 
-    async def set(self, repository: RepositoryName, reason: str, hear: Hear) -> Pause:
+    async def _set(self, repository: RepositoryName, reason: str, hear: Hear) -> Pause:
         """When the answer is lost, a pause in force with this reason is taken for ours."""
         family = self._family
         path = models.repository_path(repository, family.path)
@@ -120,14 +179,14 @@ class Pauses:
         call = Call(f"set_{family.name}", "PUT", path, json=body)
 
         def read(response: httpx.Response) -> Pause:
-            pause = family.read(response, self._http.clock.now())
+            pause = family.read(response, self.http.clock.now())
             if pause is None:
                 raise MergeQueueProtocolError("the answer to a pause holds no pause")
             hear(str(response.status_code))
             return pause
 
         try:
-            return await self._http.call(call, read)
+            return await self.http.call(call, read)
         except MergeQueueRefused as error:
             if not await self._has_other(error, family, repository):
                 raise
@@ -139,10 +198,10 @@ class Pauses:
             if self._family is family:
                 raise
         # There is no such endpoint, as the error or the look has shown: nothing was done.
-        return await self.set(repository, reason, hear)
+        return await self._set(repository, reason, hear)
 
-    async def remove(
-        self, repository: RepositoryName, hear: Hear, may_send: Callable[[], bool] | None = None
+    async def _remove(
+        self, repository: RepositoryName, hear: Hear, may_send: Callable[[], bool] | None
     ) -> None:
         """When the answer is lost, a queue that is not paused is taken for our doing.
 
@@ -161,20 +220,20 @@ class Pauses:
         )
         for call in others:
             try:
-                return await self._remove(repository, call, hear)
+                return await self._delete(repository, call, hear)
             except MergeQueueRefused as error:
                 if error.status not in MISSING:
                     raise
         try:
-            return await self._remove(repository, last, hear)
+            return await self._delete(repository, last, hear)
         except MergeQueueRefused as error:
             if await self._has_other(error, family, repository):
-                return await self.remove(repository, hear, may_send)
+                return await self._remove(repository, hear, may_send)
             raise
 
-    async def _remove(self, repository: RepositoryName, call: Call, hear: Hear) -> None:
+    async def _delete(self, repository: RepositoryName, call: Call, hear: Hear) -> None:
         try:
-            await self._http.call(call, lambda response: hear(str(response.status_code)))
+            await self.http.call(call, lambda response: hear(str(response.status_code)))
         except (MergeQueueUnavailable, MergeQueueProtocolError) as error:
             is_done, _ = await self._look_up(error, repository, call, lambda pause: pause is None)
             if not is_done:
@@ -191,9 +250,9 @@ class Pauses:
         """Whether a write whose answer was lost is seen to be done, and the pause then."""
         for look in range(LOOKS if _is_in_doubt(error) else 0):
             if look:
-                await self._http.clock.sleep(LOOK_AGAIN_SECONDS)
+                await self.http.clock.sleep(LOOK_AGAIN_SECONDS)
             try:
-                pause = await self.current(repository, total=self._http.patience.read_back)
+                pause = await self._current(repository, total=self.http.patience.read_back)
             except MergeQueueError:
                 # The write's own error is the one to tell; this one only left it in doubt.
                 break
@@ -226,13 +285,13 @@ class Pauses:
         return self._family is not asked
 
     def _is_believed(self) -> bool:
-        return self._believed_until is not None and self._http.clock.now() < self._believed_until
+        return self._believed_until is not None and self.http.clock.now() < self._believed_until
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:
             target = models.repository_path(repository, path)
             call = Call("is_offered", "OPTIONS", target, expected=models.NOT_BROKEN)
-            return await self._http.call(call, models.read_is_offered)
+            return await self.http.call(call, models.read_is_offered)
 
         offered = CURRENT if await has(CURRENT.path) else None
         if offered is None and await has(DEPRECATED.path):
@@ -241,7 +300,7 @@ class Pauses:
         is_missing = offered is None and await has("merge-queue/status")
         self._family = offered or CURRENT
         self._is_known, self._is_missing = offered is not None, is_missing
-        self._believed_until = self._http.clock.now() + BELIEVED
+        self._believed_until = self.http.clock.now() + BELIEVED
         logger.log(
             logging.INFO if offered is CURRENT else logging.WARNING,
             "pause endpoints found out",
@@ -273,3 +332,7 @@ def _is_in_doubt(error: MergeQueueError) -> bool:
             HTTPStatus.FORBIDDEN,
         }
     return True
+
+
+def _unheard(_answer: str) -> None:
+    """Nobody puts it on record."""

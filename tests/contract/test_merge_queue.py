@@ -15,8 +15,7 @@ from bot.domain.events import EventPage
 from bot.domain.queue import QueueRule, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.http import Http
-from bot.merge_queue.retries import Patience
+from bot.merge_queue.http import Http, Patience
 from bot.ports import Clock, MergeQueue
 from bot.sandbox.merge_queue import payloads
 from bot.sandbox.merge_queue.controls import NewPullRequest, SentEvent

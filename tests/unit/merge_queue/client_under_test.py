@@ -11,8 +11,7 @@ from pydantic import SecretStr
 from bot.domain.event_log import Window
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
-from bot.merge_queue.http import Http
-from bot.merge_queue.retries import Patience
+from bot.merge_queue.http import Http, Patience
 from tests.support.clock import FakeClock
 from tests.support.samples import sample_bytes
 from tests.unit.merge_queue.scripted_service import (

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.domain.errors import MergeQueueUnavailable
-from bot.merge_queue.retries import Patience
+from bot.merge_queue.http import Patience
 
 LOST = MergeQueueUnavailable("lost")
 NOT_SENT = MergeQueueUnavailable("no connection", arrived=False)
