@@ -8,8 +8,8 @@ from bot.domain.errors import ConfigurationError
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import Http
 from bot.ports import Clock, Measures
+from bot.slack.conversation import Replies
 from bot.slack.proxies import proxy_towards
-from bot.slack.replying.replies import Replies
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import (
     Client,

@@ -15,9 +15,8 @@ from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.handlers.home import HomeTab
 from bot.slack.web_api.limits import HEAR_SECONDS, SharedLimits
-from bot.slack.web_api.people import SlackPeople
+from bot.slack.web_api.people import Recipients, SlackPeople
 from bot.slack.web_api.poster import SlackPoster
-from bot.slack.web_api.recipients import Recipients
 from bot.usecases import UseCases
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.end_cut_short import EndCutShort

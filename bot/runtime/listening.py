@@ -10,7 +10,7 @@ from bot.ports import Nudge
 from bot.runtime.adapters import Ports
 from bot.scheduler import next_digest
 from bot.slack.app import App, build_app
-from bot.slack.background import Background, ErrorBoundary, Inbox
+from bot.slack.background import Background, Inbox
 from bot.slack.handlers import SUBJECTS
 from bot.slack.handlers.channels import Channels
 from bot.slack.handlers.clicks import Clicks
@@ -66,8 +66,7 @@ def build_listeners(
     slack = ports.slack
     repositories = Repositories(settings.repositories)
     use_cases = build_use_cases(settings, ports, nudge)
-    boundary = ErrorBoundary(settings.command)
-    background = Background(inbox, once, boundary, slack.client, slack.replies)
+    background = Background(inbox, once, slack.client, slack.replies, settings.command)
     shared = Shared(
         use_cases=use_cases,
         background=background,

@@ -12,9 +12,6 @@ from typing import Any, Protocol
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
-from slack_bolt.authorization.async_authorize import AsyncAuthorize
-from slack_bolt.context.async_context import AsyncBoltContext
-from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.middleware.request_verification.async_request_verification import (
     AsyncRequestVerification,
 )
@@ -29,7 +26,7 @@ from bot.messages.blocks import sentence
 from bot.messages.errors import TOO_FAST, defect
 from bot.messages.pause import result_modal
 from bot.ports import UNMEASURED, Measures
-from bot.slack.background import Background, Inbox, Json, person
+from bot.slack.background import Background, Json, person
 from bot.slack.once import SHOWN, request_key
 from bot.slack.web_api.clients import Identity
 
@@ -46,40 +43,37 @@ TOLD_AGAIN_SECONDS = 10.0
 
 MOST_PEOPLE = 10_000
 
-LIMITED = ("block_actions", "shortcut", "message_action")
+FROM_PEOPLE = ("block_actions", "shortcut", "message_action")
 """The interactions that are counted: a form takes one of these to be opened."""
 
 
-class Paces(AsyncMiddleware):
-    """Acknowledges what one person sends too fast, which goes no further.
+class Gate:
+    """What goes no further than its acknowledgement, if it gets one.
 
-    The acknowledgement of a command says so; who presses buttons is told once in a while. Those
-    who sent nothing for longest are forgotten.
+    Nothing is taken for which there is no room: Slack shows an error to whoever acted, and sends
+    events again. What one person sends too fast is acknowledged; the acknowledgement of a command
+    says so, and who presses buttons hears of it once in a while. What came before is acknowledged.
     """
 
     def __init__(self, background: Background) -> None:
         self._background = background
+        # Those who sent nothing for longest are forgotten.
         self._free_at: OrderedDict[str, float] = OrderedDict()
         self._told_at: dict[str, float] = {}
 
-    @override
-    async def async_process(
-        self,
-        *,
-        req: AsyncBoltRequest,
-        resp: BoltResponse,
-        next: Callable[[], Awaitable[BoltResponse]],
+    async def middleware(
+        self, req: AsyncBoltRequest, next_: Callable[[], Awaitable[BoltResponse]]
     ) -> BoltResponse:
+        if self._background.inbox.is_overrun:
+            return BoltResponse(status=HTTPStatus.SERVICE_UNAVAILABLE)
         is_command = "command" in req.body
-        is_limited = is_command or req.body.get("type") in LIMITED
-        if not is_limited or self._admits(person(req.body)):
-            return await next()
-        is_told_now = self._tell(req.body)
-        if is_command:
-            return BoltResponse(status=200, body=TOO_FAST)
-        if is_told_now:
-            self._background.tell(req.body, sentence(TOO_FAST))
-        return BoltResponse(status=200)
+        is_limited = is_command or req.body.get("type") in FROM_PEOPLE
+        if is_limited and not self._admits(person(req.body)):
+            self._tell(req.body, is_command=is_command)
+            return BoltResponse(status=HTTPStatus.OK, body=TOO_FAST if is_command else "")
+        if not self._background.once.is_new(req):
+            return BoltResponse(status=HTTPStatus.OK)
+        return await next_()
 
     def _admits(self, user_id: str) -> bool:
         now = asyncio.get_running_loop().time()
@@ -93,20 +87,18 @@ class Paces(AsyncMiddleware):
             self._told_at.pop(forgotten, None)
         return True
 
-    def _tell(self, body: Json) -> bool:
-        """Log it, and say whether it is time to tell the person."""
+    def _tell(self, body: Json, *, is_command: bool) -> None:
         user_id, now = person(body), asyncio.get_running_loop().time()
         if now - self._told_at.get(user_id, float("-inf")) < TOLD_AGAIN_SECONDS:
-            return False
+            return
         self._told_at[user_id] = now
         extra = {"action": "person_too_fast", "actor": user_id}
         logger.warning("a person sends requests too fast", extra=extra)
-        return True
+        if not is_command:
+            self._background.tell(body, sentence(TOO_FAST))
 
 
 bolt_logger = logging.getLogger("slack_bolt.app")
-
-FROM_PEOPLE = ("block_actions", "shortcut", "message_action")
 
 
 class Listeners(Protocol):
@@ -151,6 +143,18 @@ def build_app(
     fails right after one.
     """
     bolt_logger.addFilter(_is_worth_logging)
+    known = AuthorizeResult(
+        enterprise_id=identity.enterprise_id,
+        team_id=identity.team_id,
+        bot_user_id=identity.user_id,
+        bot_id=identity.bot_id,
+        bot_token=background.client.token,
+    )
+
+    async def authorize() -> AuthorizeResult:
+        """Known since the start: no auth.test within the three seconds of the first request."""
+        return known
+
     app = App(
         measures,
         # Without one Bolt reads all source files up to here, to be called like one of them.
@@ -161,7 +165,7 @@ def build_app(
             session=background.client.session,
             retry_handlers=[],
         ),
-        authorize=_Known(identity, background.client.token),
+        authorize=authorize,
         # Ours stands in the place of Bolt's.
         request_verification_enabled=False,
         before_authorize=_Verification(signing_secret) if signing_secret else None,
@@ -170,9 +174,7 @@ def build_app(
         process_before_response=True,
         logger=bolt_logger,
     )
-    # One at a time: of several, Bolt takes the first alone.
-    for middleware in (_Room(background.inbox), Paces(background), background.once):
-        app.use(middleware)
+    app.use(Gate(background).middleware)
     for some in listeners:
         some.register(app)
     # Slack sends an event again that nobody acknowledged, and ends by switching events off.
@@ -201,57 +203,6 @@ class _Verification(AsyncRequestVerification):
     @override
     def verifier(self) -> SignatureVerifier:
         return self._lenient
-
-
-class _Known(AsyncAuthorize):
-    """Known since the start: no auth.test within the three seconds of the first request."""
-
-    def __init__(self, identity: Identity, token: str | None) -> None:
-        self._result = AuthorizeResult(
-            enterprise_id=identity.enterprise_id,
-            team_id=identity.team_id,
-            bot_user_id=identity.user_id,
-            bot_id=identity.bot_id,
-            bot_token=token,
-        )
-
-    @override
-    async def __call__(
-        self,
-        *,
-        context: AsyncBoltContext,
-        enterprise_id: str | None,
-        team_id: str | None,
-        user_id: str | None,
-        actor_enterprise_id: str | None = None,
-        actor_team_id: str | None = None,
-        actor_user_id: str | None = None,
-    ) -> AuthorizeResult:
-        return self._result
-
-
-class _Room(AsyncMiddleware):
-    """Acknowledges nothing for which there is no room.
-
-    Slack shows an error to whoever acted, and sends events again.
-    """
-
-    def __init__(self, inbox: Inbox) -> None:
-        self._inbox = inbox
-
-    @override
-    async def async_process(
-        self,
-        *,
-        req: AsyncBoltRequest,
-        resp: BoltResponse,
-        next: Callable[[], Awaitable[BoltResponse]],
-    ) -> BoltResponse:
-        return (
-            await next()
-            if not self._inbox.is_overrun
-            else BoltResponse(status=HTTPStatus.SERVICE_UNAVAILABLE)
-        )
 
 
 class _Failures:

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Coroutine, Mapping
 from contextvars import Context, copy_context
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -17,100 +16,15 @@ from bot.domain.errors import BotError, CutOff, SlackRefused, UserError
 from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.messages.errors import explain
+from bot.slack.conversation import Conversation, Replies
 from bot.slack.once import Once
-from bot.slack.replying.conversation import Conversation
-from bot.slack.replying.replies import Replies
 from bot.slack.web_api.failures import BLOCKS_CODES, FAILURES, read_failure
 
 logger = logging.getLogger(__name__)
 
+Json = dict[str, Any]
+
 LAST_WORD_SECONDS = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorBoundary:
-    """Runs what a person asked for; whatever goes wrong, the person gets a sentence."""
-
-    command: str
-
-    async def guard(
-        self,
-        work: Coroutine[Any, Any, None],
-        conversation: Conversation,
-        *,
-        repository: str | None = None,
-        retry: str | None = None,
-    ) -> None:
-        """Await `work`. `retry` is the command text that a *Try again* button would repeat.
-
-        Cancelled, at the end of the process, it has LAST_WORD_SECONDS to say so.
-        """
-        try:
-            await work
-        except asyncio.CancelledError:
-            try:
-                async with asyncio.timeout(LAST_WORD_SECONDS):
-                    await self._explain(CutOff(), conversation, repository, retry)
-            except TimeoutError:
-                logger.warning("failure not told", extra={"action": "failure_not_told"})
-            raise
-        except Exception as raised:  # noqa: BLE001 - the boundary: everything ends here, told and logged
-            await self._explain(_as_ours(raised), conversation, repository, retry)
-
-    async def _explain(
-        self,
-        error: Exception,
-        conversation: Conversation,
-        repository: str | None,
-        retry: str | None,
-    ) -> None:
-        reference = uuid.uuid4().hex[:8]
-        _log(error, reference, conversation)
-        message = explain(
-            error,
-            command=self.command,
-            reference=reference,
-            repository=repository or getattr(error, "repository", None),
-            retry=retry,
-        )
-        await self._tell(message, conversation, reference)
-
-    async def _tell(self, message: Message, conversation: Conversation, reference: str) -> None:
-        try:
-            await conversation.tell_actor(message)
-        except Exception:
-            # Slack itself refuses or is gone: there is nobody left to tell but the operator.
-            logger.exception(
-                "failure not told", extra={"action": "failure_not_told", "reference": reference}
-            )
-
-
-def _as_ours(error: Exception) -> Exception:
-    """A call that Slack refused or did not answer is no defect of ours."""
-    if isinstance(error, FAILURES):
-        return SlackRefused(read_failure(error).code)
-    return error
-
-
-def _log(error: Exception, reference: str, conversation: Conversation) -> None:
-    fields = {
-        "action": "failed",
-        "reference": reference,
-        "error": type(error).__name__,
-        "detail": str(error)[:300],
-        "actor": conversation.actor.user_id,
-        "channel": conversation.channel_id,
-    }
-    if isinstance(error, UserError):
-        logger.info("a person was corrected", extra={**fields, "action": "corrected"})
-    elif isinstance(error, SlackRefused) and error.code in BLOCKS_CODES:
-        # A form or a tab that Slack does not take; what we say instead is text alone.
-        logger.error("blocks refused", extra={**fields, "action": "blocks_refused"})
-    elif isinstance(error, BotError):
-        logger.warning("a request failed", extra=fields)
-    else:
-        logger.error("a defect", extra={**fields, "action": "defect"}, exc_info=error)
-
 
 MOST_AT_ONCE = 500
 
@@ -231,18 +145,18 @@ class Inbox:
             )
 
 
-Json = dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What listeners hand their work to, and what they answer people with."""
+    """Runs what people asked for behind its acknowledgement; whatever goes wrong, they hear of it.
+
+    `command` is the slash command, by which an explanation names others.
+    """
 
     inbox: Inbox
     once: Once
-    boundary: ErrorBoundary
     client: AsyncWebClient
     replies: Replies
+    command: str
 
     def start(
         self,
@@ -258,31 +172,93 @@ class Background:
         `retry` is the command text that a *Try again* button would repeat.
         """
         once = self.once.act(body, work)
-        guarded = self.boundary.guard(once, conversation, repository=repository, retry=retry)
-        self.inbox.hand_over(guarded)
+        self.inbox.hand_over(self._guard(once, conversation, repository, retry))
 
     def tell(self, body: Json, message: Message) -> None:
-        """Send whoever sent `body` a message, soon."""
-        conversation = self._conversation_about(body)
-        told = conversation.tell_actor(message)
-        self.inbox.hand_over(self.boundary.guard(told, conversation))
-
-    @property
-    def conversation(self) -> partial[Conversation]:
-        """Makes a conversation of what is left: who acts, from where, where answers go."""
-        return partial(Conversation, client=self.client, replies=self.replies)
-
-    def _conversation_about(self, body: Json) -> Conversation:
-        """With whoever sent `body`; nothing of it is relied upon."""
+        """Send whoever sent `body` a message, soon; nothing of `body` is relied upon."""
         response_url, view = body.get("response_url"), _mapping(body.get("view"))
-        user = person(body)
-        return self.conversation(
-            actor=Actor(user, user),
-            origin=Origin.BUTTON if "user" in body else Origin.COMMAND,
-            trigger_id="",
+        conversation = self.conversation(
+            Actor(person(body), person(body)),
+            Origin.BUTTON if "user" in body else Origin.COMMAND,
             response_url=response_url if isinstance(response_url, str) else None,
             view_id=str(view["id"]) if view.get("type") == "modal" and "id" in view else None,
         )
+        self.inbox.hand_over(self._guard(conversation.tell_actor(message), conversation))
+
+    def conversation(self, actor: Actor, origin: Origin, **where: Any) -> Conversation:  # noqa: ANN401 - checked by Conversation
+        """With who acts, from where; `where` is where answers go."""
+        return Conversation(self.client, self.replies, actor, origin, **where)
+
+    async def _guard(
+        self,
+        work: Coroutine[Any, Any, None],
+        conversation: Conversation,
+        repository: RepositoryName | None = None,
+        retry: str | None = None,
+    ) -> None:
+        """Cancelled, at the end of the process, it has LAST_WORD_SECONDS to say so."""
+        try:
+            await work
+        except asyncio.CancelledError:
+            try:
+                async with asyncio.timeout(LAST_WORD_SECONDS):
+                    await self._explain(CutOff(), conversation, repository, retry)
+            except TimeoutError:
+                logger.warning("failure not told", extra={"action": "failure_not_told"})
+            raise
+        except Exception as raised:  # noqa: BLE001 - the boundary: everything ends here, told and logged
+            await self._explain(_as_ours(raised), conversation, repository, retry)
+
+    async def _explain(
+        self,
+        error: Exception,
+        conversation: Conversation,
+        repository: RepositoryName | None,
+        retry: str | None,
+    ) -> None:
+        reference = uuid.uuid4().hex[:8]
+        _log(error, reference, conversation)
+        message = explain(
+            error,
+            command=self.command,
+            reference=reference,
+            repository=repository or getattr(error, "repository", None),
+            retry=retry,
+        )
+        try:
+            await conversation.tell_actor(message)
+        except Exception:
+            # Slack itself refuses or is gone: there is nobody left to tell but the operator.
+            logger.exception(
+                "failure not told", extra={"action": "failure_not_told", "reference": reference}
+            )
+
+
+def _as_ours(error: Exception) -> Exception:
+    """A call that Slack refused or did not answer is no defect of ours."""
+    if isinstance(error, FAILURES):
+        return SlackRefused(read_failure(error).code)
+    return error
+
+
+def _log(error: Exception, reference: str, conversation: Conversation) -> None:
+    fields = {
+        "action": "failed",
+        "reference": reference,
+        "error": type(error).__name__,
+        "detail": str(error)[:300],
+        "actor": conversation.actor.user_id,
+        "channel": conversation.channel_id,
+    }
+    if isinstance(error, UserError):
+        logger.info("a person was corrected", extra={**fields, "action": "corrected"})
+    elif isinstance(error, SlackRefused) and error.code in BLOCKS_CODES:
+        # A form or a tab that Slack does not take; what we say instead is text alone.
+        logger.error("blocks refused", extra={**fields, "action": "blocks_refused"})
+    elif isinstance(error, BotError):
+        logger.warning("a request failed", extra=fields)
+    else:
+        logger.error("a defect", extra={**fields, "action": "defect"}, exc_info=error)
 
 
 def person(body: Json) -> str:

@@ -2,17 +2,14 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_bolt.response import BoltResponse
-from typing_extensions import override
 
 from bot.domain.errors import StoreUnavailable
 from bot.ports import Clock
@@ -73,41 +70,21 @@ def _action(body: Mapping[str, Any]) -> str | None:
     return f"{user.get('id')}:{first.get('action_id')}:{acted_at}"
 
 
-class Memory:
-    """The keys this process has seen, bounded in number and time."""
+class Once:
+    """Lets each request pass once; with a store, once between the machines that share it.
 
-    def __init__(self, most: int = MOST_REMEMBERED) -> None:
-        self._most = most
-        self._until: dict[timedelta, OrderedDict[str, datetime]] = {}
-
-    def __len__(self) -> int:
-        return sum(len(kept) for kept in self._until.values())
-
-    def add(self, key: RequestKey, now: datetime) -> bool:
-        """Whether it was not remembered yet."""
-        # Keys of one lifetime end in the order in which they came.
-        kept = self._until.setdefault(key.lifetime, OrderedDict())
-        while kept and next(iter(kept.values())) < now:
-            kept.popitem(last=False)
-        if key.digest in kept:
-            return False
-        if len(kept) >= self._most:
-            kept.popitem(last=False)
-        kept[key.digest] = now + key.lifetime
-        return True
-
-    def discard(self, key: RequestKey) -> None:
-        self._until.get(key.lifetime, OrderedDict()).pop(key.digest, None)
-
-
-class Once(AsyncMiddleware):
-    """Stands before the listeners; with a store, also between the machines that share it.
-
-    The memory is asked before the acknowledgement and the database after it: acknowledging waits
-    for nothing outside this process.
+    This process's memory is asked before the acknowledgement and the database after it:
+    acknowledging waits for nothing outside this process.
     """
 
-    def __init__(self, clock: Clock, store: Store | None = None, *, alone: bool = False) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        store: Store | None = None,
+        *,
+        alone: bool = False,
+        most: int = MOST_REMEMBERED,
+    ) -> None:
         """`alone`: requests come to this process only, or to another when this one has died.
 
         Then its own memory is enough while the database does not answer.
@@ -115,28 +92,30 @@ class Once(AsyncMiddleware):
         self._clock = clock
         self._store = store
         self._alone = alone
-        self._memory = Memory()
+        self._most = most
+        # Keys of one lifetime end in the order in which they came.
+        self._until: dict[timedelta, OrderedDict[str, datetime]] = {
+            lifetime: OrderedDict() for lifetime in (EVENT_LIFETIME, TRIGGER_LIFETIME)
+        }
 
-    @override
-    async def async_process(
-        self,
-        *,
-        req: AsyncBoltRequest,
-        resp: BoltResponse,
-        next: Callable[[], Awaitable[BoltResponse]],
-    ) -> BoltResponse:
-        """Let a request pass the first time, acknowledge it the next times.
+    def is_new(self, req: AsyncBoltRequest) -> bool:
+        """Whether this process sees the request for the first time; it is remembered.
 
         A retry is not refused for being one: of what happened while no connection was open it
         is the only delivery.
         """
         if req.headers.get(RETRY, ["0"])[0] not in {"", "0"}:
-            _log_retry(req.headers)
+            extra = {
+                "action": "slack_retries",
+                "number": req.headers[RETRY][0][:10],
+                "reason": req.headers.get(RETRY_REASON, [""])[0][:40],
+            }
+            logger.info("Slack tries again", extra=extra)
         key = request_key(req.body)
-        if key is None or self._memory.add(key, self._clock.now()):
-            return await next()
+        if key is None or self._remember(key):
+            return True
         _log_repeated(key)
-        return BoltResponse(status=200)
+        return False
 
     async def act(self, body: Mapping[str, Any], work: Coroutine[Any, Any, None]) -> None:
         """Await `work`, unless another machine has taken the request.
@@ -151,14 +130,26 @@ class Once(AsyncMiddleware):
         """Let the request come again: it was not acted upon."""
         key = request_key(body)
         if key is not None:
-            self._memory.discard(key)
+            self._until[key.lifetime].pop(key.digest, None)
+
+    def _remember(self, key: RequestKey) -> bool:
+        """Whether it was not remembered yet."""
+        now, kept = self._clock.now(), self._until[key.lifetime]
+        while kept and next(iter(kept.values())) < now:
+            kept.popitem(last=False)
+        if key.digest in kept:
+            return False
+        if len(kept) >= self._most:
+            kept.popitem(last=False)
+        kept[key.digest] = now + key.lifetime
+        return True
 
     async def _is_first(self, body: Mapping[str, Any]) -> bool:
         key = request_key(body)
         if key is None or self._store is None:
             return True
         try:
-            is_first = await self._store.run(_remember, key, self._clock.now())
+            is_first = await self._store.run(_add, key, self._clock.now())
         except StoreUnavailable:
             if not self._alone:
                 raise
@@ -168,17 +159,8 @@ class Once(AsyncMiddleware):
         return is_first
 
 
-def _remember(transaction: Transaction, key: RequestKey, now: datetime) -> bool:
+def _add(transaction: Transaction, key: RequestKey, now: datetime) -> bool:
     return transaction.seen_requests.add(key.digest, now=now, until=now + key.lifetime)
-
-
-def _log_retry(headers: Mapping[str, Sequence[str]]) -> None:
-    extra = {
-        "action": "slack_retries",
-        "number": headers[RETRY][0][:10],
-        "reason": headers.get(RETRY_REASON, [""])[0][:40],
-    }
-    logger.info("Slack tries again", extra=extra)
 
 
 def _log_repeated(key: RequestKey) -> None:

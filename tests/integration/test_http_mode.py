@@ -21,10 +21,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import StoreUnavailable
 from bot.slack.app import build_app
-from bot.slack.background import MOST_KEPT, Background, ErrorBoundary, Inbox
+from bot.slack.background import MOST_KEPT, Background, Inbox
+from bot.slack.conversation import Replies
 from bot.slack.http import EVENTS_PATH, LARGEST_BODY, HttpServer
 from bot.slack.once import Once
-from bot.slack.replying.replies import Replies
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.clients import Identity
 from tests.support.clock import FakeClock
@@ -86,8 +86,7 @@ class Machine:
         await self.server.open("127.0.0.1", 0)
         client = AsyncWebClient(base_url="http://127.0.0.1:9/api/", session=self.session)
         replies = Replies(self.session, SlackChannels(client, self.clock), client.base_url)
-        inbox, boundary = self.recorder.inbox, ErrorBoundary("/mq")
-        background = Background(inbox, self.once, boundary, client, replies)
+        background = Background(self.recorder.inbox, self.once, client, replies, "/mq")
         secret = SecretStr(SECRET)
         self.server.serve(build_app(IDENTITY, [self.recorder], background, signing_secret=secret))
 

@@ -14,8 +14,8 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.message import Message
 from bot.merge_queue.http import Http
 from bot.sandbox.slack.server import SlackSandbox
+from bot.slack.conversation import Replies
 from bot.slack.proxies import proxy_towards
-from bot.slack.replying.replies import Replies
 from bot.slack.slack_socket import Attempts, SlackSocket
 from bot.slack.web_api.clients import open_session, web_client
 from tests.support.directories import FakeChannels
@@ -53,7 +53,7 @@ async def test_calls_and_answers_to_people_go_through_the_proxy(
         async with open_session(proxy_towards(API)) as session:
             await web_client(session, token=TOKEN, base_url=API).auth_test()
             url = "http://slack.example/response/1"
-            await Replies(session, FakeChannels(), API).to_actor(url, Message("Paused."))
+            await Replies(session, FakeChannels(), API).send(url, Message("Paused."))
     assert asked == [f"POST {API}auth.test", f"POST {url}"]
 
 

@@ -8,9 +8,9 @@ from typing_extensions import override
 from bot.domain.audit import AuditSelection
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.slack.replying.conversation import Conversation
 
 
 class Audit(Subject):

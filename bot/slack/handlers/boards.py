@@ -6,8 +6,8 @@ from typing_extensions import override
 
 from bot.domain.repository import RepositoryName
 from bot.messages import board
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnCommand, Subject
-from bot.slack.replying.conversation import Conversation
 from bot.usecases.preferences.manage_boards import (
     BoardRequest,
     NoPlace,

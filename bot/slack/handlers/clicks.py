@@ -11,10 +11,10 @@ from bot.domain.audit import Origin
 from bot.domain.denials import Right
 from bot.domain.errors import PermissionDenied, UserError
 from bot.messages import actions, choice
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.home import HOME, HomeTab
 from bot.slack.handlers.subject import OnClick, Shared, Subject
 from bot.slack.payloads import BlockActions, Form, Suggestion
-from bot.slack.replying.conversation import Conversation
 
 
 class Clicks(Subject):

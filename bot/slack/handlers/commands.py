@@ -14,9 +14,9 @@ from bot.domain.errors import RepositoryNotChosen, UserError
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, choice, help as help_messages
 from bot.messages.errors import BUSY
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Shared, Subject
 from bot.slack.payloads import BlockActions, MessageSent, SlashCommand
-from bot.slack.replying.conversation import Conversation
 
 
 class Commands(Subject):

@@ -6,8 +6,8 @@ from bot.domain.audit import Origin
 from bot.domain.errors import InvalidDuration, InvalidReason, RepositoryNotAllowed, UnknownGroup
 from bot.messages.errors import beside_field
 from bot.slack.background import Background
+from bot.slack.conversation import Conversation
 from bot.slack.payloads import ViewSubmission
-from bot.slack.replying.conversation import Conversation
 
 
 async def refuse(

@@ -13,12 +13,12 @@ from bot.domain.message import Message
 from bot.messages import actions, timers
 from bot.messages.groups import group_acts, group_form, group_question, group_status
 from bot.messages.text import clean
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.pause_modal import show_if_unchanged
 from bot.slack.handlers.pausing import REASON_KEPT
 from bot.slack.handlers.progress import ProgressLine
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.slack.replying.conversation import Conversation
 from bot.usecases.pausing.extend_group import NothingHeld
 from bot.usecases.pausing.group_work import GroupRequest, SinceThen
 

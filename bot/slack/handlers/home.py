@@ -15,10 +15,10 @@ from bot.domain.errors import PermissionDenied, StoreUnavailable
 from bot.domain.home import HomeState, Viewer
 from bot.domain.message import View
 from bot.messages import actions, home
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.home_viewers import RecentViewer, RecentViewers
 from bot.slack.handlers.subject import OnClick, Shared, Subject
 from bot.slack.payloads import BlockActions, HomeOpened
-from bot.slack.replying.conversation import Conversation
 from bot.slack.web_api.failures import FAILURES, read_failure
 
 logger = logging.getLogger(__name__)

@@ -13,11 +13,11 @@ from bot.domain.pauses import AlreadyPaused, Paused, check_reason
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, pause, timers
 from bot.messages.text import clean
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.forms import refuse, submitted
 from bot.slack.handlers.pausing import REASON_KEPT, Pausing
 from bot.slack.handlers.subject import Shared, Subject
 from bot.slack.payloads import ExtendForm, PauseForm, Shortcut, ViewSubmission
-from bot.slack.replying.conversation import Conversation
 from bot.usecases.pausing.extend_pause import ExtendRequest
 from bot.usecases.pausing.pause_queue import PauseRequest
 

@@ -10,7 +10,7 @@ from bot.domain.groups import Repositories
 from bot.domain.message import View
 from bot.domain.repository import RepositoryName
 from bot.messages import pause
-from bot.slack.replying.conversation import Conversation, OpenedModal
+from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.web_api.failures import VIEW_GONE_CODES, read_failure
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest

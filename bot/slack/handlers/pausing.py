@@ -19,10 +19,10 @@ from bot.domain.repository import RepositoryName
 from bot.messages import actions, pause, pause_card, reminders, status, timers
 from bot.messages.groups import group_acts
 from bot.messages.text import clean
+from bot.slack.conversation import Conversation, OpenedModal
 from bot.slack.handlers.pause_modal import PauseModal
 from bot.slack.handlers.subject import OnClick, OnCommand, Shared, Subject
 from bot.slack.payloads import BlockActions, PauseForm
-from bot.slack.replying.conversation import Conversation, OpenedModal
 from bot.usecases.pausing.extend_pause import ExtendRequest
 from bot.usecases.pausing.pause_queue import PauseRequest
 from bot.usecases.pausing.remind_of_pauses import Snoozed

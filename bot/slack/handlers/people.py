@@ -8,9 +8,9 @@ from bot.domain.audit import Origin
 from bot.domain.message import Message
 from bot.domain.notices import Notice
 from bot.messages import actions, notices, people
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.slack.replying.conversation import Conversation
 from bot.usecases.choose_notices import Chosen
 
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from bot.messages.groups import group_acts
 from bot.ports import Clock
-from bot.slack.replying.conversation import Conversation
+from bot.slack.conversation import Conversation
 from bot.usecases.pausing.group_work import Progress
 
 GAPS = (timedelta(seconds=1), timedelta(seconds=3))

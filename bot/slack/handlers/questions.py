@@ -9,9 +9,9 @@ from typing_extensions import override
 from bot.domain.event_log import LONGEST_LOOKBACK
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, branches, event_log, rules, why
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.slack.replying.conversation import Conversation
 from bot.usecases.asking.show_event_log import LogQuestion
 
 

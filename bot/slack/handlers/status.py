@@ -9,9 +9,9 @@ from bot.domain.audit import Origin
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, statistics, status
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.slack.replying.conversation import Conversation
 from bot.usecases.asking.show_statistics import StatisticsQuestion
 
 

@@ -9,8 +9,8 @@ from bot.domain.denials import Right
 from bot.domain.groups import Groups, Repositories
 from bot.ports import Clock
 from bot.slack.background import Background
+from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
-from bot.slack.replying.conversation import Conversation
 from bot.usecases import UseCases
 
 OnCommand = Callable[..., Awaitable[None]]

@@ -9,9 +9,9 @@ from bot.domain.message import Message
 from bot.domain.repository import RepositoryName
 from bot.domain.wishes import Wish
 from bot.messages import actions, subscriptions
+from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.slack.replying.conversation import Conversation
 from bot.usecases.preferences.channel_default import DefaultRequest
 from bot.usecases.preferences.manage_subscriptions import SubscriptionRequest
 

@@ -3,13 +3,17 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Collection, Mapping
+from dataclasses import dataclass
 
 from pydantic import Field, ValidationError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from typing_extensions import override
 
+from bot.domain.denials import DenialReason, Denied, Right
+from bot.domain.errors import PostPostponed, PostRefused, Refusal
 from bot.domain.people import Person, Unanswered
+from bot.domain.permissions import Evidence, Policy, decide
 from bot.ports import Clock, PeopleDirectory
 from bot.slack.payloads import Payload
 from bot.slack.web_api.failures import FAILURES, read_failure
@@ -150,3 +154,23 @@ async def _read(
             extra={"action": "person_not_read", "method": method, "error": code},
         )
     return Unanswered(code)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipients:
+    """Who gets direct messages: full members of the home organisation, as all who read anything."""
+
+    people: PeopleDirectory
+    home_ids: frozenset[str]
+
+    async def require(self, user_id: str) -> None:
+        """Raises PostRefused for who is none, PostPostponed when Slack does not say."""
+        person = await self.people.person(user_id)
+        # The address is our own: nobody claims a team.
+        evidence = Evidence(user_id, min(self.home_ids), person, {})
+        decision = decide(Right.READ, evidence, Policy(self.home_ids))
+        if not isinstance(decision, Denied):
+            return
+        if decision.reason is DenialReason.UNVERIFIABLE:
+            raise PostPostponed("person_not_known")
+        raise PostRefused(decision.reason.value, Refusal.PERSON)

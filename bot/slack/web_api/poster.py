@@ -18,7 +18,7 @@ from bot.messages.blocks import has_controls, without_controls
 from bot.ports import ChannelPoster, Clock
 from bot.slack.web_api.channels import DirectChannels, SlackChannels
 from bot.slack.web_api.failures import FAILURES, THREAD_CODES, post_error, read_failure
-from bot.slack.web_api.recipients import Recipients
+from bot.slack.web_api.people import Recipients
 
 METADATA_TYPE = "mqbot_delivery"
 MARK = "mq:"

@@ -5,23 +5,16 @@ from typing import Any
 
 import pytest
 from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_bolt.response import BoltResponse
 
 from bot.slack.once import (
     EVENT_LIFETIME,
     TRIGGER_LIFETIME,
-    Memory,
     Once,
-    RequestKey,
     request_key,
 )
-from tests.support.clock import NOON, FakeClock
+from tests.support.clock import FakeClock
 
 CLICK = {"user": {"id": "U1"}, "actions": [{"action_id": "go", "action_ts": "1.1"}]}
-
-
-def key(name: str, lifetime: timedelta = TRIGGER_LIFETIME) -> RequestKey:
-    return RequestKey(name, lifetime)
 
 
 @pytest.mark.parametrize(
@@ -79,57 +72,52 @@ def test_events_are_remembered_for_as_long_as_slack_sends_them_again() -> None:
     assert timedelta(minutes=5) < TRIGGER_LIFETIME
 
 
-def test_a_key_is_remembered_for_its_lifetime() -> None:
-    memory = Memory()
-    assert memory.add(key("a"), NOON)
-    assert not memory.add(key("a"), NOON + TRIGGER_LIFETIME)
-    assert memory.add(key("a"), NOON + TRIGGER_LIFETIME + timedelta(seconds=1))
+class Requests:
+    """What reaches a process, one after the other."""
+
+    def __init__(self, most: int = 3) -> None:
+        self.clock = FakeClock()
+        self.once = Once(self.clock, most=most)
+
+    def is_new(self, **body: Any) -> bool:
+        return self.once.is_new(AsyncBoltRequest(mode="socket_mode", body=body))
 
 
-def test_seeing_it_again_does_not_lengthen_its_life() -> None:
-    memory = Memory()
-    memory.add(key("a"), NOON)
-    memory.add(key("a"), NOON + TRIGGER_LIFETIME)
-    assert memory.add(key("a"), NOON + TRIGGER_LIFETIME + timedelta(seconds=1))
+def test_a_request_is_remembered_for_its_lifetime_and_seeing_it_again_does_not_lengthen_that() -> (
+    None
+):
+    requests = Requests()
+    assert requests.is_new(trigger_id="a")
+    requests.clock.advance(TRIGGER_LIFETIME.total_seconds())
+    assert not requests.is_new(trigger_id="a")
+    requests.clock.advance(1)
+    assert requests.is_new(trigger_id="a")
 
 
 def test_the_memory_is_bounded_and_gives_up_the_oldest() -> None:
-    memory = Memory(most=3)
+    requests = Requests(most=3)
     for name in "abcd":
-        assert memory.add(key(name), NOON)
-    assert len(memory) == 3
-    assert not memory.add(key("b"), NOON)
-    assert memory.add(key("a"), NOON)
+        assert requests.is_new(trigger_id=name)
+    assert not requests.is_new(trigger_id="b")
+    assert requests.is_new(trigger_id="a")
 
 
 def test_many_clicks_push_out_no_event() -> None:
-    memory = Memory(most=3)
-    memory.add(key("event", EVENT_LIFETIME), NOON)
+    requests = Requests(most=3)
+    requests.is_new(event_id="Ev1")
     for number in range(10):
-        memory.add(key(str(number)), NOON)
-    assert not memory.add(key("event", EVENT_LIFETIME), NOON)
+        requests.is_new(trigger_id=str(number))
+    assert not requests.is_new(event_id="Ev1")
 
 
-async def pass_on(once: Once, body: dict[str, Any]) -> BoltResponse:
-    """What `once` answers; the one behind it answers “behind”."""
-
-    async def behind() -> BoltResponse:
-        return BoltResponse(status=200, body="behind")
-
-    request = AsyncBoltRequest(mode="socket_mode", body=body)
-    return await once.async_process(req=request, resp=BoltResponse(status=404), next=behind)
+def test_a_forgotten_request_may_come_again() -> None:
+    requests = Requests()
+    assert requests.is_new(event_id="Ev1")
+    requests.once.forget({"event_id": "Ev1"})
+    assert requests.is_new(event_id="Ev1")
 
 
-async def test_what_came_before_is_acknowledged_and_goes_no_further() -> None:
-    once = Once(FakeClock())
-    assert (await pass_on(once, {"event_id": "Ev1"})).body == "behind"
-    again = await pass_on(once, {"event_id": "Ev1"})
-    assert (again.status, again.body) == (200, "")
-    once.forget({"event_id": "Ev1"})
-    assert (await pass_on(once, {"event_id": "Ev1"})).body == "behind"
-
-
-async def test_what_has_no_identity_always_passes() -> None:
-    once = Once(FakeClock())
-    for _ in range(2):
-        assert (await pass_on(once, {"type": "view_closed"})).body == "behind"
+def test_what_has_no_identity_is_always_new() -> None:
+    requests = Requests()
+    assert requests.is_new(type="view_closed")
+    assert requests.is_new(type="view_closed")

@@ -10,9 +10,8 @@ from typing_extensions import override
 from bot.domain.audit import Action, Origin
 from bot.domain.groups import Group
 from bot.domain.message import Message
+from bot.slack.conversation import Conversation, Replies
 from bot.slack.handlers.progress import ProgressLine
-from bot.slack.replying.conversation import Conversation
-from bot.slack.replying.replies import Replies
 from bot.usecases.pausing.group_work import Progress
 from tests.support.clock import FakeClock
 from tests.support.directories import FakeChannels
@@ -29,12 +28,8 @@ class KeptReplies(Replies):
     sent: list[tuple[str, str]] = field(default_factory=list)
 
     @override
-    async def to_actor(self, response_url: str, message: Message) -> None:
-        self.sent.append(("new", message.text))
-
-    @override
-    async def in_place(self, response_url: str, message: Message, channel_id: str | None) -> None:
-        self.sent.append(("in place", message.text))
+    async def send(self, response_url: str, message: Message, **how: str | bool) -> None:
+        self.sent.append(("in place" if how["replace_original"] else "new", message.text))
 
 
 @pytest.fixture

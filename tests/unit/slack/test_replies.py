@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession, ClientTimeout
 
 from bot.domain.message import Message
-from bot.slack.replying.replies import NOT_SLACKS, Replies, refusal_code, slacks_address
+from bot.slack.conversation import NOT_SLACK, Replies, address_of_slack, refusal_code
 from tests.support.directories import FakeChannels
 
 
@@ -80,8 +80,8 @@ async def replies(api: str, read_seconds: float = 30.0) -> AsyncIterator[Replies
 async def test_an_answer_goes_again_when_the_kept_connection_was_closed_by_slack() -> None:
     hooks = Hooks(["answer", "close", "answer"])
     async with hooks.listening() as url, replies(url) as ours:
-        await ours.to_actor(url, SAID)
-        await ours.to_actor(url, SAID)
+        await ours.send(url, SAID)
+        await ours.send(url, SAID)
     assert (len(hooks.bodies), hooks.treatment) == (3, [])
     assert hooks.bodies[1] == hooks.bodies[2]
     assert hooks.connections == 2
@@ -93,7 +93,7 @@ async def test_an_answer_whose_connection_is_lost_twice_is_given_up(
     hooks = Hooks(["close", "close"])
     caplog.set_level(logging.INFO, "bot")
     async with hooks.listening() as url, replies(url) as ours:
-        await ours.to_actor(url, SAID)
+        await ours.send(url, SAID)
     assert hooks.treatment == []
     logged = [getattr(one, "action", None) for one in caplog.records]
     assert logged == ["reply_again", "reply_failed"]
@@ -102,7 +102,7 @@ async def test_an_answer_whose_connection_is_lost_twice_is_given_up(
 async def test_an_answer_that_slack_does_not_confirm_in_time_goes_once() -> None:
     hooks = Hooks(["nothing", "answer"])
     async with hooks.listening() as url, replies(url, read_seconds=0.1) as ours:
-        await ours.to_actor(url, SAID)
+        await ours.send(url, SAID)
     assert len(hooks.bodies) == 1
 
 
@@ -119,7 +119,7 @@ HOOK = "https://hooks.slack.com/commands/T1/2/3"
     ],
 )
 def test_slacks_own_addresses_are_posted_to(response_url: str, api: str) -> None:
-    assert str(slacks_address(response_url, api)) == response_url
+    assert str(address_of_slack(response_url, api)) == response_url
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_slacks_own_addresses_are_posted_to(response_url: str, api: str) -> None
     ],
 )
 async def test_nothing_else_is(response_url: str) -> None:
-    assert slacks_address(response_url, "https://slack.com/api/") is None
+    assert address_of_slack(response_url, "https://slack.com/api/") is None
 
 
 async def test_an_answer_to_another_address_is_not_sent_and_counted(
@@ -149,9 +149,9 @@ async def test_an_answer_to_another_address_is_not_sent_and_counted(
 ) -> None:
     elsewhere = Hooks(["answer"])
     async with elsewhere.listening() as url, replies("https://slack.com/api/") as ours:
-        await ours.to_actor(url, SAID)
+        await ours.send(url, SAID)
     assert elsewhere.connections == 0
-    assert [getattr(one, "said", None) for one in caplog.records] == [NOT_SLACKS]
+    assert [getattr(one, "said", None) for one in caplog.records] == [NOT_SLACK]
 
 
 async def test_an_answer_follows_no_redirection(caplog: pytest.LogCaptureFixture) -> None:
@@ -159,6 +159,6 @@ async def test_an_answer_follows_no_redirection(caplog: pytest.LogCaptureFixture
     async with inside.listening() as secret_place:
         hooks = Hooks([f"307 {secret_place}"])
         async with hooks.listening() as url, replies(url) as ours:
-            await ours.to_actor(url, SAID)
+            await ours.send(url, SAID)
     assert inside.connections == 0
     assert [getattr(one, "action", None) for one in caplog.records] == ["reply_failed"]

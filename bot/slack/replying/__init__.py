@@ -1,1 +1,0 @@
-"""The exchange with the one person who acts, also when their act fails."""
