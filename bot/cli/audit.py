@@ -17,7 +17,7 @@ from bot.messages.text import clean
 from bot.store import migrate
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from bot.usecases.asking.show_audit import every_record
+from bot.usecases.asking.audit import every_record
 
 COLUMNS = "{at:20}  {action:11}  {result:9}  {repository:30}  {who:24}  {where:8}  {what}"
 

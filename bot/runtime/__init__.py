@@ -20,8 +20,11 @@ from bot.slack.once import Once
 from bot.slack.socket_mode import SocketMode
 from bot.slack.web_api.clients import TokenRefused
 from bot.slack.web_api.limits import HEAR_SECONDS
-from bot.usecases.preferences.end_stray_boards import end_stray_boards
-from bot.usecases.preferences.take_configuration import take_configuration, take_logins
+from bot.usecases.preferences.configuration import (
+    end_stray_boards,
+    take_configuration,
+    take_logins,
+)
 
 logger = logging.getLogger(__name__)
 

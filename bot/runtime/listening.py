@@ -20,16 +20,10 @@ from bot.slack.handlers.subject import Shared
 from bot.slack.once import Once
 from bot.slack.web_api.people import SlackPeople
 from bot.usecases import UseCases
-from bot.usecases.asking.explain_pull_request import ExplainPullRequest
-from bot.usecases.asking.show_audit import ShowAudit
-from bot.usecases.asking.show_branches import ShowBranches
-from bot.usecases.asking.show_event_log import ShowEventLog
 from bot.usecases.asking.show_group import ShowGroup
-from bot.usecases.asking.show_hearing import ShowHearing
 from bot.usecases.asking.show_home import ShowHome
-from bot.usecases.asking.show_rules import ShowRules
-from bot.usecases.asking.show_statistics import ShowStatistics
 from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.sources import Sources
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.choose_notices import ChooseNotices
 from bot.usecases.pausing.acts import ActLog
@@ -44,7 +38,6 @@ from bot.usecases.pausing.unpause_group import UnpauseGroup
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import WatchResume
 from bot.usecases.preferences.channel_default import ChannelDefault
-from bot.usecases.preferences.link_account import LinkAccount
 from bot.usecases.preferences.manage_boards import ManageBoards
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
 from bot.usecases.preferences.rename_channel import RenameChannel
@@ -69,6 +62,7 @@ def build_listeners(
     background = Background(inbox, once, slack.client, slack.replies, settings.command)
     shared = Shared(
         use_cases=use_cases,
+        sources=Sources(ports.merge_queue, ports.store, ports.clock),
         background=background,
         repositories=repositories,
         groups=Groups(settings.groups, repositories),
@@ -126,7 +120,6 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         pause_group=PauseGroup(pause_queue, work),
         unpause_group=UnpauseGroup(ports.merge_queue, unpause_queue, work),
         show_group=ShowGroup(show_status),
-        show_audit=ShowAudit(ports.store),
         extend_pause=extend_pause,
         extend_group=ExtendGroup(extend_pause, work),
         remind_of_pauses=remind,
@@ -134,15 +127,6 @@ def build_use_cases(settings: Settings, ports: Ports, nudge: Nudge) -> UseCases:
         manage_subscriptions=ManageSubscriptions(acts, next_digest),
         channel_default=ChannelDefault(acts),
         manage_boards=ManageBoards(acts, show_status),
-        show_hearing=ShowHearing(ports.store),
-        link_account=LinkAccount(ports.store, ports.clock),
         choose_notices=ChooseNotices(ports.store),
         watch_resume=WatchResume(ports.store, ports.clock, check),
-        explain_pull_request=ExplainPullRequest(
-            show_status, ports.merge_queue, ports.store, ports.clock
-        ),
-        show_event_log=ShowEventLog(ports.merge_queue, ports.store, ports.clock),
-        show_rules=ShowRules(ports.merge_queue),
-        show_branches=ShowBranches(ports.merge_queue, ports.store, ports.clock),
-        show_statistics=ShowStatistics(ports.merge_queue, ports.store, ports.clock, check),
     )

@@ -2,15 +2,8 @@
 
 from dataclasses import dataclass
 
-from bot.usecases.asking.explain_pull_request import ExplainPullRequest
-from bot.usecases.asking.show_audit import ShowAudit
-from bot.usecases.asking.show_branches import ShowBranches
-from bot.usecases.asking.show_event_log import ShowEventLog
 from bot.usecases.asking.show_group import ShowGroup
-from bot.usecases.asking.show_hearing import ShowHearing
 from bot.usecases.asking.show_home import ShowHome
-from bot.usecases.asking.show_rules import ShowRules
-from bot.usecases.asking.show_statistics import ShowStatistics
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.choose_notices import ChooseNotices
@@ -24,7 +17,6 @@ from bot.usecases.pausing.unpause_group import UnpauseGroup
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.pausing.watch_resume import WatchResume
 from bot.usecases.preferences.channel_default import ChannelDefault
-from bot.usecases.preferences.link_account import LinkAccount
 from bot.usecases.preferences.manage_boards import ManageBoards
 from bot.usecases.preferences.manage_subscriptions import ManageSubscriptions
 
@@ -41,7 +33,6 @@ class UseCases:
     pause_group: PauseGroup
     unpause_group: UnpauseGroup
     show_group: ShowGroup
-    show_audit: ShowAudit
     extend_pause: ExtendPause
     extend_group: ExtendGroup
     remind_of_pauses: RemindOfPauses
@@ -49,12 +40,5 @@ class UseCases:
     manage_subscriptions: ManageSubscriptions
     channel_default: ChannelDefault
     manage_boards: ManageBoards
-    show_hearing: ShowHearing
-    link_account: LinkAccount
     choose_notices: ChooseNotices
     watch_resume: WatchResume
-    explain_pull_request: ExplainPullRequest
-    show_event_log: ShowEventLog
-    show_rules: ShowRules
-    show_branches: ShowBranches
-    show_statistics: ShowStatistics

@@ -134,7 +134,7 @@ async def test_whoever_was_acknowledged_is_told_when_the_listener_fails(
         await ack()
         raise LookupError(body["user"] if "user" in body else body["user_id"])
 
-    monkeypatch.setattr(Commands, "on_command", fail)
+    monkeypatch.setattr(Commands, "on_typed", fail)
     monkeypatch.setattr(Clicks, "on_action", fail)
     await bot.stop_bot()
     await bot.start_bot()

@@ -18,7 +18,7 @@ from bot.clock import SystemClock
 from bot.domain.audit import Action, AuditRecord, AuditSelection
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from bot.usecases.asking.show_audit import STREAMED, every_record
+from bot.usecases.asking.audit import STREAMED, every_record
 from tests.support.databases import TestDatabase
 from tests.support.stored import SHOP, make_record
 from tests.support.transactions import begin

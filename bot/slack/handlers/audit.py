@@ -11,6 +11,7 @@ from bot.messages import actions, audit
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
+from bot.usecases.asking import audit as show_audit
 
 
 class Audit(Subject):
@@ -31,16 +32,17 @@ class Audit(Subject):
         self, repository: RepositoryName | None, conversation: Conversation, *, since: timedelta
     ) -> None:
         selection = AuditSelection(repository, self.clock.now() - since)
-        await conversation.tell_actor(audit.audit(await self.use.show_audit.newest(selection)))
+        page = await show_audit.newest(self.sources.store, selection)
+        await conversation.tell_actor(audit.audit(page))
 
     async def _older(self, click: BlockActions, conversation: Conversation) -> None:
         target = await self._target(click, conversation)
-        page = await self.use.show_audit.older(target.selection, target.place)
+        page = await show_audit.older(self.sources.store, target.selection, target.place)
         await conversation.put_in_place(audit.audit(page))
 
     async def _newer(self, click: BlockActions, conversation: Conversation) -> None:
         target = await self._target(click, conversation)
-        page = await self.use.show_audit.newer(target.selection, target.place)
+        page = await show_audit.newer(self.sources.store, target.selection, target.place)
         await conversation.put_in_place(audit.audit(page))
 
     async def _target(self, click: BlockActions, conversation: Conversation) -> actions.AuditTarget:

@@ -12,6 +12,7 @@ from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
 from bot.usecases.choose_notices import Chosen
+from bot.usecases.preferences.configuration import link_account, unlink_account
 
 
 class People(Subject):
@@ -45,12 +46,12 @@ class People(Subject):
         return people.me(person, self.command, said)
 
     async def _unlink(self, _: None, conversation: Conversation) -> None:
-        was_linked = await self.use.link_account.unlink(conversation.actor.user_id)
+        was_linked = await self.sources.store.run(unlink_account, conversation.actor.user_id)
         await conversation.tell_actor(people.unlinked(was_linked=was_linked))
 
     async def _link(self, _: None, conversation: Conversation, *, login: str) -> None:
         user_id = conversation.actor.user_id
-        holders = await self.use.link_account.link(user_id, login)
+        holders = await self.sources.store.run(link_account, user_id, login, self.clock.now())
         if holders:
             await conversation.tell_actor(people.taken(login))
             for holder in holders:

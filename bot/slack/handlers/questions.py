@@ -12,7 +12,9 @@ from bot.messages import actions, branches, event_log, rules, why
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.usecases.asking.show_event_log import LogQuestion
+from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
+from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
+from bot.usecases.asking.why import explain
 
 
 class Questions(Subject):
@@ -43,7 +45,7 @@ class Questions(Subject):
     async def _why(
         self, repository: RepositoryName, conversation: Conversation, *, pull_request: int
     ) -> None:
-        explanation = await self.use.explain_pull_request.run(repository, pull_request)
+        explanation = await explain(repository, pull_request, self.use.show_status, self.sources)
         await conversation.tell_actor(why.why(explanation))
 
     async def _log(
@@ -52,22 +54,23 @@ class Questions(Subject):
         conversation: Conversation,
         **asked: Any,  # noqa: ANN401 - the fields of a LogQuestion
     ) -> None:
-        page = await self.use.show_event_log.newest(repository, LogQuestion(**asked))
+        page = await newest_page(repository, LogQuestion(**asked), self.sources)
         await conversation.tell_actor(event_log.event_log(page))
 
     async def _rules(self, repository: RepositoryName, conversation: Conversation) -> None:
-        await conversation.tell_actor(rules.rules(await self.use.show_rules.run(repository)))
+        found = await queue_rules(repository, self.sources)
+        await conversation.tell_actor(rules.rules(found))
 
     async def _branches(
         self, repository: RepositoryName, conversation: Conversation, *, since: timedelta
     ) -> None:
-        found = await self.use.show_branches.run(repository, since)
+        found = await active_branches(repository, since, self.sources)
         await conversation.tell_actor(branches.branches(found))
 
     async def _turn_log(self, click: BlockActions, conversation: Conversation) -> None:
         await self.admit(conversation)
         place = actions.read_log_value(click.action.chosen, self.repositories)
-        page = await self.use.show_event_log.at(place)
+        page = await page_at(place, self.sources)
         await conversation.put_in_place(event_log.event_log(page))
 
     async def _log_of(self, click: BlockActions, conversation: Conversation) -> None:
@@ -75,24 +78,24 @@ class Questions(Subject):
         await self.admit(conversation)
         repository, number = actions.read_pull_request_value(click.action.chosen, self.repositories)
         asked = LogQuestion(since=LONGEST_LOOKBACK, pull_request=number)
-        page = await self.use.show_event_log.newest(repository, asked)
+        page = await newest_page(repository, asked, self.sources)
         await conversation.tell_actor(event_log.event_log(page))
 
     async def _why_pressed(self, click: BlockActions, conversation: Conversation) -> None:
         await self.admit(conversation)
         repository, number = actions.read_pull_request_value(click.action.chosen, self.repositories)
-        explanation = await self.use.explain_pull_request.run(repository, number)
+        explanation = await explain(repository, number, self.use.show_status, self.sources)
         await conversation.put_in_place(why.why(explanation))
 
     async def _turn_rules(self, click: BlockActions, conversation: Conversation) -> None:
         await self.admit(conversation)
         first, _, name = click.action.chosen.partition(" ")
-        found = await self.use.show_rules.run(self.repositories.allowed(name))
+        found = await queue_rules(self.repositories.allowed(name), self.sources)
         await conversation.put_in_place(rules.rules(found, int(first)))
 
     async def _turn_branches(self, click: BlockActions, conversation: Conversation) -> None:
         await self.admit(conversation)
         first, since, name = click.action.chosen.split(" ", 2)
         repository = self.repositories.allowed(name)
-        found = await self.use.show_branches.run(repository, timedelta(seconds=int(since)))
+        found = await active_branches(repository, timedelta(seconds=int(since)), self.sources)
         await conversation.put_in_place(branches.branches(found, int(first)))

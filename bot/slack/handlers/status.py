@@ -6,13 +6,14 @@ from datetime import timedelta
 from typing_extensions import override
 
 from bot.domain.audit import Origin
+from bot.domain.queue_statistics import QueueStatistics
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, statistics, status
 from bot.slack.conversation import Conversation
 from bot.slack.handlers.subject import OnClick, OnCommand, Subject
 from bot.slack.payloads import BlockActions
-from bot.usecases.asking.show_statistics import StatisticsQuestion
+from bot.usecases.asking.statistics import statistics as count_statistics
 
 
 class Status(Subject):
@@ -45,8 +46,7 @@ class Status(Subject):
         since: timedelta,
         branch: str | None,
     ) -> None:
-        asked = StatisticsQuestion(since, branch)
-        found = await self.use.show_statistics.run(repository, asked, conversation.actor)
+        found = await self._counted(repository, since, branch, conversation)
         await conversation.tell_actor(statistics.statistics(found))
 
     async def _refresh(self, click: BlockActions, conversation: Conversation) -> None:
@@ -76,6 +76,15 @@ class Status(Subject):
         await self.admit(conversation)
         value = click.action.chosen
         repository, since, branch = actions.read_statistics_value(value, self.repositories)
-        asked = StatisticsQuestion(since, branch)
-        found = await self.use.show_statistics.run(repository, asked, conversation.actor)
+        found = await self._counted(repository, since, branch, conversation)
         await conversation.tell_channel(statistics.shared(found))
+
+    async def _counted(
+        self,
+        repository: RepositoryName,
+        since: timedelta,
+        branch: str | None,
+        conversation: Conversation,
+    ) -> QueueStatistics:
+        zone = await self.use.check_permission.zone(conversation.actor)
+        return await count_statistics(repository, since, branch, zone, self.sources)

@@ -12,6 +12,7 @@ from bot.slack.background import Background
 from bot.slack.conversation import Conversation
 from bot.slack.payloads import BlockActions
 from bot.usecases import UseCases
+from bot.usecases.asking.sources import Sources
 
 OnCommand = Callable[..., Awaitable[None]]
 """Takes the repository or group, the conversation, and the request's options by keyword."""
@@ -24,6 +25,7 @@ class Shared:
     """What every handler may use. `command` is the slash command, `bot_name` the bot in Slack."""
 
     use_cases: UseCases
+    sources: Sources
     background: Background
     repositories: Repositories
     groups: Groups
@@ -37,6 +39,7 @@ class Subject:
 
     def __init__(self, shared: Shared) -> None:
         self.use = shared.use_cases
+        self.sources = shared.sources
         self.background = shared.background
         self.repositories = shared.repositories
         self.groups = shared.groups

@@ -56,7 +56,7 @@ class Subscriptions(Subject):
     async def _sample(
         self, repository: RepositoryName, conversation: Conversation, *, branch: str | None
     ) -> None:
-        hearing = await self.use.show_hearing.run(repository, branch)
+        hearing = await self.use.manage_subscriptions.samples(repository, branch)
         await conversation.tell_actor(subscriptions.samples(repository, hearing, branch))
 
     async def _default(self, repository: RepositoryName | None, conversation: Conversation) -> None:

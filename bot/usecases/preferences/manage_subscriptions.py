@@ -10,7 +10,7 @@ from bot.domain.commands import COMMAND_BY_WORD
 from bot.domain.digests import DIGEST_AT, UTC_ZONE, DigestTime, NextDigest
 from bot.domain.errors import CommandSyntaxError
 from bot.domain.repository import RepositoryName
-from bot.domain.subscriptions import Style, Subscription, SubscriptionSource
+from bot.domain.subscriptions import Style, Subscription, SubscriptionSource, Topic
 from bot.domain.wishes import InvalidWish, Wish, granted, withdrawn, words_of
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
@@ -140,6 +140,20 @@ class ManageSubscriptions:
             lambda transaction: transaction.subscriptions.of_channel(channel_id)
         )
 
+    async def samples(
+        self, repository: RepositoryName, branch: str | None
+    ) -> Sequence[tuple[str, Sequence[Subscription]]]:
+        """Each topic with the subscriptions that an event of it reaches; one for a channel.
+
+        By the same decision that routes events.
+        """
+        found = await self.acts.store.read(
+            lambda transaction: transaction.subscriptions.of_repository(repository)
+        )
+        # The condition of a queue is that of all its branches.
+        on = {topic: None if topic is Topic.HEALTH else branch for topic in Topic}
+        return [(topic.value, _reached(found, topic, on[topic])) for topic in Topic]
+
     def _acts(self, action: Action, request: SubscriptionRequest) -> Sequence[AuditRecord]:
         """One for each of the repositories."""
         now = self.acts.clock.now()
@@ -155,6 +169,17 @@ class ManageSubscriptions:
             )
             for repository in request.repositories
         ]
+
+
+def _reached(
+    found: Sequence[Subscription], topic: Topic, branch: str | None
+) -> Sequence[Subscription]:
+    by_channel = {
+        one.channel_id: one
+        for one in reversed(found)
+        if one.wants(topic=topic, event_type="", branch=branch)
+    }
+    return [by_channel[each] for each in sorted(by_channel)]
 
 
 @dataclass(frozen=True, slots=True)

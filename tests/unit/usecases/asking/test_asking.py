@@ -13,14 +13,14 @@ from bot.domain.errors import (
     MergeQueueUnavailable,
 )
 from bot.domain.event_log import CLOCK_ALLOWANCE, LONGEST_LOOKBACK, first_position
-from bot.domain.log_pages import LogPlace
+from bot.domain.log_pages import LogPage, LogPlace
 from bot.domain.queue import QueueRule
-from bot.domain.whereabouts import InBatch, Left, NeverSeen
-from bot.usecases.asking.explain_pull_request import ExplainPullRequest
-from bot.usecases.asking.show_branches import ShowBranches
-from bot.usecases.asking.show_event_log import LogQuestion, ShowEventLog
-from bot.usecases.asking.show_rules import ShowRules
+from bot.domain.whereabouts import Explanation, InBatch, Left, NeverSeen
+from bot.usecases.asking import why
+from bot.usecases.asking.event_log import LogQuestion, newest_page, page_at
+from bot.usecases.asking.rules_and_branches import active_branches, queue_rules
 from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.sources import Sources
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
     SITE,
@@ -43,11 +43,17 @@ class World:
 
     def __init__(self) -> None:
         self.service, self.store, self.clock = FakeMergeQueue(), InMemoryStore(), FakeClock()
+        self.sources = Sources(self.service, self.store, self.clock)
+
+    async def explain(self, number: int = 41) -> Explanation:
         status = ShowStatus(self.service, self.store, self.clock)
-        self.explain = ExplainPullRequest(status, self.service, self.store, self.clock)
-        self.log = ShowEventLog(self.service, self.store, self.clock)
-        self.branches = ShowBranches(self.service, self.store, self.clock)
-        self.rules = ShowRules(self.service)
+        return await why.explain(SITE, number, status, self.sources)
+
+    async def newest(self, asked: LogQuestion = ALL) -> LogPage:
+        return await newest_page(SITE, asked, self.sources)
+
+    async def at(self, place: LogPlace) -> LogPage:
+        return await page_at(place, self.sources)
 
     def tell(self, *types: str, pull_request: int = 41) -> None:
         first = len(self.service.logs[SITE])
@@ -73,11 +79,11 @@ def world() -> World:
 async def test_a_page_is_newest_first_and_leads_both_ways(world: World) -> None:
     world.tell(ENTER, "action.queue.checks_start", "action.queue.checks_end", LEAVE, MERGED)
 
-    newest = await world.log.newest(SITE, ALL)
+    newest = await world.newest()
     assert newest.older is not None
-    older = await world.log.at(newest.older)
+    older = await world.at(newest.older)
     assert older.newer is not None
-    back = await world.log.at(older.newer)
+    back = await world.at(older.newer)
 
     assert [record.event_id for record in newest.records] == [5, 4]
     assert [record.event_id for record in older.records] == [3, 2]
@@ -88,16 +94,16 @@ async def test_a_page_is_newest_first_and_leads_both_ways(world: World) -> None:
 async def test_a_silent_leave_is_judged_by_the_merge_beside_it(world: World) -> None:
     world.tell(LEAVE, MERGED)
 
-    page = await world.log.newest(SITE, ALL)
+    page = await world.newest()
 
     assert page.kinds == {1: EventKind.OTHER, 2: EventKind.MERGE}
 
 
 async def test_a_cursor_the_service_forgot_begins_again_and_says_so(world: World) -> None:
     world.tell(ENTER, LEAVE, MERGED)
-    newest = await world.log.newest(SITE, ALL)
+    newest = await world.newest()
 
-    page = await world.log.at(replace(newest.place, cursor="after-99"))
+    page = await world.at(replace(newest.place, cursor="after-99"))
 
     assert page.restarted
     assert [record.event_id for record in page.records] == [3, 2]
@@ -108,19 +114,19 @@ async def test_a_refused_filter_is_not_taken_for_a_forgotten_cursor(world: World
     world.service.fail_next(refusal)
 
     with pytest.raises(InvalidRequest):
-        await world.log.newest(SITE, ALL)
+        await world.newest()
 
     assert refusal.repository == SITE
 
 
 async def test_a_service_that_tells_no_way_back_leads_to_the_newest(world: World) -> None:
     world.tell(ENTER, LEAVE, MERGED)
-    newest = await world.log.newest(SITE, ALL)
+    newest = await world.newest()
     assert newest.older is not None
     page = await world.service.event_page(SITE, newest.place.selection.window)
     world.service.script(SITE, replace(page, previous_cursor=None))
 
-    older = await world.log.at(newest.older)
+    older = await world.at(newest.older)
 
     assert older.newer == LogPlace(newest.place.selection)
 
@@ -130,10 +136,8 @@ async def test_the_window_reaches_the_newest_event_of_a_service_ahead_of_us(worl
     with begin(world.store) as transaction:
         transaction.positions.save(first_position(SITE, ahead))
 
-    page = await world.log.newest(SITE, LogQuestion(since=timedelta(hours=2)))
-    until = await world.log.newest(
-        SITE, LogQuestion(since=timedelta(hours=2), until=timedelta(hours=1))
-    )
+    page = await world.newest(LogQuestion(since=timedelta(hours=2)))
+    until = await world.newest(LogQuestion(since=timedelta(hours=2), until=timedelta(hours=1)))
 
     window = page.place.selection.window
     assert (window.received_from, window.received_to) == (
@@ -148,7 +152,7 @@ async def test_titles_known_from_the_queue_are_shown(world: World) -> None:
     with begin(world.store) as transaction:
         transaction.pull_requests.save([make_pull_request_record(41, title="Add search")])
 
-    page = await world.log.newest(SITE, ALL)
+    page = await world.newest()
 
     assert page.seen[41].title == "Add search"
 
@@ -158,7 +162,7 @@ async def test_why_of_a_queued_one_reads_queue_and_log(world: World) -> None:
     world.tell(ENTER)
     world.tell(ENTER, pull_request=42)
 
-    found = await world.explain.run(SITE, 41)
+    found = await world.explain()
 
     assert isinstance(found.whereabouts, InBatch)
     assert found.seen is not None
@@ -172,7 +176,7 @@ async def test_why_of_one_that_left_knows_its_title_still(world: World) -> None:
     with begin(world.store) as transaction:
         transaction.pull_requests.save([make_pull_request_record(41, title="Add search")])
 
-    found = await world.explain.run(SITE, 41)
+    found = await world.explain()
 
     assert isinstance(found.whereabouts, Left)
     assert found.seen is not None
@@ -184,7 +188,7 @@ async def test_a_log_that_cannot_be_read_hides_nothing_of_the_queue(world: World
     # The log is read twice: for the pull request, and for freezes.
     world.service.script(SITE, *[CredentialRefused(403, "no")] * 2)
 
-    found = await world.explain.run(SITE, 41)
+    found = await world.explain()
 
     assert isinstance(found.whereabouts, InBatch)
     assert not found.whole_log
@@ -194,7 +198,7 @@ async def test_nothing_is_said_to_be_unknown_when_the_log_cannot_be_read(world: 
     world.service.script(SITE, *[MergeQueueUnavailable("down")] * 2)
 
     with pytest.raises(MergeQueueUnavailable) as raised:
-        await world.explain.run(SITE, 41)
+        await world.explain()
 
     assert raised.value.repository == SITE
 
@@ -204,11 +208,11 @@ async def test_an_unreadable_queue_is_an_error_whatever_the_log_says(world: Worl
     world.service.fail_next(MergeQueueUnavailable("down"), method="status")
 
     with pytest.raises(MergeQueueUnavailable):
-        await world.explain.run(SITE, 41)
+        await world.explain()
 
 
 async def test_a_number_nobody_knows_was_never_seen(world: World) -> None:
-    found = await world.explain.run(SITE, 41)
+    found = await world.explain()
 
     assert found.whereabouts == NeverSeen()
 
@@ -217,14 +221,14 @@ async def test_rules_come_in_the_services_order(world: World) -> None:
     rules = (QueueRule(name="b", config={}), QueueRule(name="a", config={}))
     world.service.all_rules[SITE] = rules
 
-    assert (await world.rules.run(SITE)).rules == rules
+    assert (await queue_rules(SITE, world.sources)).rules == rules
 
 
 async def test_422_on_rules_means_the_configuration_file(world: World) -> None:
     world.service.fail_next(InvalidRequest(422, "batch_size must be at least 1"))
 
     with pytest.raises(InvalidConfiguration, match="batch_size") as raised:
-        await world.rules.run(SITE)
+        await queue_rules(SITE, world.sources)
 
     assert raised.value.repository == SITE
 
@@ -232,7 +236,7 @@ async def test_422_on_rules_means_the_configuration_file(world: World) -> None:
 async def test_branches_are_asked_for_in_the_window(world: World) -> None:
     world.service.all_branches[SITE] = ("main", "release/4.2")
 
-    found = await world.branches.run(SITE, timedelta(days=7))
+    found = await active_branches(SITE, timedelta(days=7), world.sources)
 
     assert found.names == ("main", "release/4.2")
     window = world.service.called("branches")[0].window

@@ -27,7 +27,7 @@ from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.polling.refresh_boards import RefreshBoards
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_cards import RefreshCards
-from bot.usecases.preferences.end_stray_boards import end_stray_boards
+from bot.usecases.preferences.configuration import end_stray_boards
 from bot.usecases.preferences.manage_boards import (
     Answer,
     BoardRequest,

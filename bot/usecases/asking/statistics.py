@@ -3,18 +3,16 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
-from bot.domain.audit import Actor
 from bot.domain.errors import about
 from bot.domain.event_log import CLOCK_ALLOWANCE, Window
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, MERGED
 from bot.domain.queue_statistics import QueueStatistics, count, span_back, tells_too_little
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, MergeQueue
-from bot.store.transactions import Store
-from bot.usecases.check_permission import CheckPermission
-from bot.usecases.newest_known import newest_known
+from bot.ports import MergeQueue
+from bot.usecases.asking.sources import Sources
 
 ENDS = frozenset({LEAVE, MERGED})
 """Enough where each end tells why, and when it had entered."""
@@ -29,46 +27,32 @@ FEW_PAGES = 2
 MANY_PAGES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticsQuestion:
-    """`since` counts back from now, in days of the asker's time zone."""
+async def statistics(
+    repository: RepositoryName,
+    since: timedelta,
+    branch: str | None,
+    zone: ZoneInfo,
+    sources: Sources,
+) -> QueueStatistics:
+    """What merged and failed over so long, in days of `zone`, for one base branch or all.
 
-    since: timedelta
-    branch: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShowStatistics:
-    """Answers `stats`.
+    Raises MergeQueueError: a log that cannot be read is never counted as an empty one.
 
     Reads the service's log and not what is stored of it, which holds only what channels have
-    subscribed to and only since then.
+    subscribed to and only since then. The newest events come first, slice by slice, whatever order
+    the service lists them in: where there are more than a person can wait for, the span is
+    shorter, and says so.
     """
-
-    merge_queue: MergeQueue
-    store: Store
-    clock: Clock
-    check: CheckPermission
-
-    async def run(
-        self, repository: RepositoryName, asked: StatisticsQuestion, actor: Actor
-    ) -> QueueStatistics:
-        """Raises MergeQueueError: a log that cannot be read is never counted as an empty one.
-
-        The newest events come first, slice by slice, whatever order the service lists them in:
-        where there are more than a person can wait for, the span is shorter, and says so.
-        """
-        zone = await self.check.zone(actor)
-        newest = await newest_known(self.store, self.clock, repository)
-        span = span_back(max(self.clock.now(), newest), asked.since, zone)
-        reading = _Reading(self.merge_queue, repository, asked.branch)
-        with about(repository):
-            start = await reading.back_to(span.start, span.end + CLOCK_ALLOWANCE)
-        counted = replace(span, start=start)
-        tallies, time_in_queue = count(reading.records, counted)
-        return QueueStatistics(
-            repository, asked.branch, counted, tallies, time_in_queue, cut=start > span.start
-        )
+    newest = await sources.newest_known(repository)
+    span = span_back(max(sources.clock.now(), newest), since, zone)
+    reading = _Reading(sources.service, repository, branch)
+    with about(repository):
+        start = await reading.back_to(span.start, span.end + CLOCK_ALLOWANCE)
+    counted = replace(span, start=start)
+    tallies, time_in_queue = count(reading.records, counted)
+    return QueueStatistics(
+        repository, branch, counted, tallies, time_in_queue, cut=start > span.start
+    )
 
 
 @dataclass(slots=True)

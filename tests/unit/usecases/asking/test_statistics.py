@@ -1,7 +1,6 @@
 """Counting a queue's merges and failures from the service's log."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from itertools import count as numbers
 from typing import Any
@@ -9,26 +8,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.audit import Actor
 from bot.domain.errors import MergeQueueUnavailable
-from bot.domain.permissions import Policy
 from bot.domain.queue_statistics import QueueStatistics
-from bot.usecases.asking.show_statistics import (
-    ENDS,
-    MOST_PAGES,
-    TELLING,
-    ShowStatistics,
-    StatisticsQuestion,
-)
-from bot.usecases.check_permission import CheckPermission
+from bot.usecases.asking.sources import Sources
+from bot.usecases.asking.statistics import ENDS, MOST_PAGES, TELLING, statistics
 from tests.support.clock import NOON, FakeClock
-from tests.support.directories import HOME, FakePeople, make_person
 from tests.support.make import SITE, make_event
 from tests.support.merge_queue import Call, FakeMergeQueue
 from tests.support.store import InMemoryStore
 
-ALICE = Actor("U0ALICE", HOME, "alice")
-WEEK = StatisticsQuestion(timedelta(days=7))
+TOKYO = ZoneInfo("Asia/Tokyo")
 ENTER, LEAVE, MERGED = "action.queue.enter", "action.queue.leave", "action.queue.merged"
 
 
@@ -37,9 +26,7 @@ class World:
 
     def __init__(self) -> None:
         self.service, self.ids = FakeMergeQueue(), numbers(1)
-        people = FakePeople({"U0ALICE": replace(make_person("U0ALICE"), zone="Asia/Tokyo")})
-        check = CheckPermission(people, Policy(frozenset({HOME})))
-        self.show = ShowStatistics(self.service, InMemoryStore(), FakeClock(), check)
+        self.sources = Sources(self.service, InMemoryStore(), FakeClock())
 
     def tell(
         self, type_: str, ago: timedelta, number: int = 41, branch: str = "main", **told: Any
@@ -60,8 +47,8 @@ class World:
         self.tell(LEAVE, ago, number, branch, merged=True, dequeue_code=code, queued_at=queued_at)
         self.tell(MERGED, ago, number, branch, queued_at=queued_at)
 
-    async def ask(self, asked: StatisticsQuestion = WEEK) -> QueueStatistics:
-        return await self.show.run(SITE, asked, ALICE)
+    async def ask(self, back: float = 7, branch: str | None = None) -> QueueStatistics:
+        return await statistics(SITE, days(back), branch, TOKYO, self.sources)
 
     @property
     def pages(self) -> list[Call]:
@@ -88,7 +75,7 @@ async def test_the_whole_span_is_counted_in_the_askers_days(world: World) -> Non
     for number, ago in enumerate(every(timedelta(hours=12), days(9)), 1):
         world.merge(ago, number)
     found = await world.ask()
-    assert found.span.zone == ZoneInfo("Asia/Tokyo")
+    assert found.span.zone == TOKYO
     assert [one.merged for one in found.tallies] == [2, 2, 2, 2, 2, 2, 1]
     assert found.time_in_queue is not None
     assert found.time_in_queue.median == timedelta(hours=1)
@@ -115,7 +102,7 @@ async def test_of_a_log_that_tells_little_more_is_read(world: World) -> None:
 async def test_a_branch_is_asked_of_the_service(world: World) -> None:
     world.merge(days(1), 41, "main")
     world.merge(days(1), 42, "release/4.2")
-    found = await world.ask(StatisticsQuestion(days(7), "release/4.2"))
+    found = await world.ask(7, "release/4.2")
     assert found.merged == 1
     assert {call.branch for call in world.pages} == {"release/4.2"}
 
@@ -136,7 +123,7 @@ async def test_a_log_that_is_too_long_is_counted_from_a_later_day_on_and_says_so
 
 
 async def test_a_quiet_log_is_read_in_few_requests(world: World) -> None:
-    await world.ask(StatisticsQuestion(days(90)))
+    await world.ask(90)
     assert len(world.pages) <= 10
 
 

@@ -1,0 +1,83 @@
+"""Read the event log page by page in both directions, as the service has it."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.domain.classification import kinds
+from bot.domain.errors import InvalidRequest, ResourceNotFound, about
+from bot.domain.events import EventPage, in_order
+from bot.domain.log_pages import PAGE, LogPage, LogPlace, LogSelection
+from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import in_surroundings
+from bot.usecases.asking.sources import Sources
+from bot.usecases.linked_pull_requests import linked_pull_requests
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuestion:
+    """The filters as asked; `since` and `until` count back from now."""
+
+    since: timedelta
+    until: timedelta | None = None
+    pull_request: int | None = None
+    branch: str | None = None
+    types: frozenset[str] = frozenset()
+    per_page: int = PAGE
+
+
+async def newest_page(repository: RepositoryName, asked: LogQuestion, sources: Sources) -> LogPage:
+    """Raises MergeQueueError: a log that cannot be read is never shown as an empty one."""
+    window = await sources.window(repository, asked.since, asked.until)
+    selection = LogSelection(
+        repository, window, asked.pull_request, asked.branch, asked.types, asked.per_page
+    )
+    return await _page(LogPlace(selection), sources)
+
+
+async def page_at(place: LogPlace, sources: Sources) -> LogPage:
+    """The page at `place`, or the newest one when the service knows its cursor no longer."""
+    try:
+        return await _page(place, sources)
+    except (InvalidRequest, ResourceNotFound):
+        if place.cursor is None:
+            raise
+        # A repository or filter that is refused is refused again, and told then.
+        page = await _page(LogPlace(place.selection), sources)
+        return replace(page, restarted=True)
+
+
+async def _page(place: LogPlace, sources: Sources) -> LogPage:
+    wanted = place.selection
+    with about(wanted.repository):
+        page = await sources.service.event_page(
+            wanted.repository,
+            wanted.window,
+            types=sorted(wanted.types),
+            cursor=place.cursor,
+            pull_request=wanted.pull_request,
+            base_ref=wanted.branch,
+            per_page=wanted.per_page,
+        )
+    records = in_order(page.events)
+    numbers = {one.pull_request for one in records if one.pull_request is not None}
+    seen = await sources.store.read(linked_pull_requests, wanted.repository, numbers)
+    return LogPage(
+        place,
+        [in_surroundings(record, records) for record in reversed(records)],
+        kinds(records),
+        seen,
+        older=_older(place, page),
+        newer=_newer(place, page),
+        unreadable=len(page.unreadable),
+    )
+
+
+def _older(place: LogPlace, page: EventPage) -> LogPlace | None:
+    return LogPlace(place.selection, page.next_cursor) if page.next_cursor is not None else None
+
+
+def _newer(place: LogPlace, page: EventPage) -> LogPlace | None:
+    """Without a way back that the service tells, the newest page is the way back."""
+    if page.previous_cursor is not None:
+        return LogPlace(place.selection, page.previous_cursor)
+    return LogPlace(place.selection) if place.cursor is not None else None

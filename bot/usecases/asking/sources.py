@@ -1,0 +1,36 @@
+"""What questions are answered from."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.event_log import Window, window_back
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, MergeQueue
+from bot.store.transactions import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The service, what the bot has stored, and the time."""
+
+    service: MergeQueue
+    store: Store
+    clock: Clock
+
+    async def newest_known(self, repository: RepositoryName) -> datetime:
+        """How far the repository's event log is known to reach, in the service's own clock.
+
+        Our now for a repository whose log was never read.
+        """
+        positions = await self.store.run(
+            lambda transaction: transaction.positions.load([repository])
+        )
+        position = positions.get(repository)
+        return position.watermark if position is not None else self.clock.now()
+
+    async def window(
+        self, repository: RepositoryName, since: timedelta, until: timedelta | None = None
+    ) -> Window:
+        """From `since` ago to `until` ago, or to the newest event there is."""
+        newest = await self.newest_known(repository)
+        return window_back(self.clock.now(), newest, since, until)

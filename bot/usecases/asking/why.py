@@ -1,0 +1,78 @@
+"""Find out where a pull request is, what it waits for, or why it left."""
+
+import asyncio
+from collections.abc import Sequence
+
+from bot.domain.classification import kinds
+from bot.domain.errors import MergeQueueError, about
+from bot.domain.event_log import LONGEST_LOOKBACK
+from bot.domain.event_records import EventRecord, PullRequestRecord
+from bot.domain.events import in_order
+from bot.domain.repository import RepositoryName
+from bot.domain.surroundings import in_surroundings
+from bot.domain.whereabouts import Explanation, InBatch, InLine, NeverSeen, find
+from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.asking.sources import Sources
+
+EVENTS_READ = 50
+"""Its last stays in the queue; a pull request that was queued more often has the log."""
+
+
+async def explain(
+    repository: RepositoryName, number: int, show_status: ShowStatus, sources: Sources
+) -> Explanation:
+    """Raises MergeQueueError.
+
+    A log that cannot be read hides nothing of the queue itself, which may be answered for
+    another credential; it is an error only where nothing else tells of the pull request.
+    """
+    snapshot, logged = await asyncio.gather(
+        show_status.run(repository), _logged(repository, number, sources)
+    )
+    known = {one.event_id: one for one in await _stored(repository, number, sources)}
+    if not isinstance(logged, MergeQueueError):
+        known |= {one.event_id: one for one in logged}
+    read = in_order([*known.values()])
+    records = [in_surroundings(record, read) for record in read]
+    whereabouts = find(number, snapshot.status, records)
+    if isinstance(logged, MergeQueueError) and isinstance(whereabouts, NeverSeen):
+        raise logged
+    queued = whereabouts.pull_request if isinstance(whereabouts, (InBatch, InLine)) else None
+    if queued is not None:
+        seen: PullRequestRecord | None = PullRequestRecord(
+            repository, number, queued.title, queued.url, queued.author.login, snapshot.read_at
+        )
+    else:
+        found = await sources.store.read(
+            lambda transaction: transaction.pull_requests.get(repository, [number])
+        )
+        seen = found.get(number)
+    whole_log = not isinstance(logged, MergeQueueError)
+    return Explanation(number, snapshot, whereabouts, records, kinds(read), seen, whole_log)
+
+
+async def _logged(
+    repository: RepositoryName, number: int, sources: Sources
+) -> Sequence[EventRecord] | MergeQueueError:
+    """The service's events of it."""
+    window = await sources.window(repository, LONGEST_LOOKBACK)
+    try:
+        with about(repository):
+            page = await sources.service.event_page(
+                repository, window, pull_request=number, per_page=EVENTS_READ
+            )
+    except MergeQueueError as error:
+        return error
+    return page.events
+
+
+async def _stored(
+    repository: RepositoryName, number: int, sources: Sources
+) -> Sequence[EventRecord]:
+    """What the bot itself has kept: not every type, but also when the log cannot be read."""
+    since = sources.clock.now() - LONGEST_LOOKBACK
+    return await sources.store.read(
+        lambda transaction: transaction.events.of_pull_requests(
+            repository, [number], since=since, limit=EVENTS_READ
+        )
+    )

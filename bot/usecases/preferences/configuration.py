@@ -1,0 +1,56 @@
+"""What people and the configuration say of logins; what a start takes from the configuration."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription
+from bot.store.transactions import Transaction
+from bot.usecases.posting.board_cards import close_board
+
+
+def take_logins(transaction: Transaction, now: datetime, logins: Sequence[tuple[str, str]]) -> None:
+    """Give people the logins that the configuration says, also those that others have taken."""
+    holders = transaction.accounts.people([login for _, login in logins])
+    for user_id, login in logins:
+        for holder in set(holders.get(login, ())) - {user_id}:
+            transaction.accounts.unlink(holder)
+    for user_id, login in logins:
+        transaction.accounts.link(user_id, login, now)
+
+
+def take_configuration(
+    transaction: Transaction, now: datetime, subscriptions: Sequence[Subscription]
+) -> None:
+    """What waits for a digest or a parked channel is not told when its subscription is gone."""
+    for one in transaction.subscriptions.replace_configured(subscriptions):
+        heard = transaction.subscriptions.of_channel(one.channel_id)
+        if all(other.repository != one.repository for other in heard):
+            transaction.outbox.drop_unheard(one.channel_id, one.repository, now)
+
+
+def end_stray_boards(
+    transaction: Transaction, now: datetime, repositories: Collection[RepositoryName]
+) -> None:
+    """Nobody reads their queues: they say so instead of what was true once."""
+    for board in transaction.boards.strays(repositories):
+        transaction.boards.end(board.board_id, now)
+        close_board(transaction, board, now)
+
+
+def link_account(
+    transaction: Transaction, user_id: str, login: str, now: datetime
+) -> Sequence[str]:
+    """Connect a person with their login of the code host, on their own word.
+
+    Returns the other people who have the login; then nothing is changed. Nothing is allowed by a
+    link: it only says whose pull requests are whose.
+    """
+    if transaction.accounts.link(user_id, login, now):
+        return ()
+    return transaction.accounts.people([login])[login]
+
+
+def unlink_account(transaction: Transaction, user_id: str) -> bool:
+    """Whether there was a link."""
+    return transaction.accounts.unlink(user_id)
