@@ -30,7 +30,10 @@ SECONDS = 20.0
 """For one part of the inspection."""
 
 GROUP_SECONDS = 60.0
-"""For all repositories, and for all channels."""
+"""For all repositories, and for all channels, and more where there are many of them."""
+
+REPOSITORY_SECONDS = 0.25
+"""For each repository besides: three requests, some of them at once."""
 
 JUMPS_SHOWN = timedelta(days=1)
 
@@ -140,8 +143,9 @@ class InspectMergeQueue:
             read = of_service.repository_read(name, paused=paused)
             return [read, *await self._times(name)]
 
+        allowed = GROUP_SECONDS + REPOSITORY_SECONDS * len(self.repositories)
         found, skew = await asyncio.gather(
-            together(self.repositories, Area.MERGE_QUEUE, look),
+            together(self.repositories, Area.MERGE_QUEUE, look, group_seconds=allowed),
             guarded(Area.CLOCK, "merge queue service", self._clock),
         )
 

@@ -5,7 +5,7 @@ local one refuses what is larger, which fails these tests.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pytest
 
@@ -30,13 +30,16 @@ SLOWLY = "600"
 
 
 async def start_large(
-    start_bot: StartBot, channels: str = f"{NAMES[0]}=C0RELEASE:freeze"
+    start_bot: StartBot,
+    channels: str = f"{NAMES[0]}=C0RELEASE:freeze",
+    names: Collection[str] = NAMES,
+    groups: Collection[str] = tuple(GROUPS),
 ) -> BotTester:
-    groups = ";".join(f"{name}={','.join(some)}" for name, some in GROUPS.items())
+    set_up = ";".join(f"{group}={','.join(GROUPS[group])}" for group in groups)
     return await start_bot(
-        repositories=dict.fromkeys(NAMES, "quiet"),
+        repositories=dict.fromkeys(names, "quiet"),
         channels=channels,
-        environment={"MQBOT_POLL_SECONDS": SLOWLY, "MQBOT_GROUPS": groups},
+        environment={"MQBOT_POLL_SECONDS": SLOWLY, "MQBOT_GROUPS": set_up},
         waits_for_begin=False,
     )
 
@@ -146,6 +149,19 @@ async def test_the_form_for_a_group_of_500_says_where_all_are_listed(bot: BotTes
     form = await bot.modal("0 pull requests in the queues")
     named = len(NAME.findall(form.words))
     assert f"and {500 - named} more (`/mq status @release` lists them all)" in form
+
+
+# Costly, and what is acted upon is the same whichever way the click came.
+@pytest.mark.parametrize("mode", ["socket"], indirect=True)
+async def test_a_group_of_500_is_paused_and_resumed_as_one(start_bot: StartBot) -> None:
+    bot = await start_large(start_bot, names=GROUPS["release"], groups=["release"])
+    question = await bot.ask("/mq pause @release CI is down")
+    await bot.click(question, "Pause 500 queues")
+    card = await bot.wait_for_post("@release: 500 of 500 queues paused", by=BOB, seconds=240)
+    assert all(bot.pause_reason(name) for name in GROUPS["release"])
+    await bot.click(card, "Unpause @release")
+    await bot.wait_for_post("@release: 500 of 500 queues unpaused", by=BOB, seconds=240)
+    assert not any(bot.pause_reason(name) for name in GROUPS["release"])
 
 
 async def test_all_queues_of_a_group_are_one_click_away_from_its_messages(bot: BotTester) -> None:

@@ -4,13 +4,13 @@ import asyncio
 import io
 import json
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, closing
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import yaml
@@ -72,11 +72,13 @@ def _is_ok(finding: dict[str, Any]) -> bool:
 class Installation:
     """Both services, a database, and the settings that lead to them."""
 
-    def __init__(self, database_url: str, folder: Path) -> None:
+    def __init__(
+        self, database_url: str, folder: Path, repositories: Sequence[str] = (REPOSITORY,)
+    ) -> None:
         self.database_url = database_url
         self.folder = folder
         self.merge_queue = MergeQueueSandbox(
-            repositories={REPOSITORY: "quiet"},
+            repositories=dict.fromkeys(repositories, "quiet"),
             token=TOKEN,
             credentials=(
                 Credential("ci-key-141421356", scope="ci"),
@@ -106,7 +108,7 @@ class Installation:
         process = await MqbotProcess.start(
             "check", *options, folder=self.folder, environ={**self.environment(), **changes}
         )
-        code = await process.ends(60)
+        code = await process.ends(240)
         report = Report(code, process.printed, process.complaints)
         assert "Traceback" not in report.printed + report.complaints
         for secret in (TOKEN, BOT_TOKEN, APP_TOKEN):
@@ -123,17 +125,19 @@ class Installation:
     def store(self) -> Store:
         return Store(create_engine(self.database_url))
 
+    async def __aenter__(self) -> Self:
+        await self.merge_queue.start()
+        await self.slack.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.merge_queue.stop()
+        await self.slack.stop()
+
 
 @pytest.fixture
 async def installation(sqlite_url: str, tmp_path: Path) -> AsyncIterator[Installation]:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    one = Installation(sqlite_url, folder)
-    async with AsyncExitStack() as stack:
-        await one.merge_queue.start()
-        stack.push_async_callback(one.merge_queue.stop)
-        await one.slack.start()
-        stack.push_async_callback(one.slack.stop)
+    async with Installation(sqlite_url, tmp_path) as one:
         yield one
 
 
@@ -248,6 +252,19 @@ async def test_more_channels_than_slack_answers_for_in_a_minute_are_all_checked(
     found = [one["sentence"] for one in report.findings if one["area"] == "channel"]
     assert sorted(set(found)) == ["It is public; the bot joins when it posts.", "The bot is in it."]
     assert (len(found), report.code) == (61, 0)
+
+
+async def test_each_of_a_thousand_repositories_is_checked(sqlite_url: str, tmp_path: Path) -> None:
+    names = [f"acme/service-{number:04d}" for number in range(1000)]
+    async with Installation(sqlite_url, tmp_path, names) as installation:
+        installation.merge_queue.pause(names[-1], "CI is down", "carol")
+        report = await installation.check(
+            "--json", MQBOT_REPOSITORIES=",".join(names), MQBOT_CHANNELS=f"{names[0]}=C0MERGEQ"
+        )
+    assert (report.code, report.not_well) == (0, set())
+    said = {one["subject"]: one["sentence"] for one in report.findings}
+    assert {said[name] for name in names[:-1]} == {"Its queue can be read; it is running."}
+    assert said[names[-1]] == "Its queue can be read; it is paused."
 
 
 async def test_settings_that_cannot_be_read_end_with_two_and_the_rest_is_named(

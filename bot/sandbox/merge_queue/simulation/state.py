@@ -276,7 +276,8 @@ class Service:
     """All repositories, on one clock. Durations are divided by `speed`.
 
     `pause_lag` is the time from a pause to the moment at which the log receives its event.
-    Without `logs_pauses` the log has no events of pauses at all.
+    Without `logs_pauses` the log has no events of pauses at all. Before `nothing_until` time alone
+    changes nothing; None when that has to be found out.
     """
 
     now: Moment
@@ -284,5 +285,6 @@ class Service:
     pause_lag: Moment = 0
     logs_pauses: bool = True
     repositories: dict[str, Repository] = field(default_factory=dict)
+    nothing_until: Moment | None = None
     next_event_id: int = 1
     last_received_at: Moment = 0

@@ -31,6 +31,10 @@ class Turn:
     random: Random
     events: list[Event] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        # Whoever takes a turn changes something.
+        self.service.nothing_until = None
+
     @property
     def now(self) -> Moment:
         return self.service.now
