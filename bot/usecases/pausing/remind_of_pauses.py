@@ -44,11 +44,12 @@ class RemindOfPauses:
         """`lease`: under which one process minds the times of pauses. Raises StoreError."""
         if not self.first_gap:
             return
+        # Not later: while something is waited for, the clock may jump, and nothing is moved yet.
+        now = self.clock.now()
         in_force = await self.store.run(
             lambda transaction: transaction.pauses.open(self.repositories)
         )
         for together in _together(in_force):
-            now = self.clock.now()
             if self._is_due(together[0], now) and await self.store.run(
                 self._remind, lease, together, now
             ):
