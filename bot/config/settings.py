@@ -148,7 +148,11 @@ class Settings(DatabaseSettings):
         ge=1,
         le=3600,
         validation_alias="MQBOT_POLL_SECONDS",
-        description="seconds between two looks at a repository's event log; 1 to 3600",
+        description=(
+            "seconds between two polls of a repository, on average: about a third of it while "
+            "something happens there, up to `MQBOT_QUIET_POLL_SECONDS` while nothing does; "
+            "1 to 3600"
+        ),
     )
     quiet_poll_seconds: float | None = Field(
         default=None,
@@ -156,8 +160,8 @@ class Settings(DatabaseSettings):
         le=3600,
         validation_alias="MQBOT_QUIET_POLL_SECONDS",
         description=(
-            "how many seconds apart two looks at a quiet repository may come to be: a twentieth of "
-            "the time in which nothing happened, up to this; 1 to 3600, without it as busy ones"
+            "seconds between two polls of a repository in which nothing has happened for an hour "
+            "or longer; 1 to 3600, without it six times `MQBOT_POLL_SECONDS`"
         ),
     )
     requests_at_once: int = Field(
@@ -321,11 +325,6 @@ class Settings(DatabaseSettings):
             if port is not None:
                 return host, port
         return host, HTTP_PORT
-
-    @property
-    def longest_poll_seconds(self) -> float:
-        """Between two looks at any repository, at most."""
-        return max(self.poll_seconds, self.quiet_poll_seconds or 0.0)
 
     @property
     def alert_thresholds(self) -> Mapping[AlertKind, int]:

@@ -11,6 +11,7 @@ from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.pause_records import PauseRecord
+from bot.domain.snapshots import KnownPause
 
 REASON_LIMIT = 255
 """API document, Limits: a pause reason has at most 255 characters."""
@@ -38,7 +39,7 @@ class Paused:
     """The queue is now paused; `previous` is the pause that was replaced, if any."""
 
     told: Told
-    previous: PauseRecord | None = None
+    previous: KnownPause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class AlreadyPaused:
     `is_same`: the pause in force is that of the same person, with that reason and that end.
     """
 
-    known: PauseRecord
+    known: KnownPause
     reason: str
     lasting: Lasting | None
     is_same: bool = False
@@ -59,7 +60,7 @@ class Unpaused:
     """The queue goes on; `previous` is the pause that was lifted."""
 
     told: Told
-    previous: PauseRecord
+    previous: KnownPause
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class OtherPause:
     `record_id` is what the audit keeps of it, 0 where nothing was put on record.
     """
 
-    known: PauseRecord
+    known: KnownPause
     record_id: int = field(default=0, compare=False)
 
 
@@ -91,7 +92,7 @@ class Extended:
 class OtherEnd:
     """Nothing was changed: the pause had an end, or none, other than when the menu was drawn."""
 
-    known: PauseRecord
+    known: KnownPause
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,19 @@ from bot.messages.pause_card import resume_button
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
 
 
-def reminder(record: PauseRecord, now: datetime) -> Message:
+def reminder(
+    record: PauseRecord,
+    now: datetime,
+    lifts_at: datetime | None = None,
+    *,
+    is_overdue: bool = False,
+) -> Message:
     """How long, by whom, why, and how the queue has grown."""
     repository = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
     by = f" by {quote(record.by.name, NAME_LIMIT)}" if record.by is not None else ""
     since = duration(now - record.paused_at)
     grown = pause_card.queued(record)
-    lifts_at = record.lifts_at if record.is_overdue else record.end_to_come(now)
     value = actions.unpause_value(record.repository, record.paused_at)
     text = f"{repository} is still paused{by}, for {since}: {reason}"
     return Message(
@@ -34,7 +39,7 @@ def reminder(record: PauseRecord, now: datetime) -> Message:
             blocks.context(
                 f"paused{by} since {local_time(record.paused_at)}",
                 grown,
-                timers.lifts(lifts_at, is_overdue=record.is_overdue),
+                timers.lifts(lifts_at, is_overdue=is_overdue),
             ),
             blocks.actions(
                 [
@@ -47,8 +52,17 @@ def reminder(record: PauseRecord, now: datetime) -> Message:
     )
 
 
-def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Message:
-    """One for all that was paused together; `left` is in force still."""
+def of_group(
+    act: GroupAct,
+    left: Sequence[PauseRecord],
+    now: datetime,
+    ends: Sequence[datetime] = (),
+    overdue: int = 0,
+) -> Message:
+    """One for all that was paused together; `left` is in force still and lifts itself at `ends`.
+
+    `overdue` of them should have lifted themselves.
+    """
     group = name_of(act.group)
     reason = quote(act.wanted.reason, REASON_LIMIT)
     by = f" by {quote(act.actor.name, NAME_LIMIT)}"
@@ -56,7 +70,7 @@ def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Messa
     count = f"{queues(len(left))} of {group}"
     since = duration(now - act.at)
     text = f"{count} still paused{by}, for {since}: {reason}"
-    first, ends = left[0], group_acts.ends_of(left)
+    first = left[0]
     value = actions.unpause_value(first.repository, first.paused_at)
     return Message(
         text=f"{text} ({grown})" if grown else text,
@@ -67,14 +81,14 @@ def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Messa
             blocks.context(
                 f"paused{by} since {local_time(act.at)}",
                 grown,
-                ends.said(),
+                group_acts.Ends(tuple(ends), len(left), overdue).said(),
             ),
             blocks.context(names([one.repository for one in left])),
             blocks.actions(
                 [
                     group_acts.unpause_button(act),
                     blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
-                    group_acts.extend_menu(act.group, has_end=bool(ends.ends)),
+                    group_acts.extend_menu(act.group, has_end=bool(ends)),
                 ]
             ),
         ),

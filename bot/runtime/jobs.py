@@ -10,7 +10,7 @@ from secrets import SystemRandom
 from bot.config import Settings
 from bot.domain.audit import Action
 from bot.domain.errors import StoreUnavailable
-from bot.domain.freshness import stale_after
+from bot.domain.polling import PollingInterval, stale_after
 from bot.runtime.adapters import Ports
 from bot.scheduler import Job, JobScheduler, next_digest
 from bot.slack.handlers.home import HomeTab
@@ -23,18 +23,18 @@ from bot.usecases.pausing.end_cut_short import EndCutShort
 from bot.usecases.pausing.expire_pauses import ExpirePauses, timers_lease
 from bot.usecases.pausing.lift_group import LiftGroup
 from bot.usecases.pausing.lift_pause import LiftPause
-from bot.usecases.polling.look_at_condition import LookAtCondition
-from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
+from bot.usecases.polling.observe_health import ObserveHealth
+from bot.usecases.polling.observe_pause import ObservePause
+from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.refresh_boards import RefreshBoards
+from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
 from bot.usecases.polling.tell_staleness import TellStaleness
-from bot.usecases.polling.watch_pauses import WatchPauses
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_cards import RefreshCards
 from bot.usecases.prepare_channels import PrepareChannels
 from bot.usecases.prune_history import PruneHistory
-from bot.usecases.tasks import STORED_AT_ONCE, Gate, looks_at_once, pages_at_once
+from bot.usecases.tasks import STORED_AT_ONCE, Gate, poll_requests
 from bot.usecases.watch_clock import WatchClock
 
 logger = logging.getLogger(__name__)
@@ -94,24 +94,20 @@ class Jobs:
         self._edits = self._editing()
         self._edit = Job("edit cards", self._edits.run)
         self.polls = self._polling()
+        self._poll = Job("poll repositories", self.polls.run)
         self.share = ShareRepositories(
             ports.store, ports.clock, self.polls, settings.repositories, holder
         )
-        self._watches = self._watching()
-        self._watch = Job("watch pauses", self._watches.run)
-        self._boards = self._refreshing()
         self._scheduler.every(HEAR_SECONDS, limits_job(ports.slack.limits))
         self._scheduler.every(DUE_SECONDS, self._post)
         self._scheduler.every(DUE_SECONDS, self._edit)
-        self._scheduler.every(DUE_SECONDS, self._watch)
-        self._scheduler.every(DUE_SECONDS, Job("refresh boards", self._boards.run))
         self._scheduler.every(SHARE_SECONDS, Job("share repositories out", self.share.run))
-        self._scheduler.every(POLL_TICK_SECONDS, Job("poll due repositories", self.polls.run))
+        self._scheduler.every(POLL_TICK_SECONDS, self._poll)
         stale = TellStaleness(
             ports.store,
             ports.clock,
             self.nudge,
-            stale_after(timedelta(seconds=settings.longest_poll_seconds)),
+            stale_after(self.polls.interval.usual),
             self.polls.unread_since,
             self.polls.read,
             settings.repositories,
@@ -156,74 +152,51 @@ class Jobs:
             jitter=SystemRandom().random,
         )
 
-    def _watching(self) -> WatchPauses:
-        looks = looks_at_once(self._settings.requests_at_once)
-        return WatchPauses(
-            store=self._ports.store,
-            merge_queue=self._ports.merge_queue.scheduled,
-            clock=self._ports.clock,
-            nudge=self.nudge,
-            repositories=self._settings.repositories,
-            followed=lambda: self.polls.followed,
-            interval=timedelta(seconds=self._settings.poll_seconds),
-            gate=Gate(looks),
-            gate_of_paused=Gate(looks),
-            storing=self._storing,
-        )
-
-    def _refreshing(self) -> RefreshBoards:
-        interval = timedelta(seconds=self._settings.poll_seconds)
-        return RefreshBoards(
-            store=self._ports.store,
-            show_status=ShowStatus(
-                self._ports.merge_queue.scheduled,
-                self._ports.store,
-                self._ports.clock,
-                freezes_kept=FREEZES_KEPT,
-            ),
-            clock=self._ports.clock,
-            nudge=self.nudge,
-            interval=interval,
-            limit=stale_after(timedelta(seconds=self._settings.longest_poll_seconds)),
-            polled=self.polls.unread_since,
-            storing=self._storing,
-        )
-
-    def _polling(self) -> PollDueRepositories:
-        settings = self._settings
-        interval = timedelta(seconds=settings.poll_seconds)
-        poll = PollEventLog(
-            self._ports.store,
-            self._ports.merge_queue.scheduled,
-            self._ports.clock,
+    def _polling(self) -> PollRepositories:
+        settings, ports = self._settings, self._ports
+        usual = timedelta(seconds=settings.poll_seconds)
+        longest = settings.quiet_poll_seconds
+        log = PollEventLog(
+            ports.store,
+            ports.merge_queue.scheduled,
+            ports.clock,
             self.nudge,
             next_digest,
             overlap=timedelta(seconds=settings.overlap_seconds),
             backfill=timedelta(minutes=settings.backfill_minutes),
-            gate=Gate(pages_at_once(settings.requests_at_once)),
-            measures=self._ports.measures,
+            gate=Gate(poll_requests(settings.requests_at_once)),
+            measures=ports.measures,
             storing=self._storing,
         )
-        condition = LookAtCondition(
-            self._ports.store,
-            self._ports.merge_queue.scheduled,
-            self._ports.clock,
-            self.nudge,
-            settings.alert_thresholds,
-            interval,
-            poll.gate,
-            self._storing,
-        )
-        return PollDueRepositories(
-            poll=poll,
-            store=self._ports.store,
-            clock=self._ports.clock,
+        return PollRepositories(
+            log=log,
+            store=ports.store,
+            clock=ports.clock,
             repositories=settings.repositories,
-            interval=interval,
+            interval=PollingInterval.around(
+                usual, None if longest is None else timedelta(seconds=longest)
+            ),
             holder=self._holder,
-            measures=self._ports.measures,
-            condition=condition,
-            longest=timedelta(seconds=settings.longest_poll_seconds),
+            observe=self._observing(usual),
+            measures=ports.measures,
+        )
+
+    def _observing(self, usual: timedelta) -> ObserveQueue:
+        ports, storing = self._ports, self._storing
+        return ObserveQueue(
+            store=ports.store,
+            clock=ports.clock,
+            nudge=self.nudge,
+            show_status=ShowStatus(
+                ports.merge_queue.scheduled, ports.store, ports.clock, freezes_kept=FREEZES_KEPT
+            ),
+            interval=usual,
+            limit=stale_after(usual),
+            pause=ObservePause(ports.store, ports.clock, self.nudge, usual, storing),
+            health=ObserveHealth(
+                ports.store, ports.clock, self.nudge, self._settings.alert_thresholds, storing
+            ),
+            storing=storing,
         )
 
     def time_pauses(self, use_cases: UseCases) -> None:
@@ -233,8 +206,8 @@ class Jobs:
             self._ports.store,
             self._ports.clock,
             lease,
-            remind.first_gap,
-            lambda: self.polls.poll.service_clock.ahead,
+            remind,
+            lambda: self.polls.log.service_clock.ahead,
         )
         cut_short = EndCutShort(
             use_cases.pause_group.work,
@@ -284,7 +257,8 @@ class Jobs:
         self._post.nudge(after)
         if not after:
             self._edit.nudge()
-            self._watch.nudge()
+            self.polls.hear_of_pauses()
+            self._poll.nudge()
 
     def nudge_edits(self, after: float = 0.0) -> None:
         """A card that is posted anew is a delivery, so posting is told as well."""
@@ -298,14 +272,11 @@ class Jobs:
         """Finish the polls and posts under way, and leave the rest to whoever comes next."""
         self.polls.begin_no_more()
         self._storing.close()
-        self._watches.begin_no_more()
-        for one in (self._boards, self._posts, self._edits, *self._house):
+        for one in (self._posts, self._edits, *self._house):
             one.begin_no_more()
         self._scheduler.begin_no_more()
         await self._scheduler.drain()
         await self.polls.drain()
-        await self._watches.drain()
-        await self._boards.drain()
         if self._expiry is not None:
             await self._expiry.drain()
         if self._cut_short is not None:

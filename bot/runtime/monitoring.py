@@ -12,7 +12,7 @@ from bot.ports import Clock
 from bot.runtime.adapters import Ports
 from bot.slack.background import Inbox
 from bot.slack.socket_mode import SocketMode
-from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_repositories import PollRepositories
 
 READ_AGAIN_SECONDS = 5.0
 """Several may scrape; the database is asked once for all of them."""
@@ -60,7 +60,7 @@ class Monitoring:
             lambda: float(self._reading is not None),
         )
 
-    def watch_polls(self, polls: PollDueRepositories) -> None:
+    def watch_polls(self, polls: PollRepositories) -> None:
         async def check() -> str | None:
             found = polls.freshness()
             if not found.is_stale:

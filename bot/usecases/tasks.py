@@ -65,17 +65,14 @@ connection, and may do so for seconds.
 """
 
 
-def looks_at_once(requests: int) -> int:
-    """Of so many in flight, those that may look at pauses, and as many at queues known paused.
-
-    A sixth of those for pages, as these looks are a sixth of the polls.
-    """
-    return max(1, requests // 8)
+POLL_REQUESTS = 6
+"""Of the 8 requests that the client lets be in flight by default; one of the others is kept for
+people."""
 
 
-def pages_at_once(requests: int) -> int:
-    """Of so many in flight, those that may read event logs: with both kinds of looks, all."""
-    return requests - 2 * looks_at_once(requests)
+def poll_requests(requests: int) -> int:
+    """Of so many in flight, those that polls may make."""
+    return requests - 2
 
 
 class GateClosed(Exception):

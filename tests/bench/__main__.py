@@ -24,6 +24,7 @@ from tests.bench.rows import (
     memory,
     posts,
     start_up,
+    working_day,
 )
 
 Measure = Callable[[Extent], Awaitable[Sequence[Row]]]
@@ -39,6 +40,7 @@ PARTS: Mapping[str, Measure] = {
     "events": event_to_post.rows,
     "start": start_up.rows,
     "memory": memory.rows,
+    "day": working_day.rows,
 }
 
 GROWTH = "growth"

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-ROWS = 24
+ROWS = 28
 """How many lines the table has."""
 
 

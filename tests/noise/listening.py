@@ -9,17 +9,14 @@ from bot.domain.event_records import EventRecord
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, Topic
-from bot.scheduler import next_digest
 from bot.usecases.pausing.expire_pauses import timers_lease
 from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
-from bot.usecases.polling.poll_due_repositories import PollDueRepositories
-from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.watch_pauses import WatchPauses
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_cards import RefreshCards
 from bot.usecases.prune_history import PruneHistory
 from tests.noise.busy_repository import NAME
 from tests.support.clock import FakeClock
+from tests.support.loops import Loop
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryStore
@@ -71,20 +68,13 @@ class ListeningBot:
         self.poster = RecordingPoster()
         self._due_at = NEVER
         self._seldom_at = begin
-        parts = (store, self.merge_queue, self.clock, self._nudge)
-        self._polls = PollDueRepositories(
-            PollEventLog(*parts, next_digest, timedelta(seconds=120)),
-            store,
-            self.clock,
-            (SITE,),
-            POLL,
-            HOLDER,
-        )
+        self._polls = Loop(
+            store, self.merge_queue, self.clock, (SITE,), HOLDER, self._nudge
+        ).with_queues()
         self._posts = PostDeliveries(
             store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5
         )
         self._edits = RefreshCards(store, self.poster, self.clock, self._nudge, HOLDER, lambda: 0.5)
-        self._watches = WatchPauses(*parts, (SITE,), lambda: [SITE], POLL)
         self._lease = timers_lease(HOLDER)
         self._reminders = RemindOfPauses(store, self.clock, self._nudge, (SITE,), FIRST_REMINDER)
 
@@ -116,13 +106,10 @@ class ListeningBot:
 
         A poll that reads nothing new does nothing, so it is left out.
         """
-        if is_news:
-            await self._polls.run()
-            await self._polls.drain()
         if is_news or self._is_paused or self.clock.now() >= self._seldom_at:
             self._seldom_at = self.clock.now() + SELDOM
-            await self._watches.run()
-            await self._watches.drain()
+            await self._polls.run()
+            await self._polls.drain()
             await self._reminders.run(self._lease)
             self._nudge()
         while self._due_at <= end:

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from bot.domain.deliveries import SubjectKind
 from bot.domain.event_log import LastPoll
-from bot.domain.freshness import stale_after
 from bot.domain.pacing import retry_delay
+from bot.domain.polling import stale_after
 from bot.domain.repository import RepositoryName
 from bot.usecases.polling.tell_staleness import TellStaleness
 from tests.support.clock import NOON, FakeClock

@@ -1,6 +1,7 @@
 """The incident desk on fakes: people, a dashboard, a service with a log, and processes that die."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,15 +19,11 @@ from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Style
 from bot.ports import Hear
-from bot.scheduler import next_digest
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from bot.usecases.pausing.watch_resume import Watching, WatchResume
-from bot.usecases.polling.poll_due_repositories import PollDueRepositories
-from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.watch_pauses import WatchPauses
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from bot.usecases.posting.refresh_cards import RefreshCards
 from tests.support.clock import FakeClock
@@ -38,6 +35,7 @@ from tests.support.disturbances import (
     DisturbedStore,
     Steps,
 )
+from tests.support.loops import Loop
 from tests.support.make import (
     ALICE,
     CHANNEL,
@@ -52,7 +50,6 @@ from tests.support.poster import RecordingPoster
 from tests.support.store import InMemoryDatabase, InMemoryStore
 from tests.support.transactions import begin
 
-INTERVAL = timedelta(seconds=10)
 FIRST_TURNS, LONG_TURN_SECONDS = 15, 5
 """Of a time that passes until all is settled."""
 
@@ -156,9 +153,9 @@ class Desk:
 
     def __post_init__(self) -> None:
         world, steps = self.world, self.steps
-        acting, watching, posting = (
+        acting, polling, posting = (
             DisturbedStore(InMemoryStore(world.database), steps, name)
-            for name in ("acting", "watching", "posting")
+            for name in ("acting", "polling", "posting")
         )
         service = DisturbedMergeQueue(world.service, steps)
         poster = DisturbedPoster(world.poster, steps)
@@ -175,30 +172,7 @@ class Desk:
             holder=self.name,
             jitter=lambda: 0.5,
         )
-        self.polls = PollDueRepositories(
-            poll=PollEventLog(
-                acting,
-                service,
-                world.clock,
-                _nobody,
-                next_digest,
-                overlap=timedelta(seconds=120),
-            ),
-            store=acting,
-            clock=world.clock,
-            repositories=(SITE,),
-            interval=INTERVAL,
-            holder=self.name,
-        )
-        self.watches = WatchPauses(
-            store=watching,
-            merge_queue=service,
-            clock=world.clock,
-            nudge=_nobody,
-            repositories=(SITE,),
-            followed=lambda: self.polls.followed,
-            interval=INTERVAL,
-        )
+        self.polls = Loop(polling, service, world.clock, (SITE,), self.name).with_queues()
         self.edits = RefreshCards(
             store=posting,
             poster=poster,
@@ -242,8 +216,11 @@ class Desk:
         await self.polls.drain()
 
     async def watch(self) -> None:
-        await self.watches.run()
-        await self.watches.drain()
+        """A poll while the event log is late: the queue alone tells of what happened."""
+        service = self.world.service
+        logs, service.logs = service.logs, defaultdict(list)
+        await self.poll()
+        service.logs = logs
 
     async def post(self) -> None:
         await self.posts.run()
@@ -254,14 +231,14 @@ class Desk:
     async def turns(self, times: int = 1, *, seconds: float = 1) -> None:
         """The schedule's turns, one piece of work after the other."""
         for _ in range(times):
-            for work in (self.poll, self.watch, self.post, self.edit):
+            for work in (self.poll, self.post, self.edit):
                 await work()
             self.world.clock.advance(seconds)
 
     async def turns_unless_struck(self, times: int, *, seconds: float = 1) -> None:
         """The same; a process that dies does nothing more, one that fails goes on."""
         for _ in range(times):
-            for work in (self.poll, self.watch, self.post, self.edit):
+            for work in (self.poll, self.post, self.edit):
                 with suppress(BotError, Crash):
                     await work()
             await _let_others_end()

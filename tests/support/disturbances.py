@@ -156,6 +156,12 @@ class DisturbedStore(Store):
         await self._steps.step(f"{self._name} committed")
         return result
 
+    @override
+    async def read(
+        self, body: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self.run(body, *args, **kwargs)
+
 
 class DisturbedPoster(ChannelPoster):
     """A poster that may be left before the request, or before the answer is heard."""

@@ -96,6 +96,10 @@ class FakeMergeQueue(MergeQueue):
         """Let the next call fail; several are used up in order."""
         self._failures.append(PlannedFailure(error, method, after))
 
+    def forget_failures(self) -> None:
+        """Answer again."""
+        self._failures.clear()
+
     def script(self, repository: str, *pages: EventPage | MergeQueueError) -> None:
         """Serve these pages or errors, in this order, before anything of `logs`."""
         self.pages[repository].extend(pages)

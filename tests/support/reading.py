@@ -10,8 +10,9 @@ from bot.domain.leases import Lease
 from bot.domain.pause_records import PauseRecord
 from bot.domain.subscriptions import Subscription
 from bot.scheduler import next_digest
-from bot.usecases.polling.log_reader import LogReader
 from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.polling.poll_state import Poll, PollState
+from bot.usecases.polling.queue_reading import QueueReading
 from tests.support.clock import FakeClock
 from tests.support.make import SITE, make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
@@ -37,7 +38,7 @@ class Reading:
     def __post_init__(self) -> None:
         self.merge_queue = FakeMergeQueue(clock=self.clock)
         self.subscriptions: list[Subscription] = []
-        self.reader = LogReader(None, ())
+        self.state = PollState(None, ())
         self.use_case = PollEventLog(
             self.store,
             self.merge_queue,
@@ -97,8 +98,13 @@ class Reading:
     async def poll(self, *, lease: Lease | None = None) -> None:
         """A second after what was before."""
         self.clock.advance(1)
-        self.reader.subscriptions = self.subscriptions
-        await self.use_case.run(SITE, lease or await self._lease_for_half_its_time(), self.reader)
+        self.state.subscriptions = self.subscriptions
+        await self.use_case.run(
+            Poll(lease or await self._lease_for_half_its_time(), self.state, self.queue())
+        )
+
+    def queue(self) -> QueueReading:
+        return QueueReading(SITE, self.merge_queue, self.clock, self.use_case.gate)
 
     async def start(self, *topics: str) -> "Reading":
         """Subscribed to `topics`, and past the first poll, which tells nothing."""
@@ -110,7 +116,7 @@ class Reading:
         """As after a crash: nothing is remembered but what is stored."""
         with begin(self.store) as transaction:
             positions = transaction.positions.load([SITE])
-        self.reader = LogReader(positions.get(SITE), self.subscriptions, last=self.reader.last)
+        self.state = PollState(positions.get(SITE), self.subscriptions, last=self.state.last)
 
     async def record(self, *acts: AuditRecord) -> None:
         with begin(self.store) as transaction:

@@ -14,9 +14,6 @@ from bot.domain.errors import BotError
 from bot.domain.event_records import EventRecord
 from bot.domain.message import Message, Thread
 from bot.domain.repository import RepositoryName
-from bot.scheduler import next_digest
-from bot.usecases.polling.poll_due_repositories import PollDueRepositories
-from bot.usecases.polling.poll_event_log import PollEventLog
 from bot.usecases.posting.post_deliveries import PostDeliveries
 from tests.support.clock import FakeClock
 from tests.support.disturbances import (
@@ -26,6 +23,7 @@ from tests.support.disturbances import (
     DisturbedStore,
     Steps,
 )
+from tests.support.loops import Loop
 from tests.support.make import API, SITE, make_event
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.poster import Posted, RecordingPoster
@@ -38,8 +36,6 @@ SUBSCRIPTIONS = {
     ("C0TWO", API): ("enter", "merge"),
 }
 CHANNELS = ("C0ONE", "C0TWO")
-INTERVAL = timedelta(seconds=10)
-OVERLAP = timedelta(seconds=120)
 
 WORDS = {
     "enter": ("action.queue.enter", {}, "Queued"),
@@ -109,23 +105,15 @@ class Process:
             holder=self.name,
             jitter=lambda: 0.5,
         )
-        self.polls = PollDueRepositories(
-            poll=PollEventLog(
-                polling,
-                DisturbedMergeQueue(world.service, steps),
-                world.clock,
-                _nobody,
-                next_digest,
-                overlap=OVERLAP,
-                # Fewer than a walk has: some of it is stored before the rest is read.
-                together=2,
-            ),
-            store=polling,
-            clock=world.clock,
-            repositories=(SITE, API),
-            interval=INTERVAL,
-            holder=self.name,
-        )
+        self.polls = Loop(
+            polling,
+            DisturbedMergeQueue(world.service, steps),
+            world.clock,
+            (SITE, API),
+            self.name,
+            # Fewer than a walk has: some of it is stored before the rest is read.
+            together=2,
+        ).only_logs()
 
     async def turn(self) -> None:
         """A tick of the schedule: polls and posts side by side, as in the runtime."""

@@ -13,6 +13,9 @@ from bot.store.tables.log import (
 from bot.store.tables.outbox import channels, deliveries
 from bot.store.tables.pausing import (
     group_acts,
+    group_pauses,
+    pause_reminders,
+    pause_timers,
     pauses,
     resume_watchers,
 )
@@ -41,8 +44,11 @@ __all__ = [
     "events",
     "expiring_keys",
     "group_acts",
+    "group_pauses",
     "leases",
     "metadata",
+    "pause_reminders",
+    "pause_timers",
     "pauses",
     "people",
     "pull_requests",

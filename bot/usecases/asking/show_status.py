@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -9,7 +10,7 @@ from bot.domain.errors import MergeQueueError, PauseNotOffered, about
 from bot.domain.event_log import LONGEST_LOOKBACK, window_back
 from bot.domain.event_records import EventRecord, FreezeAttributes
 from bot.domain.freezes import FREEZE_TYPES, freezes_told, in_force
-from bot.domain.queue import Pause
+from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.ports import Clock, MergeQueue
@@ -41,9 +42,33 @@ class ShowStatus:
         with about(repository):
             status, (pause, is_known), freezes = await asyncio.gather(
                 self.merge_queue.status(repository, branch),
-                self._pause(repository),
+                self._pause(repository, lambda: self.merge_queue.current_pause(repository)),
                 self._freezes(repository),
             )
+        return await self._snapshot(repository, status, pause, freezes, branch, is_known=is_known)
+
+    async def complete(
+        self,
+        repository: RepositoryName,
+        status: QueueStatus,
+        read_pause: Callable[[], Awaitable[Pause | None]],
+    ) -> Snapshot:
+        """The snapshot of a queue whose status has been read. Raises MergeQueueError."""
+        with about(repository):
+            pause, is_known = await self._pause(repository, read_pause)
+        freezes = await self._freezes(repository)
+        return await self._snapshot(repository, status, pause, freezes, None, is_known=is_known)
+
+    async def _snapshot(
+        self,
+        repository: RepositoryName,
+        status: QueueStatus,
+        pause: Pause | None,
+        freezes: Sequence[FreezeAttributes],
+        branch: str | None,
+        *,
+        is_known: bool,
+    ) -> Snapshot:
         known = await know_pause(self.store, repository, pause) if pause is not None else None
         now = self.clock.now()
         frozen = tuple(one for one in freezes if in_force(one, now))
@@ -81,10 +106,12 @@ class ShowStatus:
         self.freezes[repository] = (now, known)
         return known
 
-    async def _pause(self, repository: RepositoryName) -> tuple[Pause | None, bool]:
+    async def _pause(
+        self, repository: RepositoryName, read: Callable[[], Awaitable[Pause | None]]
+    ) -> tuple[Pause | None, bool]:
         """The pause, and whether None means that there is none."""
         try:
-            return await self.merge_queue.current_pause(repository), True
+            return await read(), True
         except PauseNotOffered:
             known = await self.store.read(lambda transaction: transaction.pauses.open([repository]))
             for told in known:

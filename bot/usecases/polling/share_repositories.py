@@ -9,7 +9,7 @@ from bot.domain.repository import RepositoryName
 from bot.domain.sharing import share_of
 from bot.ports import Clock
 from bot.store.transactions import Store
-from bot.usecases.polling.poll_due_repositories import PollDueRepositories
+from bot.usecases.polling.poll_repositories import PollRepositories
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class ShareRepositories:
 
     store: Store
     clock: Clock
-    polls: PollDueRepositories
+    polls: PollRepositories
     repositories: Sequence[RepositoryName]
     holder: str
     known: Collection[str] = field(default_factory=frozenset)

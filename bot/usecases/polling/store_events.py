@@ -1,7 +1,7 @@
 """What is read of an event log is stored, and routed once its walk is whole."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -15,10 +15,10 @@ from bot.domain.event_types import ENTER, PAUSE_CREATE, PAUSE_UPDATE
 from bot.domain.leases import Lease
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.ports import Clock, Measures, MergeQueue, Nudge
+from bot.ports import Clock, LogProblem, Measures, Nudge
 from bot.store.transactions import Store, Transaction
-from bot.usecases.polling.log_problems import report_duplicates
-from bot.usecases.polling.log_reader import LogReader, content
+from bot.usecases.polling.poll_state import Poll, PollState, content
+from bot.usecases.polling.queue_reading import QueueReading
 from bot.usecases.routing.route_events import Routed, Unrouted, route_events
 from bot.usecases.tasks import Gate
 
@@ -27,6 +27,9 @@ logger = logging.getLogger(__name__)
 TELLS_OF_PAUSE = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
 HELD = 2000
 """Of more unrouted events than these the rest is left in the store, and read from there."""
+
+LOGGED = 20
+"""Ids in one line of the log at most."""
 
 IN_ORDER = attrgetter("received_at", "event_id")
 
@@ -57,144 +60,114 @@ class _Kept:
 class StoreEvents:
     """Events with the place to go on from, in one transaction, under the lease of the poll.
 
-    `overlap`: how much of the log the next walk shows again. `gate`: of requests; `storing`: of
-    transactions, which raise GateClosed at the end of the process: what was not stored is read
-    again.
+    `overlap`: how much of the log the next walk shows again. `storing`: lets some transactions
+    at a time, and raises GateClosed at the end of the process: what was not stored is read again.
     """
 
     store: Store
-    merge_queue: MergeQueue
     clock: Clock
     nudge: Nudge
     next_digest: NextDigest
     overlap: timedelta
-    gate: Gate
     storing: Gate
     measures: Measures
 
-    async def begin(
-        self, repository: RepositoryName, reader: LogReader, position: Position, lease: Lease
-    ) -> None:
+    async def begin(self, poll: Poll, position: Position) -> None:
         """Store where the log of a repository that was never read is read from."""
-        pull_requests = await self._queued(repository, reader)
+        pull_requests = await self._queued(poll)
         async with self.storing.entered():
-            reader.position = await self.store.run(
-                _begin, lease, self.clock.now(), position, pull_requests
+            poll.state.position = await self.store.run(
+                _begin, poll.lease, self.clock.now(), position, pull_requests
             )
 
-    async def go_on(
-        self,
-        reader: LogReader,
-        position: Position,
-        lease: Lease,
-        records: Sequence[EventRecord],
-    ) -> None:
+    async def go_on(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
         """Store what was read of a walk that goes on; `position` says from where."""
-        reader.titles_wanted |= _enters(records)
+        poll.state.titles_wanted |= _enters(records)
         async with self.storing.entered():
-            kept = await self.store.run(_keep, self._read(reader, position, lease, records))
-        self._remember(reader, position, records, kept)
-        reader.unrouted = kept.unrouted
+            kept = await self.store.run(_keep, self._read(poll, position, records))
+        self._remember(poll.state, position, records, kept)
+        poll.state.unrouted = kept.unrouted
 
-    async def finish(
-        self,
-        reader: LogReader,
-        position: Position,
-        lease: Lease,
-        records: Sequence[EventRecord],
-    ) -> None:
+    async def finish(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> None:
         """Store the rest of a walk and route what is not routed yet, as far as it can be judged."""
-        before = reader.known_position
-        if not records and reader.unrouted == [] and position == before:
+        state = poll.state
+        if not records and state.unrouted == [] and position == state.known_position:
             return
-        pull_requests = await self._pull_requests(before.repository, records, reader)
+        pull_requests = await self._pull_requests(poll, records)
         # Those that waited for an act to end are routed now, too.
-        observed = await self._observed(before.repository, [*(reader.unrouted or ()), *records])
+        observed = await self._observed(poll.queue, [*(state.unrouted or ()), *records])
         async with self.storing.entered():
-            read = self._read(reader, position, lease, records)
+            read = self._read(poll, position, records)
             kept, routed = await self.store.run(
                 _finish, read, pull_requests, self.next_digest, observed
             )
-        self._remember(reader, position, records, kept)
-        reader.settling = routed.settling
-        added = await self._route_rest(reader, before.repository, lease, routed)
+        self._remember(state, position, records, kept)
+        state.settling = routed.settling
+        added = await self._route_rest(poll, routed)
         if added:
             self.nudge()
 
-    async def _route_rest(
-        self, reader: LogReader, repository: RepositoryName, lease: Lease, routed: Routed
-    ) -> int:
+    async def _route_rest(self, poll: Poll, routed: Routed) -> int:
         """Route the rest of a backlog, in a transaction for each slice; what the last added."""
+        state = poll.state
         while routed.more:
             self.nudge()
-            before = _unrouted(reader, routed.left)
+            before = _unrouted(state, routed.left)
             async with self.storing.entered():
                 routed = await self.store.run(
-                    _route, repository, lease, self.clock.now(), self.next_digest, before
+                    _route, poll.repository, poll.lease, self.clock.now(), self.next_digest, before
                 )
-            reader.settling = routed.settling
-        reader.unrouted = routed.left
+            state.settling = routed.settling
+        state.unrouted = routed.left
         return routed.added
 
-    def _read(
-        self,
-        reader: LogReader,
-        position: Position,
-        lease: Lease,
-        records: Sequence[EventRecord],
-    ) -> _Read:
-        before = _unrouted(reader, reader.unrouted)
+    def _read(self, poll: Poll, position: Position, records: Sequence[EventRecord]) -> _Read:
+        before = _unrouted(poll.state, poll.state.unrouted)
         # Whatever becomes of the transaction, an answer of it that is lost leaves nothing known.
-        reader.unrouted = None
-        return _Read(lease, self.clock.now(), position, records, before)
+        poll.state.unrouted = None
+        return _Read(poll.lease, self.clock.now(), position, records, before)
 
     def _remember(
-        self, reader: LogReader, position: Position, records: Sequence[EventRecord], kept: _Kept
+        self, state: PollState, position: Position, records: Sequence[EventRecord], kept: _Kept
     ) -> None:
-        report_duplicates(self.measures, position.repository, reader, kept.differ)
-        reader.position = position
-        reader.remember(records, self.overlap)
+        report_duplicates(self.measures, position.repository, state, kept.differ)
+        state.position = position
+        state.remember(records, self.overlap)
 
-    async def _observed(
-        self, repository: RepositoryName, records: Sequence[EventRecord]
-    ) -> Pause | None:
+    async def _observed(self, queue: QueueReading, records: Sequence[EventRecord]) -> Pause | None:
         """An event has its own time, and says of a change not whether that made a new pause."""
         if TELLS_OF_PAUSE.isdisjoint([record.type for record in records]):
             return None
         try:
-            async with self.gate.entered():
-                return await self.merge_queue.current_pause(repository)
+            return await queue.pause()
         except MergeQueueError as error:
-            logger.info("pause not read", extra=_fields("pause_not_read", repository, error))
+            logger.info("pause not read", extra=_fields("pause_not_read", queue.repository, error))
             return None
 
     async def _pull_requests(
-        self, repository: RepositoryName, records: Sequence[EventRecord], reader: LogReader
+        self, poll: Poll, records: Sequence[EventRecord]
     ) -> list[PullRequestRecord]:
         """Titles and addresses of pull requests that just entered: events carry only numbers."""
-        reader.titles_wanted |= _enters(records)
-        return await self._queued(repository, reader) if reader.titles_wanted else []
+        poll.state.titles_wanted |= _enters(records)
+        return await self._queued(poll) if poll.state.titles_wanted else []
 
-    async def _queued(
-        self, repository: RepositoryName, reader: LogReader
-    ) -> list[PullRequestRecord]:
+    async def _queued(self, poll: Poll) -> list[PullRequestRecord]:
         """A post without a title is better than none, so a failing status read stops nothing.
 
         It is read again with the next events.
         """
         try:
-            async with self.gate.entered():
-                status = await self.merge_queue.status(repository)
+            status = await poll.queue.status()
         except MergeQueueError as error:
-            logger.info("titles not read", extra=_fields("titles_not_read", repository, error))
-            reader.titles_wanted = True
+            logger.info("titles not read", extra=_fields("titles_not_read", poll.repository, error))
+            poll.state.titles_wanted = True
             return []
-        reader.titles_wanted = False
-        now = self.clock.now()
+        poll.state.titles_wanted = False
+        name, now = poll.repository, self.clock.now()
         queued = [*status.waiting_pull_requests]
         queued += [one for batch in status.batches for one in batch.pull_requests]
         return [
-            PullRequestRecord(repository, one.number, one.title, one.url, one.author.login, now)
+            PullRequestRecord(name, one.number, one.title, one.url, one.author.login, now)
             for one in {one.number: one for one in queued}.values()
         ]
 
@@ -263,10 +236,38 @@ def _enters(records: Sequence[EventRecord]) -> bool:
     return any(record.type == ENTER for record in records)
 
 
-def _unrouted(reader: LogReader, records: Sequence[EventRecord] | None) -> Unrouted:
+def _unrouted(state: PollState, records: Sequence[EventRecord] | None) -> Unrouted:
     """`records`: all that is unrouted, where that is known."""
-    return Unrouted(records, reader.settling, reader.personal, reader.clock_ahead or timedelta())
+    return Unrouted(records, state.settling, state.personal, state.clock_ahead or timedelta())
 
 
 def _fields(action: str, repository: RepositoryName, error: Exception) -> dict[str, str]:
     return {"action": action, "repository": repository, "error": type(error).__name__}
+
+
+def report(
+    measures: Measures,
+    problem: LogProblem,
+    repository: RepositoryName,
+    sentence: str,
+    **facts: object,
+) -> None:
+    measures.log_problem(problem)
+    extra = {"action": problem.value, "repository": repository, **facts}
+    logger.warning(sentence, extra=extra)
+
+
+def report_duplicates(
+    measures: Measures, repository: RepositoryName, state: PollState, event_ids: Collection[int]
+) -> None:
+    """Once for each id, as polls overlap."""
+    new = set(event_ids) - state.duplicates
+    state.duplicates |= new
+    if new:
+        report(
+            measures,
+            LogProblem.DUPLICATE_ID,
+            repository,
+            "events have the ids of others and are left out",
+            event_ids=sorted(new)[:LOGGED],
+        )

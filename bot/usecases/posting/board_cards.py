@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from bot.domain.boards import Board, Sight, seen
+from bot.domain.boards import Board, Outage, Sight, seen, unseen
 from bot.domain.cards import Card, CardKind, CardName
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.message import Message
+from bot.domain.pause_records import Timer
+from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import board as messages
 from bot.store.transactions import Transaction
@@ -58,7 +60,7 @@ def tell_boards(
     A pause and the end of an outage are told at once, all else from `later` on.
     """
     before = (transaction.boards.sights([snapshot.repository])).get(snapshot.repository)
-    after = seen(before, snapshot)
+    after = seen(before, snapshot, _timer_of(transaction, snapshot))
     if before is not None and before.says_the_same(after):
         return False
     transaction.boards.save_sight(after)
@@ -68,6 +70,37 @@ def tell_boards(
     )
     touch_boards(transaction, after, now, now if presses else later)
     return True
+
+
+def tell_outage(
+    transaction: Transaction,
+    repository: RepositoryName,
+    outage: Outage,
+    since: datetime,
+    read_at: datetime | None,
+    now: datetime,
+) -> bool:
+    """Have boards say that the queue cannot be read; whether that is new to them.
+
+    `read_at`: when the service last answered.
+    """
+    before = transaction.boards.sights([repository]).get(repository)
+    if before is None:
+        return False
+    after = unseen(before, outage, since, read_at)
+    if before.says_the_same(after):
+        return False
+    transaction.boards.save_sight(after)
+    touch_boards(transaction, after, now, now)
+    return True
+
+
+def _timer_of(transaction: Transaction, snapshot: Snapshot) -> Timer | None:
+    pause = snapshot.pause
+    if pause is None:
+        return None
+    timers = transaction.timers.running([snapshot.repository])
+    return next((one for one in timers if pause.is_of(one.paused_at)), None)
 
 
 def touch_boards(transaction: Transaction, sight: Sight, now: datetime, due_at: datetime) -> None:

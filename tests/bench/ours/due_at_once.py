@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 
 from bot.scheduler import Job, JobScheduler
-from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS
+from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import begin_logs, opened, repositories
 from tests.support.clock import MovedClock

@@ -15,7 +15,7 @@ from bot.domain.event_log import first_position
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Unmeasured
 from bot.scheduler import Job, JobScheduler
-from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
+from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import Poller, opened, repositories
 from tests.support.transactions import begin
@@ -51,7 +51,7 @@ async def _begin(poller: Poller, names: Sequence[RepositoryName], clock: Clock) 
             transaction.positions.save(first_position(name, at))
 
 
-def _is_steady(polls: PollDueRepositories, amount: int) -> bool:
+def _is_steady(polls: PollRepositories, amount: int) -> bool:
     """Each log was read once, and those that were due meanwhile as well."""
     read = sum(one.polled_at is not None for one in polls.schedules.values())
     return read == amount and len(polls.tasks) < FEW

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from bot.domain.subscriptions import Subscription
-from bot.usecases.polling.poll_due_repositories import POLL_TICK_SECONDS, PollDueRepositories
+from bot.usecases.polling.poll_repositories import POLL_TICK_SECONDS, PollRepositories
 from tests.bench.contestant import attend
 from tests.bench.ours.poller import INTERVAL, opened, repositories
 from tests.support.clock import MovedClock
@@ -40,7 +40,7 @@ async def main(channels: int) -> None:
         await attend(play)
 
 
-async def _polled(polls: PollDueRepositories) -> None:
+async def _polled(polls: PollRepositories) -> None:
     """To the end, however long that takes: it is the ticks that renew the lease of a poll."""
     under_way = asyncio.create_task(polls.drain())
     while not (await asyncio.wait([under_way], timeout=POLL_TICK_SECONDS))[0]:

@@ -5,28 +5,27 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pydantic import SecretStr
 
 from bot.cli import GARBAGE_THRESHOLD
 from bot.domain.event_log import first_position
+from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.http import REQUESTS_AT_ONCE, Http
 from bot.ports import UNMEASURED, Clock, Measures
-from bot.scheduler import next_digest
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
-from bot.usecases.polling.poll_due_repositories import PollDueRepositories
-from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.tasks import Gate, pages_at_once
+from bot.usecases.polling.poll_repositories import PollRepositories
+from bot.usecases.tasks import poll_requests
 from tests.bench.services.certificate import trusting
+from tests.support.loops import Loop
 from tests.support.transactions import begin
 
 INTERVAL = timedelta(seconds=10)
-OVERLAP = timedelta(seconds=120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Poller:
     """Composed as bot.runtime.jobs composes it."""
 
     store: Store
-    polls: PollDueRepositories
+    polls: PollRepositories
     client: MergeQueueClient
 
 
@@ -68,19 +67,19 @@ async def opened(
         requests_at_once=requests,
     )
     async with MergeQueueClient(http) as client:
-        poll = PollEventLog(
+        interval = PollingInterval.fixed(INTERVAL)
+        if longest is not None:
+            interval = replace(interval, longest=max(INTERVAL, longest))
+        polls = Loop(
             store,
             client.scheduled,
             clock,
-            _unheard,
-            next_digest,
-            OVERLAP,
+            names,
+            "bench",
+            interval=interval,
             measures=measures,
-            gate=Gate(pages_at_once(requests)),
-        )
-        polls = PollDueRepositories(
-            poll, store, clock, names, INTERVAL, "bench", measures=measures, longest=longest
-        )
+            requests=poll_requests(requests),
+        ).only_logs()
         gc.set_threshold(GARBAGE_THRESHOLD)
         yield Poller(store, polls, client)
         await polls.drain()
@@ -90,7 +89,3 @@ async def opened(
 def _trust() -> ssl.SSLContext | None:
     certificate = os.environ.get("BENCH_CERTIFICATE")
     return None if certificate is None else trusting(certificate)
-
-
-def _unheard(after: float = 0.0) -> None:
-    """Nothing posts here."""

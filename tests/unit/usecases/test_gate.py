@@ -4,12 +4,11 @@ import asyncio
 
 import pytest
 
+from bot.merge_queue.http import KEPT_FOR_PEOPLE, REQUESTS_AT_ONCE
 from bot.store.engines import CONNECTIONS
-from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE
-from bot.usecases.polling.watch_pauses import LOOKS_AT_ONCE
 from bot.usecases.posting.post_deliveries import OUTCOMES_AT_ONCE
 from bot.usecases.posting.refresh_cards import EDITS_AT_ONCE
-from bot.usecases.tasks import STORED_AT_ONCE, Gate, GateClosed, looks_at_once, pages_at_once
+from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, Gate, GateClosed, poll_requests
 from tests.support.waiting import until
 
 
@@ -78,16 +77,6 @@ def test_connections_are_left_for_people_and_for_jobs_that_run_one_at_a_time() -
     assert CONNECTIONS - (STORED_AT_ONCE + OUTCOMES_AT_ONCE + EDITS_AT_ONCE) == 5
 
 
-def test_without_a_setting_the_shares_are_those_of_eight_requests() -> None:
-    assert (pages_at_once(8), looks_at_once(8)) == (PAGES_AT_ONCE, LOOKS_AT_ONCE)
-
-
-@pytest.mark.parametrize("requests", range(8, 129))
-def test_looks_keep_up_with_polls_and_all_together_are_what_may_be_in_flight(
-    requests: int,
-) -> None:
-    pages, looks = pages_at_once(requests), looks_at_once(requests)
-    assert pages + 2 * looks == requests
-    # With each six polls of a log comes a look for a pause, and no more of those keep up.
-    assert pages >= 6 * looks
-    assert pages - 2 < 6 * (looks + 1)
+def test_polls_leave_requests_for_people_whatever_the_setting() -> None:
+    assert poll_requests(REQUESTS_AT_ONCE) == POLL_REQUESTS
+    assert all(requests - poll_requests(requests) > KEPT_FOR_PEOPLE for requests in range(8, 129))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from bot.domain import event_log
 from bot.domain.errors import (
     CredentialRefused,
     InvalidRequest,
@@ -21,12 +22,11 @@ from bot.domain.errors import (
     ResourceNotFound,
     StateConflict,
 )
+from bot.domain.event_log import IDLE_PAGES
 from bot.domain.event_records import EventRecord
 from bot.domain.events import EventPage, UnreadableEvent
 from bot.ports import LogProblem, Unmeasured
-from bot.usecases.polling import reading
-from bot.usecases.polling.log_reader import STAMPED_APART
-from bot.usecases.polling.reading import IDLE_PAGES
+from bot.usecases.polling.poll_state import STAMPED_APART
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import SITE, make_batch, make_event, make_queued, make_status
 from tests.support.merge_queue import FakeMergeQueue
@@ -493,7 +493,7 @@ async def test_a_backlog_is_caught_up_with_though_no_part_of_it_is_read_in_one_g
 
 async def test_a_beginning_whose_commit_went_unheard_stays_the_beginning() -> None:
     bot = await Reading().start("enter")
-    bot.reader.position = None
+    bot.state.position = None
     told = bot.tell()
 
     await bot.poll()
@@ -511,7 +511,7 @@ async def test_silent_leaves_wait_for_what_decides_them_and_hold_what_follows() 
     await bot.poll()
     assert bot.told() == events(before.event_id)
     assert [one.event_id for one in await stored_unrouted(bot)] == [leave.event_id, after.event_id]
-    assert bot.reader.unrouted == await stored_unrouted(bot)
+    assert bot.state.unrouted == await stored_unrouted(bot)
 
     merged = bot.tell(MERGED)
     await bot.poll()
@@ -539,7 +539,7 @@ async def test_what_the_database_makes_us_do_again_is_told_once_and_no_later() -
     await bot.poll()
 
     assert bot.told() == events(entered.event_id, leave.event_id)
-    assert bot.reader.unrouted == await stored_unrouted(bot) == []
+    assert bot.state.unrouted == await stored_unrouted(bot) == []
 
 
 async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_doubt() -> None:
@@ -549,11 +549,11 @@ async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_do
     leave = bot.tell("action.queue.leave")
     after = bot.tell(number=42)
     await bot.poll()
-    assert bot.reader.unrouted == await stored_unrouted(bot)
-    assert [one.event_id for one in bot.reader.unrouted or ()] == [leave.event_id, after.event_id]
+    assert bot.state.unrouted == await stored_unrouted(bot)
+    assert [one.event_id for one in bot.state.unrouted or ()] == [leave.event_id, after.event_id]
 
     # The overlap shows again what is stored, so what is new is no longer known by itself.
-    bot.reader.seen.clear()
+    bot.state.seen.clear()
     later = bot.tell(number=43)
     await bot.poll()
     assert [one.event_id for one in await stored_unrouted(bot)] == [
@@ -561,12 +561,12 @@ async def test_what_waits_is_remembered_as_it_is_stored_and_read_only_when_in_do
         after.event_id,
         later.event_id,
     ]
-    assert bot.reader.unrouted == await stored_unrouted(bot)
+    assert bot.state.unrouted == await stored_unrouted(bot)
 
     bot.clock.advance(60)
     await bot.poll()
     assert bot.told() == events(*told, leave.event_id, after.event_id, later.event_id)
-    assert bot.reader.unrouted == await stored_unrouted(bot) == []
+    assert bot.state.unrouted == await stored_unrouted(bot) == []
 
 
 async def test_a_silent_leave_waits_no_longer_for_a_clock_that_is_set_back() -> None:
@@ -771,7 +771,7 @@ async def test_links_that_go_round_in_a_circle_hold_nothing_up() -> None:
 async def test_new_events_without_end_are_not_read_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reading, "MOST_PAGES", 50)
+    monkeypatch.setattr(event_log, "MOST_PAGES", 50)
     bot, service = await odd_reading()
     at = bot.clock.advance(1)
     service.script(

@@ -2,19 +2,17 @@
 
 import asyncio
 from contextlib import AsyncExitStack
-from datetime import timedelta
 
 import pytest
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.leases import POLL_LEASES
 from bot.domain.repository import RepositoryName
-from bot.scheduler import next_digest
 from bot.store.engines import IDLE_SECONDS
-from bot.usecases.polling.poll_due_repositories import PollDueRepositories
-from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE, PollEventLog
 from bot.usecases.polling.share_repositories import ALIVE, SHARE_SECONDS, ShareRepositories
+from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
+from tests.support.loops import Loop
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
 
@@ -23,22 +21,13 @@ SOON_SECONDS = 15
 INTERVAL = 10
 
 
-def _no_nudge(after: float = 0) -> None:
-    del after
-
-
 class Worker:
     """One process of several on a database, a second at a time."""
 
     def __init__(self, holder: str, clock: FakeClock, database: InMemoryDatabase) -> None:
         self.store = InMemoryStore(database)
         self.merge_queue = FakeMergeQueue(REPOSITORIES, clock=clock)
-        poll = PollEventLog(
-            self.store, self.merge_queue, clock, _no_nudge, next_digest, timedelta(seconds=120)
-        )
-        self.polls = PollDueRepositories(
-            poll, self.store, clock, REPOSITORIES, timedelta(seconds=INTERVAL), holder
-        )
+        self.polls = Loop(self.store, self.merge_queue, clock, REPOSITORIES, holder).only_logs()
         self.share = ShareRepositories(self.store, clock, self.polls, REPOSITORIES, holder)
 
     async def second(self) -> None:
@@ -138,8 +127,8 @@ async def test_what_is_being_polled_is_given_up_when_that_has_ended() -> None:
     workers = Workers()
     one, two = workers.start("one"), workers.start("two")
     async with AsyncExitStack() as turns:
-        for _ in range(PAGES_AT_ONCE):
-            await turns.enter_async_context(one.polls.poll.gate.entered())
+        for _ in range(POLL_REQUESTS):
+            await turns.enter_async_context(one.polls.log.gate.entered())
         await one.share.run()
         await one.polls.run()
         assert len(one.polls.tasks) == len(REPOSITORIES)

@@ -10,12 +10,12 @@ from typing_extensions import override
 
 from bot.domain.event_log import Window
 from bot.domain.events import EventPage
+from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic
-from bot.scheduler import next_digest
-from bot.usecases.polling.poll_due_repositories import PollDueRepositories
-from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE, PollEventLog
 from bot.usecases.polling.share_repositories import SHARE_SECONDS, ShareRepositories
+from bot.usecases.tasks import POLL_REQUESTS
+from tests.support.loops import Loop
 from tests.support.make import make_event, make_subscription
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -69,18 +69,11 @@ class Worker:
         self.service = SlowService(
             REPOSITORIES, clock=world.clock, logs=world.service.logs, being_read=world.being_read
         )
-        poll = PollEventLog(
-            store,
-            self.service,
-            world.clock,
-            _no_nudge,
-            next_digest,
-            timedelta(seconds=120),
-        )
         holder = f"worker {number}"
-        self._polls = PollDueRepositories(
-            poll, store, world.clock, REPOSITORIES, timedelta(seconds=1), holder
-        )
+        interval = PollingInterval.fixed(timedelta(seconds=1))
+        self._polls = Loop(
+            store, self.service, world.clock, REPOSITORIES, holder, interval=interval
+        ).only_logs()
         share = ShareRepositories(store, world.clock, self._polls, REPOSITORIES, holder)
         self._jobs = [
             asyncio.create_task(_repeat(share.run, SHARE_SECONDS)),
@@ -158,7 +151,7 @@ async def _throughput(number: int, *, killed: int = 0) -> tuple[float, Counter[o
 
 def test_throughput_grows_with_the_workers() -> None:
     speeds = {number: run_virtually(_throughput(number))[0] for number in (1, 2, 4)}
-    most = PAGES_AT_ONCE / ANSWER_SECONDS
+    most = POLL_REQUESTS / ANSWER_SECONDS
     assert 0.9 * most < speeds[1] <= most * 1.01
     assert speeds[2] > 1.9 * speeds[1]
     assert speeds[4] > 3.6 * speeds[1]
@@ -166,6 +159,6 @@ def test_throughput_grows_with_the_workers() -> None:
 
 def test_a_killed_worker_costs_its_part_of_the_throughput_and_no_event() -> None:
     speed, told, events = run_virtually(_throughput(4, killed=1))
-    assert speed > 2.7 * PAGES_AT_ONCE / ANSWER_SECONDS
+    assert speed > 2.7 * POLL_REQUESTS / ANSWER_SECONDS
     assert len(told) == events > 0
     assert set(told.values()) == {1}

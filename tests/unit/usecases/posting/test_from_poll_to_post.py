@@ -15,6 +15,8 @@ from bot.domain.message import Message, Thread
 from bot.domain.subscriptions import Style
 from bot.messages.events import event_posts
 from bot.scheduler import Job
+from bot.usecases.polling.poll_state import Poll
+from bot.usecases.polling.queue_reading import QueueReading
 from tests.support.desk import Desk, World
 from tests.support.disturbances import Crash, Disturbance
 from tests.support.make import CHANNEL, SITE
@@ -48,8 +50,10 @@ async def read_again(desk: Desk) -> None:
     """Before the interval is over."""
     (schedule,) = desk.polls.schedules.values()
     assert schedule.lease is not None
-    assert schedule.reader is not None
-    await desk.polls.poll.run(SITE, schedule.lease, schedule.reader)
+    assert schedule.state is not None
+    log = desk.polls.log
+    queue = QueueReading(SITE, log.merge_queue, log.clock, log.gate)
+    await log.run(Poll(schedule.lease, schedule.state, queue))
 
 
 @pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
@@ -90,7 +94,7 @@ async def test_an_event_that_cannot_be_rendered_stops_neither_the_log_nor_other_
 
 
 @pytest.mark.parametrize(
-    "place", ["acting committed", "posting begin", "posting committed", "post", "posted"]
+    "place", ["polling committed", "posting begin", "posting committed", "post", "posted"]
 )
 @pytest.mark.parametrize("style", [Style.FEED, Style.THREAD])
 async def test_it_is_told_once_wherever_the_process_dies(place: str, style: Style) -> None:
@@ -98,7 +102,7 @@ async def test_it_is_told_once_wherever_the_process_dies(place: str, style: Styl
     desk = await reading(world, CHANNEL, "C0OTHER", style=style)
     world.log(ENTER, 7)
     # The tick of the schedule has a transaction of its own before that of the poll.
-    at = 2 if place == "acting committed" else 1
+    at = 2 if place == "polling committed" else 1
     desk.steps.arm(Disturbance("crash", at, place=place))
     with suppress(Crash):
         await desk.poll()

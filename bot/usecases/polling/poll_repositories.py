@@ -1,4 +1,4 @@
-"""Poll every repository whose time has come, as far as this process holds their leases."""
+"""The one loop over repositories: polls each whose time has come and whose lease is held here."""
 
 import asyncio
 import logging
@@ -7,20 +7,32 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zlib import crc32
 
-from bot.domain.errors import BotError, LeaseLost, MergeQueueUnavailable
+from bot.domain.clock_jumps import ClockSteps
+from bot.domain.errors import BotError, LeaseLost, MergeQueueError, MergeQueueUnavailable
 from bot.domain.event_log import LastPoll, Position
-from bot.domain.freshness import Freshness, freshness
 from bot.domain.leases import POLL_LEASES, Lease
+from bot.domain.polling import (
+    Freshness,
+    PollingInterval,
+    QueueInterest,
+    RequestBudget,
+    is_running,
+    stale_after,
+)
 from bot.domain.repository import RepositoryName
-from bot.domain.rhythm import Rhythm, Ticks
 from bot.domain.subscriptions import Subscription
 from bot.ports import UNMEASURED, Clock, Measures, PollOutcome
 from bot.store.transactions import Store, Transaction
-from bot.usecases.polling.log_reader import LogReader
-from bot.usecases.polling.look_at_condition import LookAtCondition
-from bot.usecases.polling.personal_topics import PersonalTopics
+from bot.usecases.polling.observe_queue import ObserveQueue
 from bot.usecases.polling.poll_event_log import PollEventLog
-from bot.usecases.polling.poll_schedule import LEASE_FLOOR, PollSchedule
+from bot.usecases.polling.poll_state import (
+    LEASE_FLOOR,
+    PersonalTopics,
+    Poll,
+    PollSchedule,
+    PollState,
+)
+from bot.usecases.polling.queue_reading import QueueReading
 from bot.usecases.tasks import GateClosed, Tasks
 
 logger = logging.getLogger(__name__)
@@ -31,6 +43,9 @@ TOLD_EVERY = timedelta(seconds=15)
 
 HELD_ELSEWHERE = timedelta(seconds=1)
 """How soon a lease is asked for again that is another process's still."""
+
+PAUSES_READ_EVERY = timedelta(seconds=1)
+"""A pause that people make in another process is known this soon."""
 
 POLL_TICK_SECONDS = 0.25
 """How often it is looked at which repositories are due."""
@@ -50,8 +65,8 @@ Otherwise thousands would stay due at one instant for ever.
 class _Prepared:
     """What a tick read of those that are due, in one transaction.
 
-    `told`: the times of last polls that it stored. `unheard`: those whose condition nobody hears
-    of.
+    `told`: the times of last polls that it stored. `unheard`: those whose queue health no channel
+    is subscribed to. `shown`: those that boards show, of which there are `boards` in all.
     """
 
     ours: Sequence[RepositoryName]
@@ -63,32 +78,38 @@ class _Prepared:
     personal: PersonalTopics
     told: Mapping[RepositoryName, LastPoll]
     unheard: Collection[RepositoryName]
+    shown: Collection[RepositoryName]
+    boards: int
 
 
 @dataclass(slots=True)
-class PollDueRepositories:
-    """The poll tick.
+class PollRepositories:
+    """The one loop over repositories.
 
     Leases, positions and subscriptions of all that are due are taken in one transaction; polls
-    run side by side, one at a time per repository. `longest`: how far apart two looks at a quiet
-    repository may come to be; no further than the interval when it is None.
+    run side by side, one at a time per repository. A poll reads the event log and, when somebody
+    needs it, the queue. `observe` is None where only logs are read.
     """
 
-    poll: PollEventLog
+    log: PollEventLog
     store: Store
     clock: Clock
     repositories: Sequence[RepositoryName]
-    interval: timedelta
+    interval: PollingInterval
     holder: str
+    observe: ObserveQueue | None = None
     schedules: dict[RepositoryName, PollSchedule] = field(default_factory=dict)
     tasks: Tasks = field(default_factory=lambda: Tasks("a poll has a defect", "poll_defect"))
     left_to_others: set[RepositoryName] = field(default_factory=set)
     measures: Measures = UNMEASURED
-    condition: LookAtCondition | None = None
-    longest: timedelta | None = None
     personal: PersonalTopics = field(default_factory=PersonalTopics)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    ticks: Ticks = field(default_factory=Ticks)
+    clock_steps: ClockSteps = field(default_factory=ClockSteps)
+    pauses_known_until: datetime | None = None
+    budget: RequestBudget = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.budget = RequestBudget(self.interval.usual)
 
     async def run(self) -> None:
         """Start the polls that are due; they end on their own."""
@@ -96,12 +117,21 @@ class PollDueRepositories:
         async with self.turn:
             await self._tick()
 
+    def hear_of_pauses(self) -> None:
+        """A pause may have been made or lifted: the next tick reads which are on record."""
+        self.pauses_known_until = None
+
     async def _tick(self) -> None:
         now = self.clock.now()
-        back = self.ticks.set_back(now)
+        back = self.clock_steps.set_back(now)
         if back:
+            self.hear_of_pauses()
             for schedule in self.schedules.values():
                 schedule.set_back(back)
+        for name in self.followed:
+            self.schedules.setdefault(name, PollSchedule(due_at=now))
+        if self.observe is not None:
+            await self._read_pauses(self.observe, now)
         due = self._due(now)
         renewed = [name for name, schedule in self.schedules.items() if schedule.wears_out(now)]
         if not due and not renewed:
@@ -110,23 +140,35 @@ class PollDueRepositories:
         for name in renewed:
             self.schedules[name].leased_until = now + self._lifetime
         for name in due:
-            schedule = self.schedules[name]
-            lease = prepared.leases.get(_lease_name(name))
-            if lease is None:
-                self.schedules[name] = PollSchedule(due_at=now + min(self.interval, HELD_ELSEWHERE))
-                continue
-            if schedule.token != lease.token or schedule.reader is None:
-                schedule.reader = LogReader(
-                    prepared.positions.get(name), (), last=prepared.last.get(name)
-                )
-                schedule.reader.unrouted = [] if name in prepared.all_routed else None
-                schedule.token = lease.token
-                schedule.taken_on_at = now
-                schedule.share = _share_of(name) if len(due) > MANY else 1.0
-            schedule.reader.subscriptions = prepared.subscriptions.get(name, ())
-            schedule.reader.personal = self.personal.topics
-            schedule.lease, schedule.leased_until = lease, lease.expires_at
-            self._start(name, lease, schedule, schedule.reader)
+            self._take_on(name, prepared, now, is_one_of_many=len(due) > MANY)
+
+    def _take_on(
+        self, name: RepositoryName, prepared: _Prepared, now: datetime, *, is_one_of_many: bool
+    ) -> None:
+        schedule = self.schedules[name]
+        lease = prepared.leases.get(_lease_name(name))
+        if lease is None:
+            due_at = now + min(self.interval.usual, HELD_ELSEWHERE)
+            self.schedules[name] = PollSchedule(due_at=due_at)
+            return
+        if schedule.token != lease.token or schedule.state is None:
+            schedule.state = PollState(
+                prepared.positions.get(name), (), last=prepared.last.get(name)
+            )
+            schedule.state.unrouted = [] if name in prepared.all_routed else None
+            schedule.token = lease.token
+            schedule.taken_on_at = now
+            schedule.share = _share_of(name) if is_one_of_many else 1.0
+        schedule.state.subscriptions = prepared.subscriptions.get(name, ())
+        schedule.state.personal = self.personal.topics
+        schedule.lease, schedule.leased_until = lease, lease.expires_at
+        if self.observe is not None:
+            schedule.queue.interest = QueueInterest(
+                pause=schedule.pause is not None,
+                boards=prepared.boards if name in prepared.shown else 0,
+                health=self.observe.health.is_wanted(schedule.state.subscriptions),
+            )
+        self._start(name, lease, schedule, schedule.state)
 
     @property
     def followed(self) -> Sequence[RepositoryName]:
@@ -170,26 +212,30 @@ class PollDueRepositories:
 
     @property
     def _lifetime(self) -> timedelta:
-        return LEASE_INTERVALS * self._rhythm.longest + LEASE_FLOOR
-
-    @property
-    def _rhythm(self) -> Rhythm:
-        return Rhythm(self.interval, max(self.interval, self.longest or self.interval))
+        return LEASE_INTERVALS * self.interval.longest + LEASE_FLOOR
 
     def freshness(self) -> Freshness:
         """Of the repositories whose leases this process has."""
-        read_at = [at for one in self.schedules.values() if (at := one.read_at) is not None]
-        return freshness(read_at, self.clock.now(), self._rhythm.longest)
+        now, limit = self.clock.now(), stale_after(self.interval.usual)
+        held = [one for one in self.schedules.values() if one.read_at is not None]
+        return Freshness(
+            polled=len(held),
+            stale=sum(one.is_stale(now, limit) for one in held),
+            oldest=max((now - one.read_at for one in held if one.read_at), default=timedelta()),
+        )
 
     def unread_since(self) -> Mapping[RepositoryName, datetime]:
         """When each log was last read, or taken on, of those whose leases this process has.
 
         One whose last poll did not fail counts as read now: whatever delays this process itself
-        says nothing about the service.
+        says nothing about the service. One that failed counts as read an interval before it first
+        did, however seldom it is polled.
         """
         now = self.clock.now()
         return {
-            name: at if one.failures.count else now
+            name: max(at, (one.failing_since or at) - self.interval.usual)
+            if one.failures.count
+            else now
             for name, one in self.schedules.items()
             if (at := one.read_at) is not None
         }
@@ -204,7 +250,7 @@ class PollDueRepositories:
 
     def begin_no_more(self) -> None:
         """The process is about to end: polls that wait for their turn are left to others."""
-        self.poll.gate.close()
+        self.log.gate.close()
 
     async def drain(self) -> None:
         """Wait for the polls under way."""
@@ -216,15 +262,30 @@ class PollDueRepositories:
         if held:
             await self.store.run(lambda transaction: transaction.leases.release(held))
 
+    async def _read_pauses(self, observe: ObserveQueue, now: datetime) -> None:
+        """Which pauses are on record, once a second; a new one has its queue read at once."""
+        if self.pauses_known_until is not None and now < self.pauses_known_until:
+            return
+        followed = self.followed
+        found = await self.store.read(lambda transaction: transaction.pauses.open(followed))
+        self.pauses_known_until = now + PAUSES_READ_EVERY
+        known = {one.repository: one for one in found}
+        for name in followed:
+            schedule = self.schedules[name]
+            schedule.pause = known.get(name)
+            if schedule.pause is None:
+                continue
+            schedule.due_at = min(schedule.due_at, now + self.interval.usual)
+            if schedule.pause.queued_at_start is None and not schedule.queue.failures.count:
+                schedule.due_at, schedule.queue.read_at = now, None
+        await observe.pause.tell_ends(followed)
+
     def _due(self, now: datetime) -> Sequence[RepositoryName]:
         """The longest due first, as many as one transaction takes."""
-        followed, schedules = self.followed, self.schedules
-        for name in followed:
-            if name not in schedules:
-                schedules[name] = PollSchedule(due_at=now)
+        schedules = self.schedules
         due = [
             name
-            for name in followed
+            for name in self.followed
             if schedules[name].due_at <= now and not schedules[name].running
         ]
         return sorted(due, key=lambda name: schedules[name].due_at)[:MOST_A_TICK]
@@ -236,8 +297,8 @@ class PollDueRepositories:
         for name, one in prepared.told.items():
             self.schedules[name].told_at = one.at
         self.personal = prepared.personal
-        if self.condition is not None:
-            self.condition.remember(prepared.ours, prepared.unheard)
+        if self.observe is not None:
+            self.observe.health.remember(prepared.ours, prepared.unheard)
         return prepared
 
     def _read(
@@ -256,15 +317,17 @@ class PollDueRepositories:
         ours = [name for name in due if _lease_name(name) in leases]
         positions = transaction.positions.load(due)
         # What is taken on, and has nothing left to route, needs no transaction of its own.
-        new = [name for name in due if self.schedules[name].reader is None]
+        new = [name for name in due if self.schedules[name].state is None]
         unrouted = transaction.events.with_unrouted(new)
         last = transaction.polls.latest(new) if new else {}
         told = self._to_tell(ours, leases)
         transaction.polls.save(told)
         subscriptions = transaction.subscriptions.of_repositories(due)
         unheard: Collection[RepositoryName] = ()
-        if self.condition is not None:
-            unheard = self.condition.forget_unheard(transaction, ours, subscriptions, now)
+        shown: Collection[RepositoryName] = ()
+        if self.observe is not None:
+            unheard = self.observe.health.forget_unheard(transaction, ours, subscriptions, now)
+            shown = {board.repository for board in transaction.boards.kept(due)}
         return _Prepared(
             ours=ours,
             leases=leases,
@@ -275,6 +338,8 @@ class PollDueRepositories:
             personal=self.personal.read(transaction, now),
             told=told,
             unheard=unheard,
+            shown=shown,
+            boards=transaction.boards.count_kept() if shown else 0,
         )
 
     def _to_tell(
@@ -294,56 +359,94 @@ class PollDueRepositories:
         }
 
     def _start(
-        self, name: RepositoryName, lease: Lease, schedule: PollSchedule, reader: LogReader
+        self, name: RepositoryName, lease: Lease, schedule: PollSchedule, state: PollState
     ) -> None:
         schedule.running = True
-        reader.due_at = schedule.due_at
+        state.due_at = schedule.due_at
         # Even a defect must not have the repository polled at every tick.
-        schedule.due_at = self.clock.now() + self.interval
-        self.tasks.start(self._poll(name, lease, schedule, reader), f"poll {name}")
+        schedule.due_at = self.clock.now() + self.interval.usual
+        queue = QueueReading(name, self.log.merge_queue, self.clock, self.log.gate)
+        self.tasks.start(self._poll(Poll(lease, state, queue), schedule), f"poll {name}")
 
-    async def _poll(
-        self, name: RepositoryName, lease: Lease, schedule: PollSchedule, reader: LogReader
-    ) -> None:
+    async def _poll(self, poll: Poll, schedule: PollSchedule) -> None:
         started_at = self.clock.now()
         try:
-            await self.poll.run(name, lease, reader)
-            if self.condition is not None:
-                await self.condition.run(name, lease, reader.subscriptions)
+            await self._read_log_and_queue(poll, schedule)
         except LeaseLost:
-            logger.warning("lease lost", extra={"action": "lease_lost", "repository": name})
-            schedule.reader = None
+            logger.warning(
+                "lease lost", extra={"action": "lease_lost", "repository": poll.repository}
+            )
+            schedule.state = None
             self.measures.poll_ended(PollOutcome.LEASE_LOST)
         except GateClosed:
             return
         except BotError as error:
-            self._failed(name, schedule, error)
+            self._failed(poll.repository, schedule, started_at, error)
             return
         except Exception:
             # The log was not read, and channels are told so.
             schedule.failures.add(hint=None)
+            schedule.failing_since = schedule.failing_since or started_at
             raise
         finally:
             schedule.running = False
+            self.budget.spend(poll.queue.requests, len(self.schedules), self.clock.now())
         if schedule.failures.count:
-            logger.info("poll recovered", extra={"action": "poll_recovered", "repository": name})
+            logger.info(
+                "poll recovered",
+                extra={"action": "poll_recovered", "repository": poll.repository},
+            )
         schedule.failures.end()
-        if schedule.reader is not None:
+        schedule.failing_since = None
+        if schedule.state is not None:
             schedule.polled_at = started_at
             self.measures.poll_ended(PollOutcome.READ)
-        # From when the log was asked, not from when the poll began to wait for its turn: those
-        # that were due together are spread over the interval from then on.
-        asked_at = max(started_at, reader.asked_at or started_at)
-        wait = self._rhythm.wait(started_at - (reader.active_at or started_at))
+        self._plan_next(poll.state, schedule, started_at)
+
+    async def _read_log_and_queue(self, poll: Poll, schedule: PollSchedule) -> None:
+        """A log that cannot be read does not keep the queue from being read, unless told to wait.
+
+        Raises BotError or GateClosed.
+        """
+        failed: MergeQueueError | None = None
+        try:
+            await self.log.run(poll)
+        except MergeQueueError as error:
+            if isinstance(error, MergeQueueUnavailable) and error.retry_after is not None:
+                raise
+            failed = error
+        if self.observe is not None and self.observe.is_due(schedule):
+            await self.observe.run(poll, schedule)
+        if poll.queue.last_status is not None:
+            schedule.queue.is_running = is_running(poll.queue.last_status)
+        if failed is not None:
+            raise failed
+
+    def _plan_next(self, state: PollState, schedule: PollSchedule, started_at: datetime) -> None:
+        """From when the log was asked, not from when the poll began to wait for its turn.
+
+        Those that were due together are spread over the interval from then on.
+        """
+        asked_at = max(started_at, state.asked_at or started_at)
+        wait = self.interval.wait(
+            started_at - (state.active_at or started_at),
+            is_running=schedule.queue.is_running,
+            may_hurry=self.budget.has_some(len(self.schedules)),
+        )
+        if schedule.pause is not None:
+            wait = min(wait, self.interval.usual)
         now = self.clock.now()
         schedule.due_at = min(max(asked_at + schedule.share * wait, now), now + wait)
         schedule.share = 1.0
 
-    def _failed(self, name: RepositoryName, schedule: PollSchedule, error: BotError) -> None:
+    def _failed(
+        self, name: RepositoryName, schedule: PollSchedule, started_at: datetime, error: BotError
+    ) -> None:
         self.measures.poll_ended(PollOutcome.FAILED)
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = schedule.failures.add(hint=hint)
-        schedule.due_at = self.clock.now() + max(self.interval, wait)
+        schedule.failing_since = schedule.failing_since or started_at
+        schedule.due_at = self.clock.now() + max(self.interval.usual, wait)
         logger.warning(
             "poll failed",
             extra={

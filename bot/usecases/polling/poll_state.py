@@ -1,6 +1,6 @@
-"""What a process remembers of a repository's event log between polls."""
+"""What is remembered of a repository between polls: when it is due, and what was read."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -14,9 +14,78 @@ from bot.domain.event_log import (
     is_behind,
 )
 from bot.domain.event_records import EventRecord
+from bot.domain.leases import Lease
+from bot.domain.notices import Notice
+from bot.domain.pacing import Failures
+from bot.domain.pause_records import PauseRecord
+from bot.domain.repository import RepositoryName
 from bot.domain.settling import Settling
 from bot.domain.stays import DECISIVE
-from bot.domain.subscriptions import Style, Subscription
+from bot.domain.subscriptions import Style, Subscription, Topic
+from bot.store.transactions import Transaction
+from bot.usecases.polling.queue_reading import QueueReading, QueueState
+
+LEASE_FLOOR = timedelta(seconds=15)
+"""A lease outlives a few missed ticks, and a poll that takes its time."""
+
+
+@dataclass(slots=True)
+class PollSchedule:
+    """Of one repository, as long as its lease is held or asked for here.
+
+    `state` is None until the repository is taken on, and after its lease was lost; `token` is that
+    of the lease under which it was taken on, so that another one means that another process may
+    have polled meanwhile. `queue`: what is remembered of its queue, `pause` the one on record.
+    `failures`: of polls in a row, the first of them at `failing_since`. `running`: a poll is under
+    way. `lease` lasts until `leased_until`, which a long poll puts off. `polled_at`: when the last
+    poll that read the log began. `told_at`: the last such time that is stored for those who ask
+    how fresh we are. `share`: so much of the time until the next poll is waited for, once.
+    """
+
+    due_at: datetime
+    token: int | None = None
+    state: "PollState | None" = None
+    queue: QueueState = field(default_factory=QueueState)
+    pause: PauseRecord | None = None
+    failures: Failures = field(default_factory=Failures)
+    failing_since: datetime | None = None
+    running: bool = False
+    lease: Lease | None = None
+    leased_until: datetime | None = None
+    polled_at: datetime | None = None
+    told_at: datetime | None = None
+    taken_on_at: datetime | None = None
+    share: float = 1.0
+
+    def set_back(self, back: timedelta) -> None:
+        """As the clock was."""
+        self.due_at -= back
+        self.polled_at = self.polled_at and self.polled_at - back
+        self.told_at = self.told_at and self.told_at - back
+        self.taken_on_at = self.taken_on_at and self.taken_on_at - back
+        self.failing_since = self.failing_since and self.failing_since - back
+        self.queue.set_back(back)
+
+    @property
+    def read_at(self) -> datetime | None:
+        """When its log was last read here, or taken on; None while its lease is not held."""
+        return None if self.lease is None else self.polled_at or self.taken_on_at
+
+    def is_stale(self, now: datetime, limit: timedelta) -> bool:
+        """Whether its polls have failed, or its next one been overdue, for longer than `limit`."""
+        return now - min(self.failing_since or now, self.due_at) > limit
+
+    @property
+    def types_read(self) -> Collection[str]:
+        """The event types that the last whole poll asked for; empty for all of them."""
+        last = self.state.last if self.state is not None else None
+        return last.types if last is not None else ()
+
+    def wears_out(self, now: datetime) -> bool:
+        """Whether a poll goes on so long that its lease has to be renewed."""
+        until = self.leased_until
+        return self.running and until is not None and until - now < LEASE_FLOOR
+
 
 SEEN = 200
 """So many ids are remembered without a look at which of them are still needed."""
@@ -41,7 +110,7 @@ class Sweep:
 
 
 @dataclass(slots=True)
-class LogReader:
+class PollState:
     """What is remembered of one repository between polls, as long as its lease is held.
 
     `seen`: events of the overlap, at least, that are stored already, with their times and what they
@@ -184,3 +253,37 @@ def _types_of(topics: frozenset[str], in_threads: bool) -> Sequence[str]:  # noq
     """Sorted. Asked for with each page, and for most repositories the same."""
     told_in_threads = DECISIVE if in_threads else frozenset[str]()
     return sorted(event_types_for(topics) | PAUSE_TYPES | told_in_threads)
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """One poll under way: its lease, what is remembered of the repository, its queue."""
+
+    lease: Lease
+    state: PollState
+    queue: QueueReading
+
+    @property
+    def repository(self) -> RepositoryName:
+        return self.queue.repository
+
+
+PERSONAL_TOPICS_KEPT = timedelta(seconds=10)
+"""So long may pass until the first one of a workspace hears what they have switched on."""
+
+_TOPICS: Mapping[Notice, Topic] = {Notice.FAILURE: Topic.FAILURE, Notice.MERGE: Topic.MERGE}
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalTopics:
+    """As far as this process knows; where nobody wants any, polls and routes cost nothing more."""
+
+    topics: frozenset[str] = frozenset()
+    read_at: datetime | None = None
+
+    def read(self, transaction: Transaction, now: datetime) -> "PersonalTopics":
+        """Those of now; these still, where they were read a moment ago."""
+        if self.read_at is not None and self.read_at <= now < self.read_at + PERSONAL_TOPICS_KEPT:
+            return self
+        wanted = transaction.notices.switched_on_by_anybody(list(_TOPICS))
+        return PersonalTopics(frozenset(_TOPICS[one].value for one in wanted), now)

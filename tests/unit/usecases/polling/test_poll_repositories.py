@@ -11,20 +11,16 @@ from typing_extensions import override
 from bot.domain.errors import MergeQueueUnavailable, StoreUnavailable
 from bot.domain.event_log import Window
 from bot.domain.events import EventPage
+from bot.domain.polling import PollingInterval
 from bot.domain.repository import RepositoryName
 from bot.merge_queue.http import REQUESTS_AT_ONCE
 from bot.ports import UNMEASURED, Measures, Unmeasured
-from bot.scheduler import next_digest
-from bot.usecases.polling.log_reader import STAMPED_APART
-from bot.usecases.polling.poll_due_repositories import (
-    MANY,
-    MOST_A_TICK,
-    TOLD_EVERY,
-    PollDueRepositories,
-)
-from bot.usecases.polling.poll_event_log import PAGES_AT_ONCE, PollEventLog
+from bot.usecases.polling.poll_repositories import MANY, MOST_A_TICK, TOLD_EVERY
+from bot.usecases.polling.poll_state import STAMPED_APART
+from bot.usecases.tasks import POLL_REQUESTS
 from tests.support.clock import FakeClock
 from tests.support.desk import Desk, World
+from tests.support.loops import TEN_SECONDS, Loop
 from tests.support.make import API, CHANNEL, SITE, make_event
 from tests.support.merge_queue import FakeMergeQueue
 from tests.support.store import InMemoryDatabase, InMemoryStore
@@ -67,29 +63,20 @@ class Machine:
     database: InMemoryDatabase = field(default_factory=InMemoryDatabase)
     repositories: Sequence[RepositoryName] = (SITE, API)
     measures: Measures = UNMEASURED
-    longest: timedelta | None = None
+    interval: PollingInterval = field(default_factory=lambda: PollingInterval.fixed(TEN_SECONDS))
 
     def __post_init__(self) -> None:
         self.store = InMemoryStore(self.database)
         self.merge_queue = SlowMergeQueue(tuple(self.repositories), clock=self.clock)
-        poll = PollEventLog(
+        self.use_case = Loop(
             self.store,
             self.merge_queue,
             self.clock,
-            _no_nudge,
-            next_digest,
-            timedelta(seconds=120),
-            measures=self.measures,
-        )
-        self.use_case = PollDueRepositories(
-            poll,
-            self.store,
-            self.clock,
             self.repositories,
-            timedelta(seconds=INTERVAL),
             self.holder,
-            longest=self.longest,
-        )
+            interval=self.interval,
+            measures=self.measures,
+        ).only_logs()
 
     async def tick(self, seconds: float = 0) -> None:
         self.clock.advance(seconds)
@@ -100,10 +87,6 @@ class Machine:
         found = [call.repository for call in self.merge_queue.called("event_page")]
         self.merge_queue.calls.clear()
         return found
-
-
-def _no_nudge(after: float = 0) -> None:
-    del after
 
 
 async def test_every_repository_is_polled_once_an_interval() -> None:
@@ -301,10 +284,10 @@ async def test_polls_leave_requests_for_what_people_ask() -> None:
 
     machine.clock.advance(INTERVAL)
     await machine.use_case.run()
-    await until(lambda: machine.merge_queue.waiting == PAGES_AT_ONCE, "as many pages as may be")
+    await until(lambda: machine.merge_queue.waiting == POLL_REQUESTS, "as many pages as may be")
     for _ in range(20):
         await asyncio.sleep(0)
-    assert machine.merge_queue.waiting == PAGES_AT_ONCE < REQUESTS_AT_ONCE
+    assert machine.merge_queue.waiting == POLL_REQUESTS < REQUESTS_AT_ONCE
 
     for held in machine.merge_queue.held.values():
         held.set()
@@ -313,17 +296,17 @@ async def test_polls_leave_requests_for_what_people_ask() -> None:
 
 
 async def test_polls_that_wait_for_their_turn_are_left_to_others_at_the_end() -> None:
-    names = tuple(RepositoryName(f"acme/r{number}") for number in range(3 * PAGES_AT_ONCE))
+    names = tuple(RepositoryName(f"acme/r{number}") for number in range(3 * POLL_REQUESTS))
     machine = Machine(repositories=names)
     machine.merge_queue.held = {name: asyncio.Event() for name in names}
     await machine.use_case.run()
-    await until(lambda: machine.merge_queue.waiting == PAGES_AT_ONCE, "polls under way")
+    await until(lambda: machine.merge_queue.waiting == POLL_REQUESTS, "polls under way")
     machine.use_case.begin_no_more()
     for let_go in machine.merge_queue.held.values():
         let_go.set()
     await machine.use_case.drain()
 
-    assert len(machine.polled()) == PAGES_AT_ONCE
+    assert len(machine.polled()) == POLL_REQUESTS
     await machine.use_case.release()
     other = Machine("two", machine.clock, machine.database, names)
     await other.tick()
@@ -342,23 +325,23 @@ class Lateness(Unmeasured):
 
 
 async def test_a_poll_is_late_until_it_asks_the_service_and_not_only_until_it_is_begun() -> None:
-    names = tuple(RepositoryName(f"acme/r{number}") for number in range(2 * PAGES_AT_ONCE))
+    names = tuple(RepositoryName(f"acme/r{number}") for number in range(2 * POLL_REQUESTS))
     measures = Lateness()
     machine = Machine(repositories=names, measures=measures)
     machine.merge_queue.held = {name: asyncio.Event() for name in names}
     await machine.use_case.run()
-    await until(lambda: machine.merge_queue.waiting == PAGES_AT_ONCE, "polls under way")
+    await until(lambda: machine.merge_queue.waiting == POLL_REQUESTS, "polls under way")
     machine.clock.advance(3)
     for let_go in machine.merge_queue.held.values():
         let_go.set()
     await machine.use_case.drain()
 
-    assert measures.seconds == [0] * PAGES_AT_ONCE + [3] * PAGES_AT_ONCE
+    assert measures.seconds == [0] * POLL_REQUESTS + [3] * POLL_REQUESTS
 
 
-async def test_a_quiet_repository_is_polled_less_often_and_a_busy_one_at_the_interval() -> None:
-    machine = Machine(longest=timedelta(seconds=60))
-    for _ in range(150):
+async def test_a_quiet_repository_is_polled_less_often_and_a_busy_one_more_often() -> None:
+    machine = Machine(interval=PollingInterval.around(TEN_SECONDS))
+    for _ in range(400):
         await machine.tick(INTERVAL)
     machine.polled()
     await machine.tick(60)
@@ -369,7 +352,7 @@ async def test_a_quiet_repository_is_polled_less_often_and_a_busy_one_at_the_int
     machine.merge_queue.log(SITE, make_event(received_at=machine.clock.now()))
     await machine.tick(10)
     assert sorted(map(str, machine.polled())) == [API, SITE]
-    await machine.tick(INTERVAL)
+    await machine.tick(3)
     # What happened was told within the bound, and from now on it is looked at often again.
     assert machine.polled() == [SITE]
 
@@ -397,22 +380,32 @@ async def test_of_very_many_each_tick_takes_a_part_the_longest_due_first() -> No
     assert str(names[-1]) in machine.polled()
 
 
-async def test_by_itself_nothing_is_polled_less_often() -> None:
-    machine = Machine()
-    for _ in range(400):
-        await machine.tick(INTERVAL)
-    machine.polled()
-    await machine.tick(INTERVAL)
-    assert sorted(map(str, machine.polled())) == [API, SITE]
-
-
-async def test_a_quiet_repository_is_not_stale_for_being_looked_at_seldom() -> None:
-    machine = Machine(longest=timedelta(seconds=600))
-    for _ in range(30):
+async def test_a_quiet_repository_is_not_stale_for_being_polled_seldom() -> None:
+    interval = PollingInterval.around(TEN_SECONDS, timedelta(seconds=600))
+    machine = Machine(interval=interval)
+    for _ in range(90):
         await machine.tick(600)
     assert sorted(map(str, machine.polled()))[-2:] == [SITE, SITE]
     machine.clock.advance(599)
     assert machine.use_case.freshness().stale == 0
+    assert machine.use_case.freshness().oldest == timedelta(seconds=599)
+    machine.clock.advance(60)
+    assert machine.use_case.freshness().is_stale
+
+
+async def test_a_quiet_repository_that_fails_is_unread_since_an_interval_before() -> None:
+    machine = Machine(interval=PollingInterval.around(TEN_SECONDS), repositories=(SITE,))
+    for _ in range(200):
+        await machine.tick(60)
+    machine.merge_queue.fail_next(MergeQueueUnavailable("down"))
+    await machine.tick(60)
+
+    failed_at = machine.clock.now()
+    assert machine.use_case.unread_since() == {SITE: failed_at - TEN_SECONDS}
+    machine.clock.advance(50)
+    assert machine.use_case.freshness().stale == 0
+    machine.clock.advance(1)
+    assert machine.use_case.freshness().stale == 1
 
 
 async def test_a_clock_that_is_set_back_keeps_no_repository_waiting() -> None:

@@ -1,0 +1,132 @@
+"""Whether a queue's health is worth an alert, and whether an alert is over."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bot.domain.alerts import Alert, AlertChange, AlertKind, changes
+from bot.domain.deliveries import Subject, SubjectKind
+from bot.domain.leases import Lease
+from bot.domain.queue import QueueStatus
+from bot.domain.queue_condition import readings
+from bot.domain.repository import RepositoryName
+from bot.domain.subscriptions import Subscription, Topic, channels_hearing
+from bot.domain.surroundings import LONGEST_STAY
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store, Transaction
+from bot.usecases.polling.poll_state import Poll
+from bot.usecases.tasks import Gate
+from bot.usecases.tell_urgently import tell_urgently
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveHealth:
+    """Compares a queue with the thresholds, where a channel is subscribed to its health.
+
+    That an alert begins or ends is stored in the transaction of its deliveries. `storing`: the
+    polls' own. `forgotten`: repositories whose alerts have ended, since no channel is subscribed.
+    """
+
+    store: Store
+    clock: Clock
+    nudge: Nudge
+    thresholds: Mapping[AlertKind, int]
+    storing: Gate
+    forgotten: set[RepositoryName] = field(default_factory=set)
+
+    def is_wanted(self, subscriptions: Sequence[Subscription]) -> bool:
+        return bool(self.thresholds) and _is_heard(subscriptions)
+
+    async def run(self, poll: Poll) -> None:
+        """Raises MergeQueueError, StoreError or GateClosed."""
+        repository, status = poll.repository, await poll.queue.status()
+        async with self.storing.entered():
+            change = await self.store.run(
+                _change, self.thresholds, repository, status, self.clock.now()
+            )
+        if change.is_none:
+            return
+        # A pause made elsewhere a moment ago may be known to the service alone.
+        if change.begun and await poll.queue.pause() is not None:
+            return
+        async with self.storing.entered():
+            await self.store.run(
+                _keep, self.thresholds, repository, poll.lease, status, self.clock.now()
+            )
+        self.nudge()
+
+    def forget_unheard(
+        self,
+        transaction: Transaction,
+        repositories: Collection[RepositoryName],
+        subscriptions: Mapping[RepositoryName, Sequence[Subscription]],
+        now: datetime,
+    ) -> Collection[RepositoryName]:
+        """What nobody is subscribed to any more begins anew when somebody is.
+
+        Return which of the repositories those are, for `remember` after the commit.
+        """
+        unheard = {one for one in repositories if not _is_heard(subscriptions.get(one, ()))}
+        new = unheard - self.forgotten
+        if new:
+            transaction.queue_condition.forget(new, now)
+        return unheard
+
+    def remember(
+        self, repositories: Collection[RepositoryName], unheard: Collection[RepositoryName]
+    ) -> None:
+        """Of these, `unheard` are forgotten, which need not be done again."""
+        self.forgotten.difference_update(repositories)
+        self.forgotten.update(unheard)
+
+
+def _is_heard(subscriptions: Sequence[Subscription]) -> bool:
+    return bool(channels_hearing(subscriptions, Topic.HEALTH))
+
+
+def _keep(
+    transaction: Transaction,
+    thresholds: Mapping[AlertKind, int],
+    repository: RepositoryName,
+    lease: Lease,
+    status: QueueStatus,
+    now: datetime,
+) -> None:
+    transaction.leases.require(lease, now)
+    change = _change(transaction, thresholds, repository, status, now)
+    for one in change.dropped:
+        transaction.queue_condition.end(one.alert_id, now)
+    for one in change.ended:
+        if transaction.queue_condition.end(one.alert_id, now):
+            _notify(transaction, SubjectKind.ALERT_OVER, one, now)
+    for one in change.begun:
+        number = transaction.queue_condition.begin(one)
+        if number is not None:
+            _notify(transaction, SubjectKind.ALERT, replace(one, alert_id=number), now)
+
+
+def _change(
+    transaction: Transaction,
+    thresholds: Mapping[AlertKind, int],
+    repository: RepositoryName,
+    status: QueueStatus,
+    now: datetime,
+) -> AlertChange:
+    kept = transaction.queue_condition
+    pauses = transaction.pauses.of(repository, now - LONGEST_STAY)
+    return changes(
+        readings(status, kept.streak(repository), pauses, now),
+        kept.active(repository),
+        thresholds,
+        repository,
+        now,
+        is_paused=bool(status.paused) or any(one.is_open for one in pauses),
+    )
+
+
+def _notify(transaction: Transaction, kind: SubjectKind, alert: Alert, now: datetime) -> None:
+    subscriptions = transaction.subscriptions.of_repository(alert.repository)
+    channels = channels_hearing(subscriptions, Topic.HEALTH)
+    subject = Subject(kind, alert.repository, alert.alert_id)
+    identity = f"{alert.kind} {alert.began_at.isoformat()}"
+    tell_urgently(transaction, subject, channels, now, identity=identity)

@@ -1,0 +1,208 @@
+"""What a reading of a queue tells of its pause, so that what is known of pauses stays true."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.domain.audit import Action, ActResult, AuditRecord
+from bot.domain.leases import Lease
+from bot.domain.pause_records import NEAR, PauseRecord, Sighting, Who
+from bot.domain.polling import DEPTH_INTERVALS
+from bot.domain.queue import Pause, QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store, Transaction
+from bot.usecases.leases import is_under_way
+from bot.usecases.pausing.acts import made_by, settle_pause, told_together
+from bot.usecases.pausing.pause_history import (
+    end_pause,
+    hearing_pauses,
+    reopen_pause,
+    see_pause,
+    tell_end,
+    tell_replaced,
+)
+from bot.usecases.pausing.recorded_pauses import LOOKED_BACK, pause_in_force, touch_pause
+from bot.usecases.polling.poll_state import Poll
+from bot.usecases.polling.queue_reading import QueueReading, QueueState
+from bot.usecases.tasks import Gate
+
+GONE = timedelta(seconds=30)
+"""How far apart two readings must be that find no pause, where the status does not tell."""
+
+UNTOLD = timedelta(seconds=30)
+"""How long the end of a pause waits to be told by the event that names who lifted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservePause:
+    """Compares the pause that the service has with the one on record.
+
+    A reading that has nothing new costs no transaction. `storing`: the polls' own.
+    """
+
+    store: Store
+    clock: Clock
+    nudge: Nudge
+    interval: timedelta
+    storing: Gate
+
+    async def run(self, poll: Poll, known: PauseRecord | None, state: QueueState) -> None:
+        """`known` is the pause on record before anything was read.
+
+        Raises MergeQueueError, StoreError or GateClosed.
+        """
+        name, reading, lease = poll.repository, poll.queue, poll.lease
+        pause = await reading.pause()
+        if pause is None:
+            # The service says "not paused" of a repository that is not there, too.
+            if known is not None and await self._is_gone(state, reading):
+                await self._store(lease, lambda transaction, now: _over(transaction, known, now))
+            return
+        state.gone_since = None
+        if known is None or not _is_it(known, pause):
+            await self._store(
+                lease, lambda transaction, now: _see(transaction, name, known, pause, now)
+            )
+        elif known.queued_at_start is None or state.is_depth_due(self.clock.now()):
+            state.depth_at = self.clock.now() + DEPTH_INTERVALS * self.interval
+            measured = _measured(known, await reading.status())
+            if measured != known:
+                await self._store(
+                    lease, lambda transaction, now: _keep(transaction, known, measured, now)
+                )
+
+    async def tell_ends(self, repositories: Collection[RepositoryName]) -> None:
+        """Tell of ends that no event has told of, since it may never come. Raises StoreError."""
+        now = self.clock.now()
+        untold = await self.store.read(_untold_ends, now)
+        for one in untold:
+            if one.repository in repositories and await self.store.run(_tell_untold, one, now):
+                self.nudge()
+
+    async def _is_gone(self, state: QueueState, reading: QueueReading) -> bool:
+        """Whether the status says so too, or, where it does not tell, an earlier reading did."""
+        status, ticks = await reading.status(), self.clock.monotonic()
+        if status.paused is not None:
+            state.gone_since = None
+            return not status.paused
+        if state.gone_since is None:
+            state.gone_since = ticks
+        return ticks - state.gone_since >= GONE.total_seconds()
+
+    async def _store(self, lease: Lease, tell: Callable[[Transaction, datetime], bool]) -> None:
+        """Tell of what was seen, when its turn has come; `tell` says whether that is news."""
+        async with self.storing.entered():
+            is_news = await self.store.run(_under, lease, tell, self.clock.now())
+        if is_news:
+            self.nudge()
+
+
+def _under(
+    transaction: Transaction,
+    lease: Lease,
+    tell: Callable[[Transaction, datetime], bool],
+    now: datetime,
+) -> bool:
+    transaction.leases.require(lease, now)
+    return tell(transaction, now)
+
+
+def _untold_ends(transaction: Transaction, now: datetime) -> Sequence[PauseRecord]:
+    return transaction.pauses.untold_ends(now - UNTOLD)
+
+
+def _tell_untold(transaction: Transaction, untold: PauseRecord, now: datetime) -> bool:
+    """No event came that says who: people are told all the same, unless they have been."""
+    if untold not in transaction.pauses.of(untold.repository, now - LOOKED_BACK):
+        return False
+    channels = hearing_pauses(transaction, untold.repository)
+    tell_end(transaction, untold, channels, now)
+    return True
+
+
+def _see(
+    transaction: Transaction,
+    name: RepositoryName,
+    known: PauseRecord | None,
+    pause: Pause,
+    now: datetime,
+) -> bool:
+    """There is a pause, or a reason, that nobody has told of yet."""
+    in_force = pause_in_force(transaction, name, now)
+    if (in_force is not None or known is not None) and in_force != known:
+        return False  # Somebody told of it while the service was asked: look again.
+    acts = transaction.audit.since(name, min(now, pause.paused_at) - NEAR)
+    act = made_by(pause, acts)
+    if act is None or act.result is not ActResult.STARTED:
+        _put_on_record(transaction, name, pause, act, now)
+    elif is_under_way(transaction, act, acts, now):
+        return False
+    else:
+        settle_pause(transaction, act, pause, now)
+    return True
+
+
+def _put_on_record(
+    transaction: Transaction,
+    name: RepositoryName,
+    pause: Pause,
+    act: AuditRecord | None,
+    now: datetime,
+) -> None:
+    sighting = Sighting(
+        pause.paused_at,
+        pause.reason,
+        is_exact=pause.is_dated,
+        reason=act.reason if act is not None else None,
+        by=Who(act.actor.name, act.actor.user_id) if act is not None else None,
+    )
+    channels = hearing_pauses(transaction, name)
+    if act is not None:
+        channels.difference_update(told_together(transaction, act))
+    seen = see_pause(transaction, name, sighting, channels, now)
+    if pause.is_dated and not seen.record.is_open:
+        reopen_pause(transaction, seen.record, channels, now)
+    tell_replaced(transaction, seen, act.record_id if act is not None else None, now)
+
+
+def _over(transaction: Transaction, known: PauseRecord, now: datetime) -> bool:
+    """It is over; who lifted it is told by the event log, if anybody is."""
+    in_force = pause_in_force(transaction, known.repository, now)
+    acts = transaction.audit.since(known.repository, now - NEAR)
+    if in_force != known:
+        return False
+    for act in acts:
+        if act.action is Action.UNPAUSE and is_under_way(transaction, act, acts, now):
+            return False
+    end_pause(transaction, known, now, None, now)
+    return True
+
+
+def _measured(known: PauseRecord, status: QueueStatus) -> PauseRecord:
+    """How many wait now, how many did at the start, and who came meanwhile."""
+    queued = status.queued
+    joined = frozenset(one.number for one in queued if one.queued_at > known.paused_at)
+    return replace(
+        known,
+        queued_now=len(queued),
+        queued_at_start=len(queued) - len(joined)
+        if known.queued_at_start is None
+        else known.queued_at_start,
+        joined=known.joined | joined,
+    )
+
+
+def _keep(
+    transaction: Transaction, known: PauseRecord, measured: PauseRecord, now: datetime
+) -> bool:
+    if pause_in_force(transaction, known.repository, now) != known:
+        return False
+    transaction.pauses.save(measured)
+    touch_pause(transaction, measured, now)
+    return True
+
+
+def _is_it(known: PauseRecord, pause: Pause) -> bool:
+    is_its_time = known.is_exact and known.is_of(pause.paused_at)
+    return known.stored_reason == pause.reason and (is_its_time or not pause.is_dated)

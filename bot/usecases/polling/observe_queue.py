@@ -1,0 +1,129 @@
+"""One reading of a queue for all who need it: its pause, its boards, alerts about its health."""
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.boards import Outage
+from bot.domain.errors import (
+    MergeQueueError,
+    MergeQueueRefused,
+    MergeQueueUnavailable,
+    PauseNotOffered,
+    about,
+)
+from bot.domain.polling import queue_due
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, Nudge
+from bot.store.transactions import Store
+from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.polling.observe_health import ObserveHealth
+from bot.usecases.polling.observe_pause import ObservePause
+from bot.usecases.polling.poll_state import Poll, PollSchedule
+from bot.usecases.polling.queue_reading import QueueState
+from bot.usecases.posting.board_cards import tell_boards, tell_outage
+from bot.usecases.tasks import Gate
+
+logger = logging.getLogger(__name__)
+
+EDIT_SPACING = timedelta(seconds=3)
+"""All boards together are edited at most so often, which is under half of what all cards may."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveQueue:
+    """Reads a queue when somebody needs it, once for all of them.
+
+    `limit` is how long readings fail before boards say so. `storing`: the polls' own.
+    """
+
+    store: Store
+    clock: Clock
+    nudge: Nudge
+    show_status: ShowStatus
+    interval: timedelta
+    limit: timedelta
+    pause: ObservePause
+    health: ObserveHealth
+    storing: Gate
+
+    def is_due(self, schedule: PollSchedule) -> bool:
+        """Whether somebody needs the queue now."""
+        now, queue = self.clock.now(), schedule.queue
+        if queue.retry_at is not None and now < queue.retry_at:
+            return False
+        active_at = schedule.state.active_at if schedule.state is not None else None
+        return queue_due(
+            queue.interest, self.interval, now, read_at=queue.read_at, active_at=active_at or now
+        )
+
+    async def run(self, poll: Poll, schedule: PollSchedule) -> None:
+        """Raises StoreError or GateClosed; a queue that cannot be read is read again later."""
+        queue = schedule.queue
+        begun_at = queue.read_at = self.clock.now()
+        try:
+            with about(poll.repository):
+                await self._observe(poll, schedule)
+        except MergeQueueError as error:
+            await self._failed(poll.repository, queue, begun_at, error)
+        else:
+            queue.failures.end()
+            queue.failing_since = queue.retry_at = None
+
+    async def _observe(self, poll: Poll, schedule: PollSchedule) -> None:
+        interest = schedule.queue.interest
+        # Where the service doesn't say whether it is paused, the event log alone tells.
+        with suppress(PauseNotOffered):
+            await self.pause.run(poll, schedule.pause, schedule.queue)
+        if interest.health:
+            await self.health.run(poll)
+        if interest.boards:
+            await self._tell_boards(poll, schedule.queue)
+        if schedule.pause is None:
+            # Whether something runs decides how soon the log is read again.
+            await poll.queue.status()
+
+    async def _tell_boards(self, poll: Poll, state: QueueState) -> None:
+        status = await poll.queue.status()
+        snapshot = await self.show_status.complete(poll.repository, status, poll.queue.pause)
+        state.answered_at = snapshot.read_at
+        now = self.clock.now()
+        later = max(now, state.edit_at or now)
+        async with self.storing.entered():
+            changed = await self.store.run(tell_boards, snapshot, now, later)
+        if changed:
+            state.edit_at = later + state.interest.boards * EDIT_SPACING
+            self.nudge()
+
+    async def _failed(
+        self, name: RepositoryName, state: QueueState, begun_at: datetime, error: MergeQueueError
+    ) -> None:
+        since = state.failing_since = state.failing_since or begun_at
+        hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
+        wait = state.failures.add(hint=hint)
+        now = self.clock.now()
+        state.retry_at = now + max(self.interval, wait)
+        if state.failures.count == 1:
+            logger.warning(
+                "queue not read",
+                extra={
+                    "action": "queue_not_read",
+                    "repository": name,
+                    "error": type(error).__name__,
+                    "detail": str(error),
+                },
+            )
+        if not state.interest.boards or now - since <= self.limit:
+            return
+        outage = _outage_of(error)
+        async with self.storing.entered():
+            changed = await self.store.run(tell_outage, name, outage, since, state.answered_at, now)
+        if changed:
+            self.nudge()
+
+
+def _outage_of(error: MergeQueueError) -> Outage:
+    if isinstance(error, MergeQueueUnavailable):
+        return Outage.SILENT
+    return Outage.REFUSED if isinstance(error, MergeQueueRefused) else Outage.UNREADABLE

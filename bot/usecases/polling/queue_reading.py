@@ -1,0 +1,86 @@
+"""A queue as one poll reads it, and what is remembered of it between polls."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.domain.pacing import Failures
+from bot.domain.polling import QueueInterest
+from bot.domain.queue import Pause, QueueStatus
+from bot.domain.repository import RepositoryName
+from bot.ports import Clock, MergeQueue
+from bot.usecases.tasks import Gate
+
+BELIEVED_FOR = timedelta(seconds=5)
+"""A poll of a long backlog reads the queue again: pull requests go on entering meanwhile."""
+
+
+@dataclass(slots=True)
+class QueueState:
+    """What is remembered of one repository's queue.
+
+    `interest`: what needs it. `read_at`: when it was last read. `is_running`: a batch was running
+    then. `depth_at`: when the depth of the paused queue is measured next. `gone_since`: the
+    monotonic time at which the pause on record was first not found. `failures`: of readings in a
+    row, the first of them at `failing_since`; none is made before `retry_at`. `answered_at`: when
+    the service last answered for boards, which are not edited before `edit_at`.
+    """
+
+    interest: QueueInterest = field(default_factory=QueueInterest)
+    read_at: datetime | None = None
+    is_running: bool = False
+    depth_at: datetime | None = None
+    gone_since: float | None = None
+    failures: Failures = field(default_factory=Failures)
+    failing_since: datetime | None = None
+    retry_at: datetime | None = None
+    answered_at: datetime | None = None
+    edit_at: datetime | None = None
+
+    def is_depth_due(self, now: datetime) -> bool:
+        return self.depth_at is None or self.depth_at <= now
+
+    def set_back(self, back: timedelta) -> None:
+        """As the clock was."""
+        for name in ("read_at", "depth_at", "failing_since", "retry_at", "answered_at", "edit_at"):
+            at = getattr(self, name)
+            if at is not None:
+                setattr(self, name, at - back)
+
+
+@dataclass(slots=True)
+class QueueReading:
+    """The status and the pause of one repository, each read once for all in a poll who need it.
+
+    `requests`: how many were made for this poll, pages of the log among them.
+    """
+
+    repository: RepositoryName
+    merge_queue: MergeQueue
+    clock: Clock
+    gate: Gate
+    requests: int = 0
+    last_status: QueueStatus | None = None
+    last_pause: Pause | None = None
+    status_at: datetime | None = None
+    pause_at: datetime | None = None
+
+    async def status(self) -> QueueStatus:
+        """Raises MergeQueueError or GateClosed."""
+        if self.last_status is None or not self._is_fresh(self.status_at):
+            async with self.gate.entered():
+                self.requests += 1
+                self.last_status = await self.merge_queue.status(self.repository)
+            self.status_at = self.clock.now()
+        return self.last_status
+
+    async def pause(self) -> Pause | None:
+        """The pause in force. Raises MergeQueueError or GateClosed."""
+        if not self._is_fresh(self.pause_at):
+            async with self.gate.entered():
+                self.requests += 1
+                self.last_pause = await self.merge_queue.current_pause(self.repository)
+            self.pause_at = self.clock.now()
+        return self.last_pause
+
+    def _is_fresh(self, at: datetime | None) -> bool:
+        return at is not None and self.clock.now() - at <= BELIEVED_FOR

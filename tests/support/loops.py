@@ -1,0 +1,92 @@
+"""The loop over repositories, composed as bot.runtime.jobs composes it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bot.domain.alerts import AlertKind
+from bot.domain.polling import PollingInterval, stale_after
+from bot.domain.repository import RepositoryName
+from bot.ports import UNMEASURED, Clock, Measures, MergeQueue, Nudge
+from bot.scheduler import next_digest
+from bot.store.transactions import Store
+from bot.usecases.asking.show_status import ShowStatus
+from bot.usecases.polling.observe_health import ObserveHealth
+from bot.usecases.polling.observe_pause import ObservePause
+from bot.usecases.polling.observe_queue import ObserveQueue
+from bot.usecases.polling.poll_event_log import PollEventLog
+from bot.usecases.polling.poll_repositories import PollRepositories
+from bot.usecases.tasks import POLL_REQUESTS, STORED_AT_ONCE, Gate
+
+OVERLAP = timedelta(seconds=120)
+TEN_SECONDS = timedelta(seconds=10)
+FREEZES_KEPT = timedelta(seconds=60)
+
+
+def unheard(after: float = 0.0) -> None:
+    """Nothing posts here."""
+    del after
+
+
+@dataclass
+class Loop:
+    """What a loop is made of; `interval` is the same at any time unless one is given."""
+
+    store: Store
+    merge_queue: MergeQueue
+    clock: Clock
+    repositories: Sequence[RepositoryName]
+    holder: str = "one"
+    nudge: Nudge = unheard
+    interval: PollingInterval = field(default_factory=lambda: PollingInterval.fixed(TEN_SECONDS))
+    measures: Measures = UNMEASURED
+    together: int = 1000
+    requests: int = POLL_REQUESTS
+
+    def only_logs(self) -> PollRepositories:
+        return self._loop(None)
+
+    def with_queues(
+        self,
+        thresholds: Mapping[AlertKind, int] | None = None,
+        show_status: ShowStatus | None = None,
+    ) -> PollRepositories:
+        """Which reads queues, too, for whoever needs them."""
+        parts, usual = (self.store, self.clock, self.nudge), self.interval.usual
+        storing = Gate(STORED_AT_ONCE)
+        observe = ObserveQueue(
+            *parts,
+            show_status
+            or ShowStatus(self.merge_queue, self.store, self.clock, freezes_kept=FREEZES_KEPT),
+            usual,
+            stale_after(usual),
+            ObservePause(*parts, usual, storing),
+            ObserveHealth(*parts, thresholds or {}, storing),
+            storing,
+        )
+        return self._loop(observe)
+
+    def log(self) -> PollEventLog:
+        return PollEventLog(
+            self.store,
+            self.merge_queue,
+            self.clock,
+            self.nudge,
+            next_digest,
+            OVERLAP,
+            gate=Gate(self.requests),
+            measures=self.measures,
+            together=self.together,
+        )
+
+    def _loop(self, observe: ObserveQueue | None) -> PollRepositories:
+        return PollRepositories(
+            self.log(),
+            self.store,
+            self.clock,
+            self.repositories,
+            self.interval,
+            self.holder,
+            observe,
+            measures=self.measures,
+        )

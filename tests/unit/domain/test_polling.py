@@ -1,0 +1,126 @@
+"""When a repository is polled next, and when its queue is read besides."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.polling import (
+    SAVED_FOR,
+    SMALL,
+    PollingInterval,
+    QueueInterest,
+    RequestBudget,
+    is_running,
+    queue_due,
+    stale_after,
+)
+from tests.support.clock import NOON
+from tests.support.make import make_batch, make_queued, make_status
+
+TEN = timedelta(seconds=10)
+USUAL = PollingInterval.around(TEN)
+
+
+def seconds(count: float) -> timedelta:
+    return timedelta(seconds=count)
+
+
+@pytest.mark.parametrize(
+    ("quiet", "wait"), [(0, 3), (-5, 3), (180, 3), (600, 10), (3600, 60), (86_400, 60)]
+)
+def test_a_quiet_repository_is_polled_less_often_up_to_a_minute(quiet: float, wait: float) -> None:
+    assert USUAL.wait(seconds(quiet), is_running=False, may_hurry=True) == seconds(wait)
+
+
+@pytest.mark.parametrize(("quiet", "wait"), [(0, 3), (600, 4), (86_400, 4)])
+def test_while_something_runs_it_is_polled_every_few_seconds(quiet: float, wait: float) -> None:
+    assert USUAL.wait(seconds(quiet), is_running=True, may_hurry=True) == seconds(wait)
+
+
+@pytest.mark.parametrize(("quiet", "wait"), [(0, 10), (600, 10), (86_400, 60)])
+def test_what_may_not_hurry_is_polled_at_the_usual_interval(quiet: float, wait: float) -> None:
+    assert USUAL.wait(seconds(quiet), is_running=False, may_hurry=False) == seconds(wait)
+
+
+def test_no_setting_has_a_repository_polled_more_than_once_a_second() -> None:
+    interval = PollingInterval.around(seconds(1))
+    assert interval.wait(seconds(0), is_running=True, may_hurry=True) == seconds(1)
+
+
+@pytest.mark.parametrize(("longest", "wait"), [(300, 300), (10, 10), (3, 10)])
+def test_the_longest_interval_can_be_set_and_is_no_shorter_than_the_usual_one(
+    longest: float, wait: float
+) -> None:
+    interval = PollingInterval.around(TEN, seconds(longest))
+    assert interval.wait(timedelta(days=1), is_running=False, may_hurry=True) == seconds(wait)
+
+
+@pytest.mark.parametrize("repositories", [1, SMALL, 100])
+def test_a_day_of_polls_that_never_rest_comes_to_the_usual_number(repositories: int) -> None:
+    budget, now, made = RequestBudget(TEN), NOON, 0
+    granted = max(repositories, SMALL)
+    for _ in range(2 * 24 * 360):
+        now += TEN
+        requests = granted * (3 if budget.has_some(repositories) else 1)
+        budget.spend(requests, repositories, now)
+        made += requests
+    usual = granted * 2 * 24 * 360
+    assert made <= usual + granted * (SAVED_FOR / TEN) + 3 * granted
+
+
+def test_what_a_night_saves_is_there_in_the_morning() -> None:
+    budget = RequestBudget(TEN)
+    budget.spend(100 * 24 * 360, 100, NOON)
+    assert not budget.has_some(100)
+    budget.spend(0, 100, NOON + timedelta(hours=13))
+    assert budget.has_some(100)
+
+
+@pytest.mark.parametrize("code", ["preparing", "running", "bisecting", "waiting_for_merge"])
+def test_something_runs_while_a_batch_has_something_to_tell_soon(code: str) -> None:
+    assert is_running(make_status(make_batch(code=code)))
+
+
+@pytest.mark.parametrize("code", ["frozen", "waiting_schedule", "failed", "merged", "new_code"])
+def test_nothing_runs_where_batches_are_held_or_over(code: str) -> None:
+    assert not is_running(make_status(make_batch(code=code), waiting=[make_queued()]))
+
+
+@pytest.mark.parametrize(
+    ("interest", "age", "is_due"),
+    [
+        (QueueInterest(pause=True), 9, False),
+        (QueueInterest(pause=True), 10, True),
+        (QueueInterest(boards=3), 10, True),
+        (QueueInterest(health=True), 29, False),
+        (QueueInterest(health=True), 30, True),
+        (QueueInterest(), 119, False),
+        (QueueInterest(), 120, True),
+        (QueueInterest(), -1, True),
+    ],
+)
+def test_a_queue_is_read_as_often_as_somebody_needs_it(
+    interest: QueueInterest, age: float, *, is_due: bool
+) -> None:
+    read_at = NOON - seconds(age)
+    assert queue_due(interest, TEN, NOON, read_at=read_at, active_at=NOON) is is_due
+
+
+def test_a_queue_is_read_once_when_its_log_has_calmed_down() -> None:
+    def is_due(read: float, moved: float) -> bool:
+        return queue_due(
+            QueueInterest(),
+            TEN,
+            NOON,
+            read_at=NOON - seconds(read),
+            active_at=NOON - seconds(moved),
+        )
+
+    assert is_due(read=70, moved=61)
+    assert not is_due(read=70, moved=50)
+    assert not is_due(read=0.5, moved=61)
+
+
+def test_a_log_is_stale_after_five_intervals_and_not_within_half_a_minute() -> None:
+    assert stale_after(TEN) == seconds(50)
+    assert stale_after(seconds(1)) == seconds(30)
