@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.event_records import FreezeAttributes
-from bot.domain.pause_records import Timer
+from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause, Snapshot
+from bot.domain.snapshots import Snapshot
 
 SHOWN_BATCHES = 5
 SHOWN_IN_BATCH = 5
@@ -128,12 +128,9 @@ class Sight:
         return replace(self, read_at=other.read_at) == other
 
 
-def seen(before: Sight | None, snapshot: Snapshot, timer: Timer | None) -> Sight:
-    """What is known after an answer; estimates that moved a little are told as before.
-
-    `timer` is that of the pause in force, if it lifts itself.
-    """
-    picture = _picture(snapshot, timer)
+def seen(before: Sight | None, snapshot: Snapshot) -> Sight:
+    """What is known after an answer; estimates that moved a little are told as before."""
+    picture = _picture(snapshot)
     if before is not None:
         picture = _settled(before.picture, picture, snapshot)
     return Sight(snapshot.repository, _rounded(picture), snapshot.read_at)
@@ -150,12 +147,12 @@ def unseen(before: Sight, outage: Outage, since: datetime, read_at: datetime | N
     return replace(before, read_at=last, outage=outage, out_since=since)
 
 
-def _picture(snapshot: Snapshot, timer: Timer | None) -> Picture:
+def _picture(snapshot: Snapshot) -> Picture:
     batches, waiting = snapshot.status.batches, snapshot.status.waiting_pull_requests
     known = snapshot.pause
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
     return Picture(
-        pause=_paused_for(known, timer) if known is not None else None,
+        pause=_paused_for(known) if known is not None else None,
         batches=tuple(_batch(batch) for batch in batches[:SHOWN_BATCHES]),
         batch_count=len(batches),
         in_batches=len(snapshot.status.in_batches),
@@ -168,11 +165,8 @@ def _picture(snapshot: Snapshot, timer: Timer | None) -> Picture:
     )
 
 
-def _paused_for(known: KnownPause, timer: Timer | None) -> PausedFor:
-    told = PausedFor(known.reason, known.pause.paused_at, known.by)
-    if timer is None:
-        return told
-    return replace(told, lifts_at=timer.lifts_at, is_overdue=timer.is_overdue)
+def _paused_for(known: PauseRecord) -> PausedFor:
+    return PausedFor(known.reason, known.paused_at, known.by_name, known.lifts_at, known.is_overdue)
 
 
 def _batch(batch: Batch) -> ShownBatch:

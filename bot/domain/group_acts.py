@@ -1,4 +1,4 @@
-"""Acts on all repositories of a group: how each of them ended, and what the bot holds paused."""
+"""Acts on all repositories of a group, and how each of them ended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,9 +8,6 @@ from enum import StrEnum
 from bot.domain.audit import Action, Actor, AuditRecord, Origin
 from bot.domain.durations import Lasting, read_doubtful, read_lasting, written
 from bot.domain.errors import InvalidDuration
-from bot.domain.pause_records import same_moment
-from bot.domain.pauses import SAME_ACT
-from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 
 GO_ON_WITHIN = timedelta(minutes=30)
@@ -140,33 +137,6 @@ class GroupAct:
 def as_part(record: AuditRecord, act: GroupAct) -> AuditRecord:
     """What is recorded of an act on one repository that is part of one on its group."""
     return replace(record, group=act.group, group_act_id=act.group_act_id)
-
-
-@dataclass(frozen=True, slots=True)
-class HeldPause:
-    """A repository that the bot paused for a group, or began to.
-
-    `paused_at` is the service's time of that pause; None when the answer was never heard.
-    """
-
-    group: str
-    repository: RepositoryName
-    group_act_id: int
-    stored_reason: str
-    started_at: datetime
-    paused_at: datetime | None = None
-
-    def is_in_force(self, pause: Pause) -> bool:
-        """Whether `pause` is the very one that was made for the group.
-
-        Its words count as much as its time, and alone where the time was never heard.
-        """
-        if pause.reason.strip() != self.stored_reason.strip():
-            # A service may keep the time of a pause that somebody else has made their own.
-            return False
-        if self.paused_at is not None:
-            return same_moment(pause.paused_at, self.paused_at)
-        return pause.paused_at > self.started_at - SAME_ACT
 
 
 def in_order(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.domain.notices import AboutPerson
-from bot.domain.pause_records import Timer
+from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import QueuedPullRequest
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
@@ -43,7 +43,7 @@ class HomeState:
     subscriptions: Sequence[Subscription]
     health: Health
     read_at: datetime
-    timers: Sequence[Timer] = ()
+    timed: Sequence[PauseRecord] = ()
     others: Sequence[ReadQueue] = ()
     subscriptions_in_all: int = 0
 

@@ -1,14 +1,13 @@
-"""What is known of each pause from its beginning to its end, and the timers of pauses."""
+"""A pause from its beginning to its end: who, why, since when, until when, and its reminders."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.domain.queue import Pause
+from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
-
-SAME_PAUSE = timedelta(seconds=1)
-"""Two tellings of one pause's time lie less than this apart; `same_moment` looks closer."""
 
 _PRECISIONS = (timedelta(seconds=1), timedelta(milliseconds=1), timedelta(microseconds=1))
 
@@ -17,6 +16,12 @@ NEAR = timedelta(minutes=10)
 
 JUST_ENDED = timedelta(minutes=1)
 """How long after its end a pause is still what an event may be about."""
+
+LATE = timedelta(minutes=1)
+"""Later than this is worth saying."""
+
+EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
+"""What *Extend* offers."""
 
 
 def same_moment(one: datetime, other: datetime) -> bool:
@@ -50,8 +55,38 @@ class Who:
 
 
 @dataclass(frozen=True, slots=True)
+class Timer:
+    """When a pause is to end by itself, and on whose word.
+
+    `due_at` is when that is tried next: `lifts_at`, or later while the service does not answer;
+    None once the pause is over. `stored_reason` is what the service held when the time was set.
+    `channel_id` is where that was done.
+    """
+
+    lifts_at: datetime
+    due_at: datetime | None
+    set_by: Who
+    stored_reason: str
+    channel_id: str | None = None
+    failures: int = 0
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether its time came, and lifting the pause was tried and did not succeed."""
+        return self.due_at is not None and self.failures > 0
+
+    @property
+    def is_time_of_day(self) -> bool:
+        """Whether the end was said as a time of day, which is a whole minute.
+
+        One that follows from a length is not, but by the rarest chance.
+        """
+        return not self.lifts_at.second and not self.lifts_at.microsecond
+
+
+@dataclass(frozen=True, slots=True)
 class PauseRecord:
-    """One pause of one queue.
+    """One pause of one queue; as one source tells of it while `pause_id` is 0.
 
     `paused_at` is the service's own time; unless `is_exact` it is that of the event that told of
     the pause, which lies close to it. `reason` is the person's own words when we know them, else
@@ -59,7 +94,7 @@ class PauseRecord:
     `queued_at_start` and `queued_now` count pull requests in batches and in line, None while not
     read. `joined` are the numbers of those that came meanwhile. `end_told`: the channels were
     given the line that says it is over. `group_act_id` is the act on a group that the pause was
-    made by, 0 for one of its own.
+    made by, 0 for one of its own. `timer` ends the pause; None when nobody gave it an end.
     """
 
     repository: RepositoryName
@@ -77,8 +112,10 @@ class PauseRecord:
     ended_by: Who | None = None
     ending: PauseEnding | None = None
     end_told: bool = False
-    pause_id: int = 0
     group_act_id: int = 0
+    timer: Timer | None = None
+    reminders: ReminderPlan | None = None
+    pause_id: int = 0
 
     @property
     def identity(self) -> str:
@@ -96,41 +133,67 @@ class PauseRecord:
             return None
         return max(self.ended_at - self.paused_at, timedelta())
 
+    @property
+    def by_name(self) -> str | None:
+        return self.by.name if self.by is not None else None
+
+    @property
+    def lifts_at(self) -> datetime | None:
+        """When it ends, or was to end, by itself."""
+        return self.timer.lifts_at if self.timer is not None else None
+
+    @property
+    def is_overdue(self) -> bool:
+        return self.timer is not None and self.timer.is_overdue
+
+    def end_to_come(self, now: datetime) -> datetime | None:
+        """When it resumes by itself, unless that time has passed."""
+        return self.lifts_at if self.lifts_at is not None and self.lifts_at > now else None
+
+    def ends_as(self, before: "PauseRecord") -> bool:
+        """Whether it is still to end as it was: nobody gave it another end, or none."""
+        is_due = self.timer is not None and self.timer.due_at is not None
+        return is_due and self.lifts_at == before.lifts_at
+
     def is_of(self, paused_at: datetime | None) -> bool:
         """Whether this is the pause that the service says began at `paused_at`."""
         return paused_at is not None and same_moment(self.paused_at, paused_at)
 
+    def says(self, stored_reason: str | None) -> bool:
+        """Whether its reason is still this one: a service may keep the time of a pause changed."""
+        return stored_reason is not None and self.stored_reason.strip() == stored_reason.strip()
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """A pause as one source tells of it: the answer to an act, an event, a look at the service.
 
-    `paused_at` is the time of the event unless `is_exact`. `reason` and `by` are None when the
-    source does not tell. `is_update`: the event says that a pause in force was changed.
+def timed(pauses: Iterable[PauseRecord]) -> list[PauseRecord]:
+    """Those that end by themselves, the next first."""
+    some = (one for one in pauses if one.timer is not None)
+    return sorted(some, key=lambda one: (one.lifts_at or one.paused_at, one.repository))
+
+
+def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
+    """The pause in force as the service tells it, which knows no author."""
+    return PauseRecord(
+        repository, pause.paused_at, pause.reason, pause.reason, is_exact=pause.is_dated
+    )
+
+
+def same_pause(
+    known: Sequence[PauseRecord], seen: PauseRecord, *, is_update: bool = False
+) -> PauseRecord | None:
+    """The one of `known` that `seen` is; whatever the order in which sources tell.
+
+    `is_update`: an event says that a pause in force was changed.
     """
-
-    paused_at: datetime
-    stored_reason: str
-    is_exact: bool = True
-    reason: str | None = None
-    by: Who | None = None
-    event_id: int | None = None
-    is_update: bool = False
-    group_act_id: int = 0
-
-
-def same_pause(known: Sequence[PauseRecord], seen: Sighting) -> PauseRecord | None:
-    """The one of `known` that the sighting is of; whatever the order in which sources tell."""
     if seen.event_id is not None:
         for one in known:
             if one.event_id == seen.event_id:
                 return one
-    same = [one for one in known if _is_same(one, seen)]
+    same = [one for one in known if _is_same(one, seen, is_update=is_update)]
     return min(same, key=lambda one: abs(one.paused_at - seen.paused_at), default=None)
 
 
-def _is_same(one: PauseRecord, seen: Sighting) -> bool:
-    says_the_same = one.stored_reason == seen.stored_reason
+def _is_same(one: PauseRecord, seen: PauseRecord, *, is_update: bool) -> bool:
+    says_the_same = one.says(seen.stored_reason)
     if seen.is_exact and one.is_exact:
         if one.paused_at == seen.paused_at:
             return True
@@ -141,18 +204,18 @@ def _is_same(one: PauseRecord, seen: Sighting) -> bool:
         return False
     is_near = abs(one.paused_at - seen.paused_at) <= NEAR
     # A service may keep the time of a pause whose reason is changed long after.
-    return is_near or (seen.is_update and one.is_open)
+    return is_near or (is_update and one.is_open)
 
 
-def with_sighting(record: PauseRecord, seen: Sighting) -> PauseRecord:
+def seen_again(record: PauseRecord, seen: PauseRecord) -> PauseRecord:
     """What is known of a pause after one more source has told of it."""
     if seen.is_exact and not record.is_exact:
         record = replace(record, paused_at=seen.paused_at, is_exact=True)
-    if record.stored_reason != seen.stored_reason:
+    if not record.says(seen.stored_reason):
         return replace(
             record,
             stored_reason=seen.stored_reason,
-            reason=seen.reason or seen.stored_reason,
+            reason=seen.reason,
             by=seen.by,
             event_id=seen.event_id,
             previous_reason=record.reason,
@@ -160,7 +223,7 @@ def with_sighting(record: PauseRecord, seen: Sighting) -> PauseRecord:
         )
     return replace(
         record,
-        reason=seen.reason or record.reason,
+        reason=seen.reason if seen.reason != seen.stored_reason else record.reason,
         by=better_known(record.by, seen.by),
         event_id=record.event_id if seen.event_id is None else seen.event_id,
         group_act_id=record.group_act_id or seen.group_act_id,
@@ -172,6 +235,19 @@ def better_known(one: Who | None, other: Who | None) -> Who | None:
     if one is None or (one.user_id is None and other is not None and other.user_id is not None):
         return other
     return one
+
+
+def over(
+    record: PauseRecord, ended_at: datetime, by: Who | None, ending: PauseEnding
+) -> PauseRecord:
+    """The pause once it has ended, and nothing is to end it any more.
+
+    Where only a look found no pause, the look may be wrong: then its timer looks again in its time.
+    """
+    timer = record.timer
+    if timer is not None and (by is not None or ending is not PauseEnding.LIFTED):
+        timer = replace(timer, due_at=None)
+    return replace(record, ended_at=ended_at, ended_by=by, ending=ending, timer=timer)
 
 
 def lifted_by_act(
@@ -220,66 +296,20 @@ def lifted_by_event(
     return None
 
 
-LATE = timedelta(minutes=1)
-"""Later than this is worth saying."""
+def moved(pause: PauseRecord, jump: timedelta, first_gap: timedelta) -> PauseRecord:
+    """After the clock jumped: its end and its next reminder are as far off as before.
 
-EXTENSIONS = (timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4))
-"""What *Extend* offers."""
-
-
-class TimerState(StrEnum):
-    """`RUNNING` until it has lifted its pause (`FIRED`) or that has ended otherwise (`VOID`)."""
-
-    RUNNING = "running"
-    FIRED = "fired"
-    VOID = "void"
-    """Somebody lifted or replaced the pause before, or took its end away."""
-
-
-@dataclass(frozen=True, slots=True)
-class Timer:
-    """When the pause that began at `paused_at` is lifted, and on whose word.
-
-    `due_at` is when that is tried next: `lifts_at`, or later while the service does not answer.
+    An end that was said as a time of day stays. `first_gap`: before the first reminder.
     """
-
-    repository: RepositoryName
-    paused_at: datetime
-    lifts_at: datetime
-    due_at: datetime
-    set_by: str
-    set_by_name: str
-    channel_id: str | None = None
-    state: TimerState = TimerState.RUNNING
-    failures: int = 0
-
-    @property
-    def is_overdue(self) -> bool:
-        """Whether its time came, and lifting the pause was tried and did not succeed."""
-        return self.state is TimerState.RUNNING and self.failures > 0
-
-    @property
-    def is_time_of_day(self) -> bool:
-        """Whether the end was said as a time of day, which is a whole minute.
-
-        One that follows from a length is not, but by the rarest chance.
-        """
-        return not self.lifts_at.second and not self.lifts_at.microsecond
-
-    def is_still(self, before: "Timer") -> bool:
-        """Whether the pause is to end as it was to: nobody gave it another end, or none."""
-        return self.state is TimerState.RUNNING and self.lifts_at == before.lifts_at
+    timer, plan = pause.timer, pause.reminders or ReminderPlan(pause.paused_at + first_gap)
+    if timer is not None and timer.due_at is not None:
+        lifts_at = timer.lifts_at if timer.is_time_of_day else timer.lifts_at + jump
+        is_first_try = timer.due_at == timer.lifts_at
+        due_at = lifts_at if is_first_try else timer.due_at + jump
+        timer = replace(timer, lifts_at=lifts_at, due_at=due_at)
+    return replace(pause, timer=timer, reminders=replace(plan, next_at=plan.next_at + jump))
 
 
-def moved(timer: Timer, jump: timedelta) -> Timer:
-    """After the clock jumped: as far off as before, unless its end was said as a time of day."""
-    lifts_at = timer.lifts_at if timer.is_time_of_day else timer.lifts_at + jump
-    is_first_try = timer.due_at == timer.lifts_at
-    return replace(
-        timer, lifts_at=lifts_at, due_at=lifts_at if is_first_try else timer.due_at + jump
-    )
-
-
-def extended(timer_lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
+def extended(lifts_at: datetime | None, now: datetime, by: timedelta) -> datetime:
     """The new end: later than the one there is, or from now on when there is none."""
-    return max(timer_lifts_at or now, now) + by
+    return max(lifts_at or now, now) + by

@@ -11,7 +11,6 @@ from bot.domain.errors import InvalidReason, ReasonProblem
 from bot.domain.event_records import EventRecord
 from bot.domain.event_types import PAUSE_DELETE
 from bot.domain.pause_records import PauseRecord
-from bot.domain.snapshots import KnownPause
 
 REASON_LIMIT = 255
 """API document, Limits: a pause reason has at most 255 characters."""
@@ -39,7 +38,7 @@ class Paused:
     """The queue is now paused; `previous` is the pause that was replaced, if any."""
 
     told: Told
-    previous: KnownPause | None = None
+    previous: PauseRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class AlreadyPaused:
     `is_same`: the pause in force is that of the same person, with that reason and that end.
     """
 
-    known: KnownPause
+    known: PauseRecord
     reason: str
     lasting: Lasting | None
     is_same: bool = False
@@ -60,7 +59,7 @@ class Unpaused:
     """The queue goes on; `previous` is the pause that was lifted."""
 
     told: Told
-    previous: KnownPause
+    previous: PauseRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class OtherPause:
     `record_id` is what the audit keeps of it, 0 where nothing was put on record.
     """
 
-    known: KnownPause
+    known: PauseRecord
     record_id: int = field(default=0, compare=False)
 
 
@@ -92,7 +91,7 @@ class Extended:
 class OtherEnd:
     """Nothing was changed: the pause had an end, or none, other than when the menu was drawn."""
 
-    known: KnownPause
+    known: PauseRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,21 @@ NUMBERS = 1000
 class ReminderPlan:
     """The reminders of one pause: how many there were, and when the next is due."""
 
-    pause_id: int
     next_at: datetime
     sent: int = 0
 
-    @property
-    def reminder_id(self) -> int:
-        """Of the next one; says which pause it is of."""
-        return self.pause_id * NUMBERS + min(self.sent, NUMBERS - 1)
+    def id_of_next(self, pause_id: int) -> int:
+        """Says which pause the reminder is of."""
+        return pause_id * NUMBERS + min(self.sent, NUMBERS - 1)
+
+    def after_one(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
+        """The next gap is twice as long, and counts from now, however late the reminder is."""
+        sent = self.sent + 1
+        return ReminderPlan(now + _gap(sent, first_gap), sent)
+
+    def snoozed(self, now: datetime, first_gap: timedelta) -> "ReminderPlan":
+        """One more gap, of the length that would have come next."""
+        return replace(self, next_at=max(self.next_at, now) + _gap(self.sent, first_gap))
 
 
 def pause_of(reminder_id: int) -> int:
@@ -35,30 +42,17 @@ def pause_of(reminder_id: int) -> int:
 
 def is_newest(reminder_id: int, plan: ReminderPlan | None) -> bool:
     """Whether no later reminder of its pause was given out."""
-    return plan is None or reminder_id + 1 >= plan.reminder_id
+    return plan is None or reminder_id + 1 >= plan.id_of_next(pause_of(reminder_id))
 
 
-def first_plan(pause_id: int, paused_at: datetime, first_gap: timedelta) -> ReminderPlan:
-    return ReminderPlan(pause_id, paused_at + first_gap)
-
-
-def sent_at(plan: ReminderPlan, now: datetime, first_gap: timedelta) -> ReminderPlan:
-    """After a reminder: the next gap is twice as long, and counts from now, however late it is."""
-    sent = plan.sent + 1
-    return replace(plan, sent=sent, next_at=now + _gap(sent, first_gap))
-
-
-def snoozed(plan: ReminderPlan, now: datetime, first_gap: timedelta) -> ReminderPlan:
-    """One more gap, of the length that would have come next."""
-    return replace(plan, next_at=max(plan.next_at, now) + _gap(plan.sent, first_gap))
-
-
-def hurried(plan: ReminderPlan, now: datetime) -> ReminderPlan:
+def hurried(plan: ReminderPlan | None, now: datetime) -> ReminderPlan:
     """The next comes soon, and in the channels: whoever counts on the end is not the pauser alone.
 
     Also where it was put off: whoever did that counted on the end, too.
     """
-    return replace(plan, next_at=min(plan.next_at, now + OVERDUE), sent=max(plan.sent, 1))
+    if plan is None:
+        return ReminderPlan(now + OVERDUE, sent=1)
+    return ReminderPlan(min(plan.next_at, now + OVERDUE), max(plan.sent, 1))
 
 
 def _gap(sent: int, first_gap: timedelta) -> timedelta:

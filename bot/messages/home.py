@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from bot.domain.errors import PermissionDenied
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.message import Block, View
-from bot.domain.pause_records import Timer
+from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import actions, blocks, notices, paging
@@ -32,7 +32,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
     shown += _mine(state, viewer.person.login, command)
     shown += [blocks.section("*What I tell you*"), *notices.rows(viewer.person)]
     shown.append(notices.by_words(command))
-    shown += _timers(state.timers, command)
+    shown += _timers(state.timed, command)
     shown += _subscriptions(state, command)
     shown += _health(state.health, state.read_at)
     shown.append(
@@ -140,13 +140,14 @@ def _looked(state: HomeState) -> str:
     return f"looked at {read:,} of {state.total:,} repositories" if read < state.total else ""
 
 
-def _timers(timers: Sequence[Timer], command: str) -> list[Block]:
-    if not timers:
+def _timers(timed: Sequence[PauseRecord], command: str) -> list[Block]:
+    if not timed:
         return []
     lines = [
         f"• {escape(one.repository)} {lifts(one.lifts_at, is_overdue=one.is_overdue)}, set by "
-        f"{quote(one.set_by_name, NAME_LIMIT)}"
-        for one in timers
+        f"{quote(one.timer.set_by.name, NAME_LIMIT)}"
+        for one in timed
+        if one.timer is not None
     ]
     rest = f": `{escape(command)} status all` shows paused queues first"
     shown = listed(lines, "\n", length=blocks.LINES_LENGTH, most=TIMERS_SHOWN, rest=rest)

@@ -9,7 +9,7 @@ from bot.domain.message import Block, Message, View
 from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import Impact, KnownPause, Snapshot
+from bot.domain.snapshots import Impact, Snapshot
 from bot.messages import actions, blocks, choice, timers
 from bot.messages.pause_card import resume_button
 from bot.messages.text import (
@@ -137,7 +137,7 @@ def not_paused(repository: RepositoryName, ended: PauseRecord | None = None) -> 
 
 def already_paused(
     repository: RepositoryName,
-    known: KnownPause,
+    known: PauseRecord,
     wanted: str,
     lasting: Lasting | None = None,
     *,
@@ -150,13 +150,13 @@ def already_paused(
     sentence = f"{escape(repository)} is already paused{_by(known)}"
     reason = quote(known.reason, REASON_LIMIT)
     value = actions.replacement_value(
-        actions.Replacement(repository, wanted, known.pause.paused_at, lasting)
+        actions.Replacement(repository, wanted, known.paused_at, lasting)
     )
     shown = (
         blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
         blocks.context(*_times(known)),
     )
-    text = f"{sentence} since {utc_time(known.pause.paused_at)}{_ends(known)}: {reason}"
+    text = f"{sentence} since {utc_time(known.paused_at)}{_ends(known)}: {reason}"
     if is_same:
         return Message(text=text, blocks=(*shown, blocks.context("That's your pause already.")))
     return Message(
@@ -212,36 +212,36 @@ def is_it_an_end(
     )
 
 
-def other_pause(repository: RepositoryName, known: KnownPause) -> Message:
+def other_pause(repository: RepositoryName, known: PauseRecord) -> Message:
     """A stale button was pressed: what is true now, with a button for that."""
     reason = quote(known.reason, REASON_LIMIT)
     sentence = f"That pause is over. {escape(repository)} is now paused{_by(known)}"
     return Message(
-        text=f"{sentence} since {utc_time(known.pause.paused_at)}{_ends(known)}: {reason}",
+        text=f"{sentence} since {utc_time(known.paused_at)}{_ends(known)}: {reason}",
         blocks=(
             blocks.section(f":double_vertical_bar: {sentence}: {reason}"),
             blocks.context(*_times(known)),
-            blocks.actions([resume_button(repository, known.pause.paused_at)]),
+            blocks.actions([resume_button(repository, known.paused_at)]),
         ),
     )
 
 
-def _by(known: KnownPause) -> str:
-    return f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
+def _by(known: PauseRecord) -> str:
+    return f" by {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
 
 
-def _ends(known: KnownPause) -> str:
+def _ends(known: PauseRecord) -> str:
     return timers.lifts_text(known.lifts_at, is_overdue=known.is_overdue)
 
 
-def _times(known: KnownPause) -> tuple[str, str]:
+def _times(known: PauseRecord) -> tuple[str, str]:
     return (
-        f"since {local_time(known.pause.paused_at)}",
+        f"since {local_time(known.paused_at)}",
         timers.lifts(known.lifts_at, is_overdue=known.is_overdue),
     )
 
 
-def _would_last(known: KnownPause, lasting: Lasting | None) -> str:
+def _would_last(known: PauseRecord, lasting: Lasting | None) -> str:
     """How long the pause would last that is wanted: one without an end keeps the one there is."""
     if lasting is not None:
         return timers.said(written(lasting))
@@ -250,7 +250,7 @@ def _would_last(known: KnownPause, lasting: Lasting | None) -> str:
     return f"still {timers.lifts(known.lifts_at)}" if known.lifts_at is not None else ""
 
 
-def _replace_label(known: KnownPause, wanted: str, lasting: Lasting | None) -> str:
+def _replace_label(known: PauseRecord, wanted: str, lasting: Lasting | None) -> str:
     if lasting is None:
         keeps_end = known.lifts_at is not None and not known.is_overdue
         return "Replace reason, keep end" if keeps_end else "Replace reason"

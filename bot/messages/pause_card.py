@@ -1,6 +1,5 @@
 """The card of a pause, and what is said when the pause is over."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.message import Block, Message
@@ -20,30 +19,17 @@ from bot.messages.text import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PauseView:
-    """What a pause's card shows; `lifts_at` is when the pause lifts itself, if it does.
-
-    `is_overdue`: that was tried, and could not be.
-    """
-
-    record: PauseRecord
-    lifts_at: datetime | None = None
-    is_overdue: bool = False
-
-
-def card(view: PauseView) -> Message:
+def card(record: PauseRecord) -> Message:
     """The pause as it is now; once it is over, its record without buttons."""
-    return _in_force(view) if view.record.is_open else _over(view.record)
+    return _in_force(record) if record.is_open else _over(record)
 
 
-def _in_force(view: PauseView) -> Message:
-    record = view.record
+def _in_force(record: PauseRecord) -> Message:
     repository = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
     by = _by("by", record.by)
     since = f"since {utc_time(record.paused_at)}"
-    lifts = timers.lifts_text(view.lifts_at, is_overdue=view.is_overdue)
+    lifts = timers.lifts_text(record.lifts_at, is_overdue=record.is_overdue)
     grown = queued(record)
     told = f"{by} {since}" if by else since
     was = quote(record.previous_reason or "", REASON_LIMIT)
@@ -55,11 +41,11 @@ def _in_force(view: PauseView) -> Message:
             blocks.context(
                 by,
                 f"since {local_time(record.paused_at)}",
-                timers.lifts(view.lifts_at, is_overdue=view.is_overdue),
+                timers.lifts(record.lifts_at, is_overdue=record.is_overdue),
                 grown,
                 f"before: {was}" if was else "",
             ),
-            _buttons(record, view.lifts_at),
+            _buttons(record),
         ),
     )
 
@@ -68,13 +54,13 @@ CARD_BLOCK = "pause-"
 """Begins the name of the block with a card's buttons."""
 
 
-def _buttons(record: PauseRecord, lifts_at: datetime | None) -> Block:
+def _buttons(record: PauseRecord) -> Block:
     value = actions.unpause_value(record.repository, record.paused_at)
     return blocks.actions(
         [
             resume_button(record.repository, record.paused_at, record.queued_now),
             blocks.button("Tell me when it resumes", action_id=actions.WATCH, value=value),
-            timers.extend_menu(record.repository, record.paused_at, lifts_at),
+            timers.extend_menu(record.repository, record.paused_at, record.lifts_at),
         ],
         # The same through all edits: a press just before one is still a press of this button.
         block_id=f"{CARD_BLOCK}{record.pause_id}",
@@ -128,17 +114,14 @@ def _joined(record: PauseRecord) -> str:
     return f"{plural(len(record.joined), 'pull request')} joined meanwhile"
 
 
-def ended(record: PauseRecord, lifts_at: datetime | None = None) -> Message:
-    """The line that says in a channel that the queue goes on: edits of a card notify nobody.
-
-    `lifts_at` is when its timer was to lift it, if it had one.
-    """
+def ended(record: PauseRecord) -> Message:
+    """The line that says in a channel that the queue goes on: edits of a card notify nobody."""
     repository = escape(record.repository)
     lasted = f"after {duration(record.lasted)}" if record.lasted is not None else ""
     by, late = _by("by", record.ended_by), ""
     if record.ending is PauseEnding.TIMER:
         by = _by("by the timer of", record.ended_by) or "by its timer"
-        late = timers.late_by(record.ended_at, lifts_at)
+        late = timers.late_by(record.ended_at, record.lifts_at)
     told = ", ".join(part for part in (f"{by} {lasted}".strip(), late) if part)
     return Message(
         text=f"Queue unpaused: {repository}" + (f", {told}" if told else ""),

@@ -15,19 +15,14 @@ from bot.messages.pause_card import resume_button
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, plural, quote, utc_time
 
 
-def reminder(
-    record: PauseRecord,
-    now: datetime,
-    lifts_at: datetime | None = None,
-    *,
-    is_overdue: bool = False,
-) -> Message:
+def reminder(record: PauseRecord, now: datetime) -> Message:
     """How long, by whom, why, and how the queue has grown."""
     repository = escape(record.repository)
     reason = quote(record.reason, REASON_LIMIT)
     by = f" by {quote(record.by.name, NAME_LIMIT)}" if record.by is not None else ""
     since = duration(now - record.paused_at)
     grown = pause_card.queued(record)
+    lifts_at = record.lifts_at if record.is_overdue else record.end_to_come(now)
     value = actions.unpause_value(record.repository, record.paused_at)
     text = f"{repository} is still paused{by}, for {since}: {reason}"
     return Message(
@@ -39,7 +34,7 @@ def reminder(
             blocks.context(
                 f"paused{by} since {local_time(record.paused_at)}",
                 grown,
-                timers.lifts(lifts_at, is_overdue=is_overdue),
+                timers.lifts(lifts_at, is_overdue=record.is_overdue),
             ),
             blocks.actions(
                 [
@@ -52,17 +47,8 @@ def reminder(
     )
 
 
-def of_group(
-    act: GroupAct,
-    left: Sequence[PauseRecord],
-    now: datetime,
-    ends: Sequence[datetime] = (),
-    overdue: int = 0,
-) -> Message:
-    """One for all that was paused together; `left` is in force still and lifts itself at `ends`.
-
-    `overdue` of them should have lifted themselves.
-    """
+def of_group(act: GroupAct, left: Sequence[PauseRecord], now: datetime) -> Message:
+    """One for all that was paused together; `left` is in force still."""
     group = name_of(act.group)
     reason = quote(act.wanted.reason, REASON_LIMIT)
     by = f" by {quote(act.actor.name, NAME_LIMIT)}"
@@ -70,7 +56,7 @@ def of_group(
     count = f"{queues(len(left))} of {group}"
     since = duration(now - act.at)
     text = f"{count} still paused{by}, for {since}: {reason}"
-    first = left[0]
+    first, ends = left[0], group_acts.ends_of(left)
     value = actions.unpause_value(first.repository, first.paused_at)
     return Message(
         text=f"{text} ({grown})" if grown else text,
@@ -81,14 +67,14 @@ def of_group(
             blocks.context(
                 f"paused{by} since {local_time(act.at)}",
                 grown,
-                group_acts.Ends(tuple(ends), len(left), overdue).said(),
+                ends.said(),
             ),
             blocks.context(names([one.repository for one in left])),
             blocks.actions(
                 [
                     group_acts.unpause_button(act),
                     blocks.button("Snooze", action_id=actions.SNOOZE, value=value),
-                    group_acts.extend_menu(act.group, has_end=bool(ends)),
+                    group_acts.extend_menu(act.group, has_end=bool(ends.ends)),
                 ]
             ),
         ),

@@ -5,10 +5,11 @@ from datetime import datetime
 
 from bot.domain.event_records import FreezeAttributes
 from bot.domain.message import MESSAGE_BLOCKS_TEXT_LIMIT, Block, Message, text_length
+from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import Batch, QueuedPullRequest
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause, Snapshot
+from bot.domain.snapshots import Snapshot
 from bot.messages import blocks
 from bot.messages.actions import (
     MORE,
@@ -118,10 +119,10 @@ def status_text(snapshot: Snapshot) -> str:
     parts = [f"{snapshot.repository}{branch}: {_word(snapshot)}"]
     if snapshot.pause is not None:
         known = snapshot.pause
-        by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
+        by = f" by {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
         ends = lifts_text(known.lifts_at, is_overdue=known.is_overdue)
         parts.append(
-            f"paused{by} since {utc_time(known.pause.paused_at)}{ends}: "
+            f"paused{by} since {utc_time(known.paused_at)}{ends}: "
             f"{quote(known.reason, REASON_LIMIT)}"
         )
     parts += [freeze_line(one) for one in snapshot.freezes[:FREEZES_SHOWN]]
@@ -190,14 +191,14 @@ def _unreadable(snapshot: Snapshot) -> str:
     return f":warning: {plural(count, 'entry', 'entries')} could not be read" if count else ""
 
 
-def _pause_blocks(known: KnownPause | None) -> list[Block]:
+def _pause_blocks(known: PauseRecord | None) -> list[Block]:
     if known is None:
         return []
-    by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
+    by = f" by {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
     return [
         blocks.section(f"*Reason:* {quote(known.reason, REASON_LIMIT)}"),
         blocks.context(
-            f"Paused{by} since {local_time(known.pause.paused_at)}",
+            f"Paused{by} since {local_time(known.paused_at)}",
             lifts(known.lifts_at, is_overdue=known.is_overdue),
         ),
     ]
@@ -268,7 +269,7 @@ def _buttons(snapshot: Snapshot) -> Block:
     repository = snapshot.repository
     known = snapshot.pause
     state = (
-        resume_button(repository, known.pause.paused_at, snapshot.impact().queued)
+        resume_button(repository, known.paused_at, snapshot.impact().queued)
         if known
         else pause_button(repository)
     )

@@ -6,10 +6,9 @@ from datetime import datetime
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.durations import UNTIL, For, Lasting, written
 from bot.domain.message import Block, Message, View
-from bot.domain.pause_records import EXTENSIONS, LATE
+from bot.domain.pause_records import EXTENSIONS, LATE, PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause
 from bot.messages import actions, blocks
 from bot.messages.text import NAME_LIMIT, duration, escape, local_time, quote, utc_time
 
@@ -133,7 +132,7 @@ def end_menu(target: str, action_id: str, endless: str | None) -> blocks.Element
     return blocks.select("Set an end…", action_id=action_id, options=options, confirm=question)
 
 
-def other_end(repository: RepositoryName, known: KnownPause) -> Message:
+def other_end(repository: RepositoryName, known: PauseRecord) -> Message:
     """A menu was used that was drawn before the pause got an end, or lost it."""
     name = escape(repository)
     if known.lifts_at is None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from bot.domain.dequeue_codes import Turn, turn_of
 from bot.domain.event_records import EventRecord, PullRequestRecord
 from bot.domain.message import Message
+from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import REASON_LIMIT
 from bot.domain.queue import SubBatch
-from bot.domain.snapshots import KnownPause
 from bot.domain.whereabouts import (
     Explanation,
     InBatch,
@@ -174,9 +174,9 @@ def _held(explanation: Explanation, place: InBatch | InLine) -> str:
     return "a scheduled freeze to end" if queued.is_frozen else ""
 
 
-def _pause(known: KnownPause) -> str:
-    by = f" by {quote(known.by, NAME_LIMIT)}" if known.by is not None else ""
-    since = local_time(known.pause.paused_at)
+def _pause(known: PauseRecord) -> str:
+    by = f" by {quote(known.by.name, NAME_LIMIT)}" if known.by is not None else ""
+    since = local_time(known.paused_at)
     return f"the pause{by} to end, since {since}: {quote(known.reason, REASON_LIMIT)}"
 
 
@@ -184,7 +184,7 @@ def _turn(explanation: Explanation) -> str:
     known = explanation.snapshot.pause
     if known is None:
         return NOBODY
-    who = f"{quote(known.by, NAME_LIMIT)}'s" if known.by is not None else "whoever paused it"
+    who = f"{quote(known.by.name, NAME_LIMIT)}'s" if known.by is not None else "whoever paused it"
     return f"{who} — the queue has to be resumed"
 
 

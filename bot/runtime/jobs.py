@@ -206,7 +206,7 @@ class Jobs:
             self._ports.store,
             self._ports.clock,
             lease,
-            remind,
+            remind.first_gap,
             lambda: self.polls.log.service_clock.ahead,
         )
         cut_short = EndCutShort(

@@ -26,7 +26,7 @@ from bot.store.parts.coordination import ClockJumps, Leases, SeenRequests, Slack
 from bot.store.parts.events import Events
 from bot.store.parts.group_acts import GroupActs
 from bot.store.parts.live_messages import Boards, Cards
-from bot.store.parts.pauses import Pauses, Reminders, ResumeWatchers, Timers
+from bot.store.parts.pauses import Pauses, ResumeWatchers
 from bot.store.parts.people import Accounts, Notices
 from bot.store.parts.pruning import prune
 from bot.store.parts.pull_requests import PullRequests
@@ -72,8 +72,6 @@ class Transaction:
         self.notices = Notices(statements)
         self.channel_defaults = ChannelDefaults(statements)
         self.group_acts = GroupActs(statements)
-        self.timers = Timers(statements)
-        self.reminders = Reminders(statements)
 
     def prune(self, before: datetime) -> Mapping[str, int]:
         """Delete a slice of what is older; how many rows, by table."""

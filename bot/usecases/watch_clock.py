@@ -9,8 +9,7 @@ from bot.domain.clock_jumps import ClockJumps
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
-from bot.usecases.pausing.expire_pauses import move_ends
-from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
+from bot.usecases.pausing.expire_pauses import move_times
 
 logger = logging.getLogger(__name__)
 
@@ -24,14 +23,14 @@ class WatchClock:
 
     To be run before anything that compares the times of pauses. `lease` is the one under which
     that is done: of several processes on one machine, all of which see the clock jump, the one
-    that has it moves the times. `service_ahead`: how far the service's clock is ahead, by its
-    answers' `Date`.
+    that has it moves the times. `first_gap`: before the first reminder of a pause.
+    `service_ahead`: how far the service's clock is ahead, by its answers' `Date`.
     """
 
     store: Store
     clock: Clock
     lease: JobLease
-    reminders: RemindOfPauses
+    first_gap: timedelta
     service_ahead: Callable[[], timedelta | None]
     jumps: ClockJumps = field(default_factory=ClockJumps)
     unstored: list[tuple[datetime, timedelta]] = field(default_factory=list)
@@ -60,8 +59,7 @@ class WatchClock:
         for at, jump in jumps:
             # Known already where the answer to an earlier commit was lost.
             if transaction.clock_jumps.add(at, jump) and is_ours:
-                move_ends(transaction, jump, now)
-                self.reminders.move(transaction, jump)
+                move_times(transaction, jump, self.first_gap, now)
 
     def _compare(self) -> None:
         """Say it when it begins and when it ends, not at every look."""

@@ -141,9 +141,7 @@ async def test_killed_when_the_service_had_paused_it_tells_of_the_pause_from_the
 def _bring_timers_forward(bot: ProcessTester, seconds: int) -> None:
     with closing(sqlite3.connect(bot.folder / "bot.sqlite3")) as database, database:
         earlier = (seconds * 1_000_000,) * 2
-        database.execute(
-            "UPDATE pause_timers SET lifts_at = lifts_at - ?, due_at = due_at - ?", earlier
-        )
+        database.execute("UPDATE pauses SET lifts_at = lifts_at - ?, due_at = due_at - ?", earlier)
 
 
 @pytest.mark.parametrize("logs_pauses", [True, False])

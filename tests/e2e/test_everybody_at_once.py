@@ -9,6 +9,7 @@ from datetime import datetime
 import pytest
 
 from bot.domain.audit import Action, ActResult, AuditRecord, AuditSelection
+from bot.domain.pause_records import timed
 from bot.domain.repository import RepositoryName
 from bot.store.engines import create_engine
 from bot.store.transactions import Store
@@ -259,7 +260,7 @@ async def the_timer_is_of_the_pause_in_force(
     store = Store(create_engine(crowd.bot.database_url))
     try:
         with begin(store) as transaction:
-            running = transaction.timers.running([RepositoryName("acme/site")])
+            running = timed(transaction.pauses.open([RepositoryName("acme/site")]))
     finally:
         await store.close()
     of_it = [one for one in running if state is not None and one.paused_at == state.paused_at]

@@ -27,6 +27,7 @@ from bot.domain.errors import StoreUnavailable, StoreUnusable
 from bot.domain.event_log import Walk, Window
 from bot.domain.event_records import EventDetails
 from bot.domain.notices import Notice
+from bot.domain.reminders import ReminderPlan
 from bot.domain.subscriptions import Style
 from bot.store import migrate
 from bot.store.column_types import EPOCH, MICROSECOND
@@ -148,13 +149,10 @@ async def test_pauses_and_what_belongs_to_them_are_there(empty_url: str) -> None
         assert (pause.reason, pause.group_act_id) == ("deploying 4.2", 1)
         assert pause.joined == {44, 45}
         assert transaction.resume_watchers.waiting([pause.pause_id]) == {"U2"}
-        timer = transaction.timers.of(SITE, pause.paused_at)
-        assert timer is not None
-        assert timer.lifts_at == at(1772372445123456)
-        assert transaction.reminders.get([pause.pause_id])[pause.pause_id].sent == 2
+        assert pause.lifts_at == at(1772372445123456)
+        assert pause.reminders == ReminderPlan(at(1772372445123456), sent=2)
         assert transaction.group_acts.get([1])[1].asked == "1h freeze"
-        (held,) = transaction.group_acts.held("release")
-        assert held.repository == SITE
+        assert transaction.pauses.of_group("release") == [pause]
         (card,) = transaction.cards.due(at(1772368300000000), 9)
         assert (card.wanted, card.shown) == (2, 1)
         (board,) = transaction.boards.kept([SITE])

@@ -11,6 +11,7 @@ from typing_extensions import override
 from bot.domain.audit import ActResult, Origin
 from bot.domain.durations import For
 from bot.domain.errors import BotError, MergeQueueUnavailable
+from bot.domain.pause_records import Who
 from bot.domain.pauses import OtherPause, Unpaused
 from bot.usecases.pausing.recorded_pauses import know_pause
 from bot.usecases.pausing.unpause_queue import UnpauseRequest
@@ -135,7 +136,7 @@ async def test_a_timed_pause_that_is_cut_off_has_its_end_and_its_owner(
 
         known = await know_pause(other.acts.store, SITE, service.pauses[SITE])
         assert known is not None
-        assert known.actor == ALICE, at
+        assert known.by == Who("alice", ALICE.user_id), at
         assert known.lifts_at is not None, at
     assert made
 

@@ -258,7 +258,7 @@ MAKERS: list[Make] = [
     lambda outside: statistics.statistics(make_statistics(branch=outside.text())),
     lambda outside: status.status(snapshot(outside)),
     lambda outside: board.board(
-        Board(CHANNEL, SITE, outside.text(), NOON), seen_by_boards(None, snapshot(outside), None)
+        Board(CHANNEL, SITE, outside.text(), NOON), seen_by_boards(None, snapshot(outside))
     ),
     lambda outside: board.ended(
         Board(CHANNEL, SITE, outside.text(), NOON, ended_at=NOON, ended_by=outside.text())

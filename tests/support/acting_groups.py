@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing_extensions import override
 
 from bot.domain.audit import Actor, AuditRecord, AuditSelection, Origin
-from bot.domain.group_acts import GroupAct, HeldPause
+from bot.domain.group_acts import GroupAct
 from bot.domain.groups import Group
+from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.ports import Hear
@@ -120,9 +121,9 @@ class ActingOnGroups(Acting):
     ) -> GroupAct | SinceThen:
         return await self.unpausing_group.run(self.request("", actor, again=again), self.report)
 
-    async def held(self) -> list[HeldPause]:
+    async def held(self) -> list[PauseRecord]:
         with begin(self.store) as transaction:
-            return list(transaction.group_acts.held("release"))
+            return list(transaction.pauses.of_group("release"))
 
     async def whole_audit(self) -> list[AuditRecord]:
         with begin(self.store) as transaction:

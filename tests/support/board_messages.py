@@ -16,7 +16,9 @@ def messages_of_boards(text: str, url: str, snapshot: Snapshot) -> Mapping[str, 
     """By a name of its own each."""
     name = snapshot.repository
     known = Board("C0MERGEQ", name, text, NOON, board_id=7)
-    sight = seen(None, snapshot, make_timer(failures=1))
+    if snapshot.pause is not None:
+        snapshot = replace(snapshot, pause=replace(snapshot.pause, timer=make_timer(failures=1)))
+    sight = seen(None, snapshot)
     found: dict[str, Message | View] = {
         f"board while {outage}": board.board(known, unseen(sight, outage, NOON, None))
         for outage in Outage

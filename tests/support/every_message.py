@@ -89,7 +89,6 @@ from bot.messages import (
     why,
 )
 from bot.messages.events import batch_posts, event_posts, summary
-from bot.messages.pause_card import PauseView
 from tests.support.alert_messages import messages_of_alerts
 from tests.support.board_messages import messages_of_boards
 from tests.support.clock import NOON
@@ -209,7 +208,7 @@ def make_home_state(text: str, *queues: ReadQueue) -> HomeState:
         subscriptions=[subscription] * 20,
         health=Health(1234, 5, NOON - timedelta(hours=1), [("C0GONE", text)] * 9),
         read_at=NOON,
-        timers=[make_timer(text, LONG_NAME)] * 20,
+        timed=[PauseRecord(LONG_NAME, NOON, text, text, timer=make_timer(text))] * 20,
     )
 
 
@@ -256,10 +255,10 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         "not paused": pause.not_paused(LONG_NAME),
         "already paused": already,
         "already paused timed": pause.already_paused(
-            LONG_NAME, replace(known, lifts_at=NOON), text[:255], Until(time(15))
+            LONG_NAME, replace(known, timer=make_timer()), text[:255], Until(time(15))
         ),
-        "other pause": pause.other_pause(LONG_NAME, replace(known, lifts_at=NOON)),
-        "other end": timers.other_end(LONG_NAME, replace(known, lifts_at=NOON)),
+        "other pause": pause.other_pause(LONG_NAME, replace(known, timer=make_timer())),
+        "other end": timers.other_end(LONG_NAME, replace(known, timer=make_timer())),
         "no end": timers.other_end(LONG_NAME, known),
         "is it an end": pause.is_it_an_end(LONG_NAME, text[:255], text[:250], Until(time(15))),
         "unchanged": pause.unchanged(),
@@ -290,9 +289,17 @@ def _pauses(text: str, snapshot: Snapshot) -> Rendered:
         ),
         "pause extended, to the actor": timers.extended_reply(make_act(lifts_at=NOON)),
         "reminder": reminders.reminder(
-            PauseRecord(LONG_NAME, NOON, text, text, Who(text), queued_at_start=2, queued_now=7),
+            PauseRecord(
+                LONG_NAME,
+                NOON,
+                text,
+                text,
+                Who(text),
+                queued_at_start=2,
+                queued_now=7,
+                timer=make_timer(lifts_at=NOON + timedelta(hours=2)),
+            ),
             NOON + timedelta(hours=1),
-            NOON + timedelta(hours=2),
         ),
         "a message that could not be rendered": unrendered.plain(LONG_NAME, "merge", told=1),
         "event logs not read": staleness.stale(Staleness((LONG_NAME,) * 9, NOON)),
@@ -324,15 +331,15 @@ def _pause_cards(text: str) -> Rendered:
         joined=frozenset(range(12)),
     )
     found: dict[str, Message | View] = {
-        "pause card": pause_card.card(PauseView(record, lifts_at=NOON)),
-        "pause card overdue": pause_card.card(PauseView(record, lifts_at=NOON, is_overdue=True)),
+        "pause card": pause_card.card(replace(record, timer=make_timer())),
+        "pause card overdue": pause_card.card(replace(record, timer=make_timer(failures=1))),
         "replaced elsewhere": pause_card.replaced_elsewhere(record),
         "told when it resumes": pause_card.will_tell(LONG_NAME, is_new=True),
         "told already": pause_card.will_tell(LONG_NAME, is_new=False),
     }
     for ending in PauseEnding:
         over = replace(record, ended_at=NOON, ended_by=Who(text), ending=ending)
-        found[f"pause card {ending}"] = pause_card.card(PauseView(over))
+        found[f"pause card {ending}"] = pause_card.card(over)
         found[f"pause end {ending}"] = pause_card.ended(over)
         found[f"still paused after {ending}"] = pause_card.still_paused(over)
         found[f"resumed {ending}"] = pause_card.resumed(over)

@@ -23,7 +23,7 @@ from bot.domain.snapshots import Snapshot
 from bot.messages import audit, reminders
 from bot.messages.groups import group_acts, group_form, group_question, group_status
 from tests.support.clock import NOON
-from tests.support.make import make_act
+from tests.support.make import make_act, make_timer
 
 MANY = tuple(RepositoryName(f"{'o' * 39}/{'r' * 96}{number:04}") for number in range(500))
 """More than a message can name, with names as long as hosts allow."""
@@ -58,6 +58,9 @@ def every_outcome(text: str) -> list[RepositoryResult]:
         RepositoryResult(name, outcomes[number % len(outcomes)], who=text, detail=text)
         for number, name in enumerate(MANY)
     ]
+
+
+ENDS = group_acts.Ends((NOON + timedelta(hours=2),) * 60, 60)
 
 
 def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | View]:
@@ -97,14 +100,14 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group since then": group_acts.since_then("release", unpaused),
         "group unknown since then": group_acts.since_then("release", None),
         "group status": group_status.status(many, read),
-        "group card": group_acts.card(paused, [*MANY[:60]], [NOON + timedelta(hours=2)] * 60),
+        "group card": group_acts.card(paused, [*MANY[:60]], ENDS),
         "group card paused anew": group_acts.card(
             paused,
             [*MANY[:60]],
-            [NOON + timedelta(hours=2)] * 60,
+            ENDS,
             anew=[PauseRecord(name, NOON, text, text, Who(text)) for name in MANY],
         ),
-        "group card overdue": group_acts.card(paused, [*MANY[:60]], [NOON] * 60, 60),
+        "group card overdue": group_acts.card(paused, [*MANY[:60]], replace(ENDS, overdue=60)),
         "group card that is over": group_acts.card(paused, []),
         "group lifted by its timers": group_acts.act(
             replace(unpaused, origin=Origin.TIMER, lifts_at=NOON - timedelta(hours=1))
@@ -116,9 +119,11 @@ def messages_of_groups(text: str, snapshot: Snapshot) -> Mapping[str, Message | 
         "group form submitted": group_form.begun(many, Action.EXTEND, None),
         "group reminder": reminders.of_group(
             paused,
-            [PauseRecord(name, NOON, text, text, Who(text), queued_now=7) for name in MANY],
+            [
+                PauseRecord(name, NOON, text, text, Who(text), queued_now=7, timer=make_timer(text))
+                for name in MANY
+            ],
             NOON + timedelta(hours=1),
-            [NOON + timedelta(hours=2), NOON + timedelta(hours=3)],
         ),
         "group extended": group_acts.act(extended),
         "group extend form": group_form.extend_form(everything, None),

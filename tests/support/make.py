@@ -12,19 +12,18 @@ from bot.domain.event_records import EventDetails, EventRecord, PullRequestRecor
 from bot.domain.events import read_event
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer
 from bot.domain.notices import AboutPerson, Notice, wanted
-from bot.domain.pause_records import Timer
+from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.queue import (
     Author,
     Batch,
     BatchStatus,
     ChecksSummary,
-    Pause,
     QueuedPullRequest,
     QueueStatus,
 )
 from bot.domain.queue_statistics import QueueStatistics, TimeInQueue, count, span_back
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause, Snapshot
+from bot.domain.snapshots import Snapshot
 from bot.domain.subscriptions import DEFAULT_TOPICS, Style, Subscription, SubscriptionSource
 from tests.support.clock import NOON
 
@@ -193,15 +192,16 @@ def make_known_pause(
     paused_at: datetime = NOON,
     actor: Actor | None = ALICE,
     lifts_at: datetime | None = None,
-) -> KnownPause:
-    act = make_act(reason=reason, actor=actor, paused_at=paused_at) if actor is not None else None
-    return KnownPause(Pause(reason=reason, paused_at=paused_at), act, lifts_at=lifts_at)
+) -> PauseRecord:
+    by = Who(actor.name, actor.user_id) if actor is not None else None
+    timer = make_timer(lifts_at=lifts_at) if lifts_at is not None else None
+    return PauseRecord(SITE, paused_at, reason, reason, by, timer=timer)
 
 
 def make_snapshot(
     status: QueueStatus | None = None,
     *,
-    pause: KnownPause | None = None,
+    pause: PauseRecord | None = None,
     repository: RepositoryName = SITE,
     branch: str | None = None,
     read_at: datetime = NOON,
@@ -216,11 +216,11 @@ def make_home(
     polled: Mapping[RepositoryName, datetime] | None = None,
     subscriptions: Sequence[Subscription] = (),
     health: Health | None = None,
-    timers: Sequence[Timer] = (),
+    timed: Sequence[PauseRecord] = (),
 ) -> HomeState:
     known = health or Health()
     total = first + len(queues) + left_out
-    return HomeState(queues, first, total, polled or {}, subscriptions, known, NOON, timers)
+    return HomeState(queues, first, total, polled or {}, subscriptions, known, NOON, timed)
 
 
 def make_person(login: str | None = None, **choices: bool) -> AboutPerson:
@@ -234,12 +234,11 @@ def make_viewer(login: str | None = None, *, may_pause: bool = True) -> Viewer:
 
 def make_timer(
     name: str = "alice",
-    repository: RepositoryName = SITE,
     *,
     lifts_at: datetime = NOON + timedelta(minutes=45),
     failures: int = 0,
 ) -> Timer:
-    return Timer(repository, NOON, lifts_at, lifts_at, "U0ALICE", name, failures=failures)
+    return Timer(lifts_at, lifts_at, Who(name, "U0ALICE"), "CI is down", failures=failures)
 
 
 def make_subscription(

@@ -63,15 +63,14 @@ def going_on(act: GroupAct) -> Message:
 def card(
     paused: GroupAct,
     left: Sequence[RepositoryName],
-    ends: Sequence[datetime] = (),
-    overdue: int = 0,
+    ends: "Ends | None" = None,
     anew: Sequence[PauseRecord] = (),
 ) -> Message:
     """The post about a group that was paused; `left` of what it paused is paused still.
 
-    `ends` are the times at which some of these lift themselves; `overdue` of them should have.
-    `anew` are other pauses that are in force in place of the group's.
+    `ends` of these are known. `anew` are other pauses that are in force in place of the group's.
     """
+    ends = ends or Ends()
     others = listed(
         [f"{escape(one.repository)}{_by_whom(one)}" for one in anew], length=ANEW_LENGTH
     )
@@ -86,11 +85,11 @@ def card(
     controls = [
         unpause_button(paused),
         blocks.button("Tell me when it resumes", action_id=actions.WATCH_GROUP, value=target),
-        extend_menu(paused.group, has_end=bool(ends)),
+        extend_menu(paused.group, has_end=bool(ends.ends)),
         *_again_button(paused),
     ]
     told_of = None if all_paused else len(left)
-    return _told(paused, controls, state, Ends(tuple(ends), len(left), overdue), left=told_of)
+    return _told(paused, controls, state, ends, left=told_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,9 @@ class Ends:
         return f"{which} were to lift themselves {since} {timers.TRIED_AGAIN}"
 
 
-NO_ENDS = Ends()
+def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
+    times = tuple(one.lifts_at for one in pauses if one.lifts_at is not None)
+    return Ends(times, len(pauses), sum(one.is_overdue for one in pauses))
 
 
 def extend_menu(group: str, *, has_end: bool) -> blocks.Element:
@@ -166,7 +167,7 @@ def _told(
     done: GroupAct,
     controls: Sequence[blocks.Element],
     state: str = "",
-    ends: Ends = NO_ENDS,
+    ends: Ends | None = None,
     *,
     is_over: bool = False,
     left: int | None = None,
@@ -175,7 +176,7 @@ def _told(
 
     `is_over`: nothing of what it did is in force any more; `left`: only so much of it is.
     """
-    is_past = is_over or left is not None
+    is_past, ends = is_over or left is not None, ends or Ends()
     told = lines(done, is_past=is_past)
     by = f"by {_timer_of(done)}{quote(done.actor.name, NAME_LIMIT)}"
     late = timers.late_by(done.at, done.lifts_at)

@@ -100,7 +100,7 @@ def _already(paused: Sequence[Snapshot]) -> str:
         return ""
     told = []
     for one in paused:
-        who = one.pause.by if one.pause is not None else None
+        who = one.pause.by_name if one.pause is not None else None
         by = f" by {quote(who, NAME_LIMIT)}" if who is not None else ""
         told.append(f"{escape(one.repository)}{by}")
     left = "it is" if len(paused) == 1 else "they are"

@@ -79,7 +79,7 @@ def _status_line(one: Snapshot | RepositoryName) -> str:
         state = "frozen" if one.freezes else "running"
         state = state if one.is_pause_known else "running or paused"
         return f"• *{escape(one.repository)}* {state} · {queued}"
-    by = f" by {quote(one.pause.by, NAME_LIMIT)}" if one.pause.by is not None else ""
+    by = f" by {quote(one.pause.by.name, NAME_LIMIT)}" if one.pause.by is not None else ""
     end = lifts(one.pause.lifts_at, is_overdue=one.pause.is_overdue)
     reason = quote(one.pause.reason, NAME_LIMIT)
     return f"• *{escape(one.repository)}* paused{by}{end and f', {end}'}: {reason} · {queued}"

@@ -124,7 +124,7 @@ class Pausing(Subject):
                 if conversation.in_channel_message and not on_card:
                     shown = pause.over(request.repository)
                     if ended is not None and ended.is_of(request.expected):
-                        shown = pause_card.card(pause_card.PauseView(ended))
+                        shown = pause_card.card(ended)
                     await conversation.put_in_place(shown)
                 await conversation.tell_actor(pause.not_paused(request.repository, ended))
             case OtherPause(known=known):

@@ -11,7 +11,7 @@ from bot.store.tables import (
     channels,
     deliveries,
     group_acts,
-    pause_timers,
+    pauses,
     subscriptions,
 )
 
@@ -45,7 +45,7 @@ def rename_channel(statements: Statements, old: str, new: str) -> bool:
         _append(statements, locked[queue], locked[new_queue])
     _move_default(statements, locked[old], locked[new])
     update_heads(statements, old_queues + new_queues)
-    for table in (*(table for table, _ in _UNIQUE_IN_A_CHANNEL), group_acts, pause_timers):
+    for table in (*(table for table, _ in _UNIQUE_IN_A_CHANNEL), group_acts, pauses):
         statements.run(update(table).where(table.c.channel_id == old).values(channel_id=new))
     return True
 

@@ -1,23 +1,22 @@
-"""Acts on groups of repositories, and the pauses that are held for a group."""
+"""Acts on groups of repositories."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, delete, select, update
+from sqlalchemy import Select, func, select, update
 
 from bot.domain.audit import Action, Actor
-from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
 from bot.domain.repository import RepositoryName
 from bot.store.statements import Part, ResultRow, as_row, from_row
-from bot.store.tables import group_acts, group_pauses
+from bot.store.tables import group_acts
 
 _ACTS = select(group_acts)
-_HELD = select(group_pauses).order_by(group_pauses.c.repository, group_pauses.c.group)
 
 
 class GroupActs(Part):
-    """One row per act, with `repositories` and `results` as JSON, and one per pause held."""
+    """One row per act, with `repositories` and `results` as JSON."""
 
     def add(self, act: GroupAct) -> int:
         """Store the beginning and return its id."""
@@ -79,34 +78,22 @@ class GroupActs(Part):
         )
         return [_act(row) for row in rows]
 
-    def hold(self, held: HeldPause) -> None:
-        """Insert, or replace the one of the same group and repository."""
-        self._statements.put(group_pauses, as_row(group_pauses, held))
-
-    def let_go(
-        self, group: str, repository: RepositoryName, group_act_id: int | None = None
-    ) -> None:
-        """Forget that it is held, by that act if one is named; nothing happens when it is not."""
-        held = delete(group_pauses).where(
-            group_pauses.c.group == group, group_pauses.c.repository == repository
+    def pausing(self, group: str, before: int) -> Sequence[GroupAct]:
+        """The pauses of the group since it was last resumed as a whole before that act."""
+        resumed = select(func.max(group_acts.c.group_act_id)).where(
+            group_acts.c.group == group,
+            group_acts.c.action == Action.UNPAUSE,
+            group_acts.c.group_act_id < before,
         )
-        if group_act_id is not None:
-            held = held.where(group_pauses.c.group_act_id == group_act_id)
-        self._statements.run(held)
-
-    def held(self, group: str) -> Sequence[HeldPause]:
-        """By repository."""
         rows = self._statements.run(
-            select(group_pauses)
-            .where(group_pauses.c.group == group)
-            .order_by(group_pauses.c.repository)
+            select(group_acts).where(
+                group_acts.c.group == group,
+                group_acts.c.action == Action.PAUSE,
+                group_acts.c.group_act_id < before,
+                group_acts.c.group_act_id > func.coalesce(resumed.scalar_subquery(), 0),
+            )
         )
-        return [from_row(HeldPause, row) for row in rows]
-
-    def holding(self, repositories: Collection[RepositoryName]) -> Sequence[HeldPause]:
-        """Those of the repositories, for whatever groups; by repository and group."""
-        rows = self._statements.by_keys(_HELD, group_pauses.c.repository, repositories)
-        return [from_row(HeldPause, row) for row in rows]
+        return [_act(row) for row in rows]
 
 
 def _as_json(results: Sequence[RepositoryResult]) -> list[list[str | None]]:

@@ -1,17 +1,16 @@
-"""Pauses, their timers and reminders, and the people who wait for their end."""
+"""Pauses with their ends and reminders, and the people who wait for their end."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Select, bindparam, delete, literal, or_, select, update
+from sqlalchemy import bindparam, delete, literal, or_, select, update
 
-from bot.domain.pause_records import SAME_PAUSE, PauseRecord, Timer, TimerState, Who
+from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.store.statements import PRUNE_SLICE, Part, ResultRow, as_row, from_row
-from bot.store.tables import pause_reminders, pause_timers, pauses, resume_watchers
+from bot.store.tables import group_acts, pauses, resume_watchers
 
 _PAUSE = select(pauses)
 _RECENT = _PAUSE.where(
@@ -21,15 +20,16 @@ _RECENT = _PAUSE.where(
 _LASTING = _PAUSE.where(pauses.c.ended_at.is_(None)).order_by(
     pauses.c.repository, pauses.c.paused_at.desc()
 )
-_RUNNING = select(pause_timers).where(pause_timers.c.state == TimerState.RUNNING)
 _DUE = (
-    _RUNNING.where(pause_timers.c.due_at <= bindparam("now"))
-    .order_by(pause_timers.c.due_at, pause_timers.c.repository)
+    _PAUSE.where(pauses.c.due_at <= bindparam("now"))
+    .order_by(pauses.c.due_at, pauses.c.repository)
     .limit(bindparam("at_most"))
 )
-_PLANS = select(pause_reminders)
-# In one order, so that two processes never wait for each other.
-_LOCKED_PLANS = _PLANS.order_by(pause_reminders.c.pause_id).with_for_update()
+_OF_GROUP = (
+    _PAUSE.join(group_acts, group_acts.c.group_act_id == pauses.c.group_act_id)
+    .where(pauses.c.ended_at.is_(None), group_acts.c.group == bindparam("group"))
+    .order_by(pauses.c.repository)
+)
 _WATCHERS = select(resume_watchers)
 
 
@@ -64,18 +64,31 @@ class Pauses(Part):
 
         The caller has read the repository's with `of` before, in the same transaction.
         """
-        row = as_row(
-            pauses,
-            record,
-            by_id=record.by.user_id if record.by else None,
-            by_name=record.by.name if record.by else None,
-            ended_by_id=record.ended_by.user_id if record.ended_by else None,
-            ended_by_name=record.ended_by.name if record.ended_by else None,
-        )
+        row = _row(record)
         if not record.pause_id:
             return self._statements.add_numbered(pauses, row)
         self._statements.run(update(pauses).where(pauses.c.pause_id == record.pause_id).values(row))
         return record.pause_id
+
+    def locked(self, record: PauseRecord) -> PauseRecord | None:
+        """As it is now; until the transaction ends nobody else changes it."""
+        self._statements.hold(record.repository)
+        return self.get([record.pause_id]).get(record.pause_id)
+
+    def due(self, now: datetime, limit: int) -> Sequence[PauseRecord]:
+        """Those that are to end by themselves by now, the longest due first."""
+        rows = self._statements.run(_DUE, {"now": now, "at_most": limit})
+        return [_pause(row) for row in rows]
+
+    def unended(self) -> Sequence[PauseRecord]:
+        """Those in force, and those over that may yet be found in force, by repository."""
+        unended = or_(pauses.c.ended_at.is_(None), pauses.c.due_at.is_not(None))
+        rows = self._statements.run(_PAUSE.where(unended).order_by(pauses.c.repository))
+        return [_pause(row) for row in rows]
+
+    def of_group(self, group: str) -> Sequence[PauseRecord]:
+        """Those in force that acts on a group made, by repository."""
+        return [_pause(row) for row in self._statements.run(_OF_GROUP, {"group": group})]
 
     def untold_ends(self, ended_before: datetime) -> Sequence[PauseRecord]:
         """Pauses that ended before then and whose end no channel was told of."""
@@ -86,59 +99,6 @@ class Pauses(Part):
             .limit(PRUNE_SLICE)
         )
         return [_pause(row) for row in rows]
-
-
-class Timers(Part):
-    """One row per pause with an end time; an index holds the timers that run."""
-
-    def save(self, timer: Timer) -> None:
-        """Insert, or replace the one of the same pause."""
-        self._statements.put(pause_timers, as_row(pause_timers, timer))
-
-    def of(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
-        """The one of the pause that the service says began then, within a second."""
-        return self._first(_timer_of(repository, paused_at))
-
-    def locked(self, repository: RepositoryName, paused_at: datetime) -> Timer | None:
-        """As `of`; until the transaction ends nobody else changes it."""
-        return self._first(_timer_of(repository, paused_at).with_for_update())
-
-    def _first(self, wanted: Select[*tuple[Any, ...]]) -> Timer | None:
-        row = self._statements.run(wanted).first()
-        return None if row is None else from_row(Timer, row)
-
-    def due(self, now: datetime, limit: int) -> Sequence[Timer]:
-        """Running ones whose time has come, the longest due first."""
-        rows = self._statements.run(_DUE, {"now": now, "at_most": limit})
-        return [from_row(Timer, row) for row in rows]
-
-    def running(self, repositories: Collection[RepositoryName]) -> Sequence[Timer]:
-        """Those that will lift a pause, the next first."""
-        rows = self._statements.by_keys(_RUNNING, pause_timers.c.repository, repositories)
-        found = [from_row(Timer, row) for row in rows]
-        return sorted(found, key=lambda one: (one.lifts_at, one.repository))
-
-
-class Reminders(Part):
-    """One row per pause that somebody was reminded of."""
-
-    def get(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
-        """By the pause's id."""
-        return self._get(_PLANS, pause_ids)
-
-    def locked(self, pause_ids: Collection[int]) -> Mapping[int, ReminderPlan]:
-        """As `get`; until the transaction ends nobody else changes them."""
-        return self._get(_LOCKED_PLANS, pause_ids)
-
-    def _get(
-        self, plans: Select[*tuple[Any, ...]], pause_ids: Collection[int]
-    ) -> Mapping[int, ReminderPlan]:
-        rows = self._statements.by_keys(plans, pause_reminders.c.pause_id, pause_ids)
-        return {row.pause_id: from_row(ReminderPlan, row) for row in rows}
-
-    def save(self, plan: ReminderPlan) -> None:
-        """Insert, or replace the pause's."""
-        self._statements.put(pause_reminders, as_row(pause_reminders, plan))
 
 
 class ResumeWatchers(Part):
@@ -200,27 +160,45 @@ class ResumeWatchers(Part):
         self._statements.run(delete(resume_watchers).where(theirs))
 
 
+def _row(record: PauseRecord) -> dict[str, object]:
+    by, ended_by, timer, plan = record.by, record.ended_by, record.timer, record.reminders
+    return as_row(
+        pauses,
+        record,
+        by_id=by.user_id if by else None,
+        by_name=by.name if by else None,
+        ended_by_id=ended_by.user_id if ended_by else None,
+        ended_by_name=ended_by.name if ended_by else None,
+        lifts_at=timer.lifts_at if timer else None,
+        due_at=timer.due_at if timer else None,
+        end_set_by_id=timer.set_by.user_id if timer else None,
+        end_set_by_name=timer.set_by.name if timer else None,
+        channel_id=timer.channel_id if timer else None,
+        end_set_for=timer.stored_reason if timer else None,
+        failures=timer.failures if timer else 0,
+        reminder_at=plan.next_at if plan else None,
+        reminders_sent=plan.sent if plan else 0,
+    )
+
+
 def _pause(row: ResultRow) -> PauseRecord:
+    timer, plan = None, None
+    if row.lifts_at is not None:
+        set_by = Who(row.end_set_by_name, row.end_set_by_id)
+        timer = Timer(
+            row.lifts_at, row.due_at, set_by, row.end_set_for, row.channel_id, row.failures
+        )
+    if row.reminder_at is not None:
+        plan = ReminderPlan(row.reminder_at, row.reminders_sent)
     return from_row(
         PauseRecord,
         row,
         by=_who(row.by_name, row.by_id),
         ended_by=_who(row.ended_by_name, row.ended_by_id),
+        timer=timer,
+        reminders=plan,
     )
 
 
 def _who(name: str | None, user_id: str | None) -> Who | None:
     return Who(name, user_id) if name is not None else None
-
-
-def _timer_of(repository: RepositoryName, paused_at: datetime) -> Select[*tuple[Any, ...]]:
-    """A timer that runs comes before one that is over, such as one whose time moved slightly."""
-    return (
-        select(pause_timers)
-        .where(
-            pause_timers.c.repository == repository,
-            pause_timers.c.paused_at > paused_at - SAME_PAUSE,
-            pause_timers.c.paused_at < paused_at + SAME_PAUSE,
-        )
-        .order_by(pause_timers.c.state != TimerState.RUNNING)
-    )

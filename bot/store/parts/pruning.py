@@ -23,7 +23,6 @@ from sqlalchemy import (
 from bot.domain.audit import ActResult
 from bot.domain.cards import CardKind
 from bot.domain.deliveries import SubjectKind
-from bot.domain.pause_records import TimerState
 from bot.store.column_types import MICROSECOND
 from bot.store.statements import PRUNE_SLICE, Statements
 from bot.store.tables import (
@@ -34,9 +33,6 @@ from bot.store.tables import (
     deliveries,
     events,
     group_acts,
-    group_pauses,
-    pause_reminders,
-    pause_timers,
     pauses,
     pull_requests,
     repositories,
@@ -55,13 +51,10 @@ pass for new and be posted again. The overlap of walks must stay below this.
 
 @dataclass(frozen=True)
 class Rule:
-    """Rows of `table` are deleted when `age` is before a given time and `condition` holds.
-
-    Without `age` they are deleted whenever `condition` holds.
-    """
+    """Rows of `table` are deleted when `age` is before a given time and `condition` holds."""
 
     table: Table
-    age: ColumnElement[datetime] | None
+    age: ColumnElement[datetime]
     condition: ColumnElement[bool] = true()  # noqa: RUF009  # an expression, which never changes
 
 
@@ -72,9 +65,8 @@ def prune(statements: Statements, before: datetime) -> Mapping[str, int]:
 
 def _delete(statements: Statements, rule: Rule, before: datetime) -> int:
     key = list(rule.table.primary_key)
-    old = select(*key).where(rule.condition).limit(PRUNE_SLICE)
-    if rule.age is not None:
-        old = old.where(rule.age < before).order_by(rule.age)
+    old = select(*key).where(rule.condition, rule.age < before)
+    old = old.order_by(rule.age).limit(PRUNE_SLICE)
     return statements.run(delete(rule.table).where(tuple_(*key).in_(old))).rowcount
 
 
@@ -105,13 +97,8 @@ _WATCHED_PAUSE_ENDED_AT = (
     .scalar_subquery()
 )
 
-_PAUSE_IS_IN_FORCE = exists().where(
-    pauses.c.pause_id == pause_reminders.c.pause_id, pauses.c.ended_at.is_(None)
-)
-
 _GROUP_ACT_IS_REFERRED_TO = or_(
     exists().where(pauses.c.group_act_id == group_acts.c.group_act_id),
-    exists().where(group_pauses.c.group_act_id == group_acts.c.group_act_id),
     exists().where(
         cards.c.kind == CardKind.GROUP,
         cards.c.key == cast(group_acts.c.group_act_id, String),
@@ -134,9 +121,11 @@ RULES = (
         or_(cards.c.closed, cards.c.is_lost, cards.c.kind == CardKind.STAY),
     ),
     Rule(resume_watchers, _WATCHED_PAUSE_ENDED_AT),
-    Rule(pauses, pauses.c.ended_at, pauses.c.end_told & ~_PAUSE_HAS_CARD & ~_PAUSE_HAS_WATCHERS),
-    Rule(pause_reminders, None, ~_PAUSE_IS_IN_FORCE),
-    Rule(pause_timers, pause_timers.c.lifts_at, pause_timers.c.state != TimerState.RUNNING),
+    Rule(
+        pauses,
+        pauses.c.ended_at,
+        pauses.c.end_told & pauses.c.due_at.is_(None) & ~_PAUSE_HAS_CARD & ~_PAUSE_HAS_WATCHERS,
+    ),
     Rule(group_acts, group_acts.c.at, ~_GROUP_ACT_IS_REFERRED_TO),
     Rule(threads, threads.c.last_at),
     Rule(boards, boards.c.ended_at),

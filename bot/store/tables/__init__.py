@@ -13,9 +13,6 @@ from bot.store.tables.log import (
 from bot.store.tables.outbox import channels, deliveries
 from bot.store.tables.pausing import (
     group_acts,
-    group_pauses,
-    pause_reminders,
-    pause_timers,
     pauses,
     resume_watchers,
 )
@@ -44,11 +41,8 @@ __all__ = [
     "events",
     "expiring_keys",
     "group_acts",
-    "group_pauses",
     "leases",
     "metadata",
-    "pause_reminders",
-    "pause_timers",
     "pauses",
     "people",
     "pull_requests",

@@ -11,11 +11,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
 
 from bot.domain.audit import Action, Origin
-from bot.domain.pause_records import PauseEnding, TimerState
+from bot.domain.pause_records import PauseEnding
 from bot.store.column_types import (
     CompactJson,
     OutsideText,
@@ -48,11 +47,25 @@ pauses = Table(
     Column("ending", Word(PauseEnding)),
     Column("end_told", Boolean, nullable=False),
     Column("group_act_id", BigInteger, nullable=False),
+    Column("lifts_at", UtcTime),
+    Column("due_at", UtcTime),
+    Column("end_set_by_id", Text),
+    Column("end_set_by_name", OutsideText),
+    Column("channel_id", Text),
+    Column("end_set_for", OutsideText),
+    Column("failures", Integer, nullable=False),
+    Column("reminder_at", UtcTime),
+    Column("reminders_sent", Integer, nullable=False),
     UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
     CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
     sqlite_autoincrement=True,
-    comment="One pause of one repository's queue, in force or over.",
+    comment="One pause of one repository's queue, in force or over, with its timer.",
 )
+"""Who changes a pause holds its repository, and the repositories of several in their order.
+
+`lifts_at` is when it ends by itself, `due_at` when that is tried next; `channel_id` is where that
+was asked for, `end_set_for` the reason that the service held then.
+"""
 partial_index(
     "ix_pauses_open",
     pauses.c.repository,
@@ -62,6 +75,11 @@ partial_index(
     "ix_pauses_untold",
     pauses.c.ended_at,
     where=~pauses.c.end_told,
+)
+partial_index(
+    "ix_pauses_due",
+    pauses.c.due_at,
+    where=pauses.c.due_at.is_not(None),
 )
 Index("ix_pauses_ended_at", pauses.c.ended_at)
 
@@ -94,55 +112,3 @@ group_acts = Table(
     sqlite_autoincrement=True,
     comment="One pause or resume that a person asked for on a group of repositories.",
 )
-
-group_pauses = Table(
-    "group_pauses",
-    metadata,
-    Column("group", Text, primary_key=True),
-    Column("repository", Repository, primary_key=True),
-    Column("group_act_id", BigInteger, nullable=False),
-    Column("stored_reason", OutsideText, nullable=False),
-    Column("started_at", UtcTime, nullable=False),
-    Column("paused_at", UtcTime),
-    comment="One repository that the bot paused for a group and has not resumed for it.",
-)
-"""`paused_at` is None while the service's answer is not known.
-
-Apart from the pauses, since it is stored before the bot pauses anything, and from the acts, since
-a later act lets go of what another act holds.
-"""
-
-pause_timers = Table(
-    "pause_timers",
-    metadata,
-    Column("repository", Repository, primary_key=True),
-    Column("paused_at", UtcTime, primary_key=True),
-    Column("lifts_at", UtcTime, nullable=False),
-    Column("due_at", UtcTime, nullable=False),
-    Column("set_by", Text, nullable=False),
-    Column("set_by_name", OutsideText, nullable=False),
-    Column("channel_id", Text),
-    Column("state", Word(TimerState), nullable=False),
-    Column("failures", Integer, nullable=False),
-    comment="The time at which one pause ends by itself.",
-)
-partial_index(
-    "ix_pause_timers_due",
-    pause_timers.c.due_at,
-    where=text("state = 'running'"),
-)
-"""Apart from the pauses: a timer is set with the end of the person's act, before the pause that
-was made has a row.
-"""
-
-pause_reminders = Table(
-    "pause_reminders",
-    metadata,
-    Column("pause_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("next_at", UtcTime, nullable=False),
-    Column("sent", Integer, nullable=False),
-    comment="The next reminder that one pause is still in force.",
-)
-"""Apart from the pauses: one transaction locks the plans of all pauses in force, and holds none of
-the pauses. In one row with them it and whoever ends a pause could wait for each other.
-"""

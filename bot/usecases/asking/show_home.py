@@ -9,14 +9,13 @@ from bot.domain.errors import MergeQueueError
 from bot.domain.event_log import LastPoll
 from bot.domain.home import Health, HomeState, ReadQueue, Viewer, by_need
 from bot.domain.outbox import OutboxSummary
-from bot.domain.pause_records import Timer
+from bot.domain.pause_records import PauseRecord, timed
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Subscription
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.choose_notices import about_people
-from bot.usecases.pausing.recorded_pauses import timers_of
 
 SHOWN = 10
 READ = 40
@@ -66,7 +65,7 @@ class ShowHome:
         read = await asyncio.gather(*(self._read(name, gate) for name in names))
         by_place = by_need(read[: len(asked)])
         shown = by_place[first - part : first - part + SHOWN]
-        polled, subscriptions, in_all, health, timers = await self.store.read(
+        polled, subscriptions, in_all, health, ending = await self.store.read(
             _known, repositories, asked
         )
         return HomeState(
@@ -77,7 +76,7 @@ class ShowHome:
             subscriptions=subscriptions,
             health=health,
             read_at=self.clock.now(),
-            timers=list(timers.values()),
+            timed=ending,
             others=[one for one in read if one not in shown],
             subscriptions_in_all=in_all,
         )
@@ -100,15 +99,14 @@ def _known(
     repositories: Sequence[RepositoryName],
     shown: Sequence[RepositoryName],
 ) -> tuple[
-    Mapping[RepositoryName, LastPoll], Sequence[Subscription], int, Health, Mapping[int, Timer]
+    Mapping[RepositoryName, LastPoll], Sequence[Subscription], int, Health, Sequence[PauseRecord]
 ]:
-    timed = {one.repository for one in transaction.timers.running(repositories)}
     return (
         transaction.polls.latest(shown),
         transaction.subscriptions.all(SUBSCRIPTIONS_SHOWN),
         transaction.subscriptions.count(),
         _health(transaction.outbox.summary()),
-        timers_of(transaction, transaction.pauses.open(timed)),
+        timed(transaction.pauses.open(repositories)),
     )
 
 

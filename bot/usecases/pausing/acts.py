@@ -16,7 +16,7 @@ from bot.domain.errors import (
     QueueBusy,
     answer_of,
 )
-from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Sighting, Who, lifted_by_act
+from bot.domain.pause_records import NEAR, PauseEnding, PauseRecord, Timer, Who, lifted_by_act
 from bot.domain.pauses import Told, carried_out
 from bot.domain.permissions import right_of
 from bot.domain.queue import Pause
@@ -25,13 +25,7 @@ from bot.ports import ChannelDirectory, Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
 from bot.usecases.leases import Turns
-from bot.usecases.pausing.group_pauses import (
-    group_act_of,
-    mark_begun,
-    mark_done,
-    mark_refused,
-    tell_together,
-)
+from bot.usecases.pausing.group_pauses import group_act_of, tell_together
 from bot.usecases.pausing.pause_history import (
     end_pause,
     hearing_pauses,
@@ -39,7 +33,7 @@ from bot.usecases.pausing.pause_history import (
     tell_end,
     tell_replaced,
 )
-from bot.usecases.pausing.recorded_pauses import LOOKED_BACK, set_timer, touch_pause
+from bot.usecases.pausing.recorded_pauses import LOOKED_BACK
 from bot.usecases.tell_urgently import tell_urgently
 
 logger = logging.getLogger(__name__)
@@ -96,7 +90,8 @@ class ActLog:
         return await self.store.run(lambda transaction: transaction.audit.add(unchanged))
 
     async def start(self, act: AuditRecord) -> AuditRecord:
-        return replace(act, record_id=await self.store.run(_begin_act, act))
+        record_id = await self.store.run(lambda transaction: transaction.audit.add(act))
+        return replace(act, record_id=record_id)
 
     async def succeed(self, started: AuditRecord) -> Told:
         """Store the end, with deliveries to the actor's channel and all subscribed to pauses."""
@@ -125,7 +120,7 @@ class ActLog:
     async def end(self, started: AuditRecord, result: ActResult, detail: str | None = None) -> int:
         """Store an end that nobody but the actor is told of; return the id of the record."""
         ended = _end(replace(started, at=self.clock.now(), detail=detail), result)
-        return await self.store.run(_end_untold, ended)
+        return await self.store.run(lambda transaction: transaction.audit.add(ended))
 
     async def settle(self, repository: RepositoryName, pause: Pause) -> None:
         """Give the act that made the pause in force its end, timer and posts if it has none yet.
@@ -147,32 +142,16 @@ def _end(started: AuditRecord, result: ActResult) -> AuditRecord:
     return replace(started, result=result, act_id=started.record_id, record_id=0)
 
 
-def _begin_act(transaction: Transaction, act: AuditRecord) -> int:
-    record_id = transaction.audit.add(act)
-    if act.group is not None:
-        mark_begun(transaction, act)
-    return record_id
-
-
 def _succeed(
     transaction: Transaction, done: AuditRecord, here: list[str], now: datetime
 ) -> AuditRecord:
-    record = end_act(transaction, done)
-    if record.group is not None:
-        mark_done(transaction, replace(record, paused_at=done.paused_at))
-    announce(transaction, record, here, now, paused_at=done.paused_at)
+    record, is_new = end_act(transaction, done)
+    announce(transaction, record, here, now, paused_at=done.paused_at, sets_end=is_new)
     return record
 
 
-def _end_untold(transaction: Transaction, ended: AuditRecord) -> int:
-    record_id = transaction.audit.add(ended)
-    if ended.result is ActResult.REFUSED:
-        mark_refused(transaction, ended)
-    return record_id
-
-
-def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
-    """Store the end of an act, once.
+def end_act(transaction: Transaction, done: AuditRecord) -> tuple[AuditRecord, bool]:
+    """Store the end of an act, once; whether it was not stored yet.
 
     When the event log told of the act first, its end is there already and is returned: the
     posts about it are the same deliveries then, not new ones.
@@ -180,15 +159,13 @@ def end_act(transaction: Transaction, done: AuditRecord) -> AuditRecord:
     records = transaction.audit.since(done.repository, done.at - ACT_MEMORY)
     for record in records:
         if record.act_id == done.act_id and record.result is ActResult.DONE:
-            return record
-    record_id = transaction.audit.add(done)
-    set_timer(transaction, done)
-    return replace(done, record_id=record_id)
+            return record, False
+    return replace(done, record_id=transaction.audit.add(done)), True
 
 
 def settle_act(
     transaction: Transaction, act: AuditRecord, paused_at: datetime | None, detail: str
-) -> AuditRecord:
+) -> tuple[AuditRecord, bool]:
     """Store the end of an act that was cut off although the service had carried it out.
 
     `paused_at` is the time of the pause that it made, None when it ended one.
@@ -199,9 +176,9 @@ def settle_act(
 
 def settle_pause(transaction: Transaction, act: AuditRecord, pause: Pause, now: datetime) -> None:
     """The service has carried out an act that was cut off: it gets its end, its timer and posts."""
-    done = settle_act(transaction, act, pause.paused_at, "known from the pause in force")
+    done, is_new = settle_act(transaction, act, pause.paused_at, "known from the pause in force")
     here = {done.channel_id} if done.channel_id is not None else set()
-    announce(transaction, done, here, now, paused_at=pause.paused_at)
+    announce(transaction, done, here, now, paused_at=pause.paused_at, sets_end=is_new)
     group_act = group_act_of(transaction, done)
     if group_act is not None and group_act.ended_at is not None:
         tell_together(transaction, group_act, now)
@@ -227,7 +204,7 @@ def _settle_cut_off(
     return True
 
 
-def announce(
+def announce(  # noqa: PLR0913  # three are told by name
     transaction: Transaction,
     act: AuditRecord,
     channels: Collection[str],
@@ -235,18 +212,26 @@ def announce(
     *,
     paused_at: datetime | None = None,
     event_id: int | None = None,
+    sets_end: bool = False,
 ) -> None:
     """Tell `channels` and every channel subscribed to pauses of an act that changed a queue.
 
     Channels that hear of the act's whole group in one post get only that.
 
     The same act may be told of by the service's answer and by the event log, in any order:
-    `paused_at` is the service's own answer, `event_id` the event.
+    `paused_at` is the service's own answer, `event_id` the event. `sets_end`: it is told for the
+    first time, so that the pause made ends when the act says, and at no other time.
     """
     together = told_together(transaction, act)
     hearing = {*channels, *hearing_pauses(transaction, act.repository)}.difference(together)
     if act.action is Action.PAUSE:
-        _paused(transaction, act, hearing, now, paused_at, event_id)
+        made = _made(act, paused_at, event_id)
+        seen = see_pause(transaction, made, hearing, now, sets_end=sets_end)
+        tell_replaced(transaction, seen, act.record_id, now)
+        if seen.has_new_reason:
+            # An edit of a card notifies nobody.
+            subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
+            tell_urgently(transaction, subject, hearing, now, identity=act.identity)
     else:
         _unpaused(transaction, act, hearing, together, now)
 
@@ -257,34 +242,25 @@ def told_together(transaction: Transaction, act: AuditRecord) -> Collection[str]
     return group_act.told_together if group_act is not None else frozenset()
 
 
-def _paused(
-    transaction: Transaction,
-    act: AuditRecord,
-    hearing: Collection[str],
-    now: datetime,
-    paused_at: datetime | None,
-    event_id: int | None,
-) -> None:
-    known_at = paused_at or act.paused_at or act.at
-    sighting = Sighting(
-        paused_at=known_at,
-        stored_reason=act.stored_reason or "",
+def _made(act: AuditRecord, paused_at: datetime | None, event_id: int | None) -> PauseRecord:
+    """The pause that the act made."""
+    by = Who(act.actor.name, act.actor.user_id)
+    stored_reason = act.stored_reason or ""
+    timer = None
+    if act.lifts_at is not None:
+        timer = Timer(act.lifts_at, act.lifts_at, by, stored_reason, act.channel_id)
+    return PauseRecord(
+        repository=act.repository,
+        paused_at=paused_at or act.paused_at or act.at,
+        stored_reason=stored_reason,
+        reason=act.reason or stored_reason,
+        by=by,
         # What only the event log tells of has the time of the event.
         is_exact=paused_at is not None,
-        reason=act.reason,
-        by=Who(act.actor.name, act.actor.user_id),
         event_id=event_id,
         group_act_id=act.group_act_id,
+        timer=timer,
     )
-    seen = see_pause(transaction, act.repository, sighting, hearing, now)
-    tell_replaced(transaction, seen, act.record_id, now)
-    if act.previous_paused_at is not None:
-        # The card of a pause whose time the service keeps shows another end.
-        touch_pause(transaction, seen.record, now)
-    if seen.has_new_reason:
-        # An edit of a card notifies nobody.
-        subject = Subject(SubjectKind.ACT, act.repository, act.record_id)
-        tell_urgently(transaction, subject, hearing, now, identity=act.identity)
 
 
 def _unpaused(
@@ -319,7 +295,8 @@ def _lifted(transaction: Transaction, act: AuditRecord, now: datetime) -> PauseR
     record = lifted_by_act(known, act.previous_paused_at, act.at)
     if record is not None:
         return record
-    sighting = Sighting(
-        paused_at=act.previous_paused_at or act.at, stored_reason=act.previous_reason or ""
+    stored_reason = act.previous_reason or ""
+    lifted = PauseRecord(
+        act.repository, act.previous_paused_at or act.at, stored_reason, stored_reason
     )
-    return see_pause(transaction, act.repository, sighting, (), now).record
+    return see_pause(transaction, lifted, (), now).record

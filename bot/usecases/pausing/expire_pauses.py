@@ -2,20 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.errors import BotError
-from bot.domain.pause_records import Timer, TimerState, moved
-from bot.domain.repository import RepositoryName
+from bot.domain.pause_records import PauseRecord, moved
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.lift_group import LiftGroup, Party, parties
 from bot.usecases.pausing.lift_pause import LiftPause
-from bot.usecases.pausing.recorded_pauses import find_pause, touch_pause
+from bot.usecases.pausing.recorded_pauses import touch_pause
 from bot.usecases.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -28,12 +27,9 @@ LIFTED_AT_ONCE = 32
 
 LEASE_NAME = "timers"
 LEASE = timedelta(seconds=30)
-FAR_FUTURE = datetime.max.replace(tzinfo=UTC)
-
-_Key = tuple[RepositoryName, datetime]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ExpirePauses:
     """One process at a time lifts; nothing due costs one look at an index.
 
@@ -47,7 +43,7 @@ class ExpirePauses:
     clock: Clock
     nudge: Nudge
     lease: JobLease
-    under_way: set[_Key] = field(default_factory=set)
+    under_way: set[int] = field(default_factory=set)
     tasks: Tasks = field(
         default_factory=lambda: Tasks("lifting a timed pause has a defect", "expiry_defect")
     )
@@ -58,9 +54,9 @@ class ExpirePauses:
         now = self.clock.now()
         together, alone = await self.store.run(self._take_due, now, frozenset(self.under_way))
         for party in together:
-            self._start(party.timers, self.lift_group.run(party, self.lease))
-        for timer in alone:
-            self._start([timer], self._lift(timer))
+            self._start(party.pauses, self.lift_group.run(party, self.lease))
+        for pause in alone:
+            self._start([pause], self._lift(pause))
 
     async def drain(self) -> None:
         """Wait for what is under way."""
@@ -71,37 +67,36 @@ class ExpirePauses:
         await self.lease.release(self.store, self.clock.now())
 
     def _take_due(
-        self, transaction: Transaction, now: datetime, under_way: Collection[_Key]
-    ) -> tuple[Sequence[Party], Sequence[Timer]]:
-        """Those that act together, and alone; none while another process lifts."""
-        found = transaction.timers.due(now, AT_ONCE)
-        due = [timer for timer in found if _key(timer) not in under_way]
+        self, transaction: Transaction, now: datetime, under_way: Collection[int]
+    ) -> tuple[Sequence[Party], Sequence[PauseRecord]]:
+        """Those that end together, and alone; none while another process lifts."""
+        found = transaction.pauses.due(now, AT_ONCE)
+        due = [one for one in found if one.pause_id not in under_way]
         if not due or self.lease.take(transaction, now) is None:
             return [], []
         return parties(transaction, due)
 
-    def _start(self, timers: Iterable[Timer], work: Awaitable[object]) -> None:
-        keys = {_key(timer) for timer in timers}
-        self.under_way.update(keys)
-        first = min(keys)[0]
-        self.tasks.start(self._finish(keys, work), f"lift {first}")
+    def _start(self, pauses: Sequence[PauseRecord], work: Awaitable[object]) -> None:
+        ids = {one.pause_id for one in pauses}
+        self.under_way.update(ids)
+        self.tasks.start(self._finish(ids, work), f"lift {pauses[0].repository}")
 
-    async def _finish(self, keys: set[_Key], work: Awaitable[object]) -> None:
+    async def _finish(self, ids: set[int], work: Awaitable[object]) -> None:
         try:
             await work
         except BotError as error:
-            # The timers are due still, so the next run begins them again.
+            # The pauses are due still, so the next run begins them again.
             logger.warning(
                 "timed pauses could not be lifted",
-                extra={"action": "expiry_failed", "count": len(keys), "detail": str(error)},
+                extra={"action": "expiry_failed", "count": len(ids), "detail": str(error)},
             )
         finally:
-            self.under_way.difference_update(keys)
+            self.under_way.difference_update(ids)
         self.nudge()
 
-    async def _lift(self, timer: Timer) -> None:
+    async def _lift(self, pause: PauseRecord) -> None:
         async with self.gate:
-            await self.lift_pause.run(timer, self.lease)
+            await self.lift_pause.run(pause, self.lease)
 
 
 def timers_lease(holder: str) -> JobLease:
@@ -109,25 +104,18 @@ def timers_lease(holder: str) -> JobLease:
     return JobLease(LEASE_NAME, holder, LEASE)
 
 
-def move_ends(transaction: Transaction, jump: timedelta, now: datetime) -> None:
+def move_times(
+    transaction: Transaction, jump: timedelta, first_gap: timedelta, now: datetime
+) -> None:
     """After a jump of the clock: what was to come stays as far off as before.
 
     An end that was said as a time of day stays what was said. One that was set after the jump,
-    within the second until this runs, is moved as well.
+    within the second until this runs, is moved as well. `first_gap`: before a first reminder.
     """
-    running = transaction.timers.due(FAR_FUTURE, AT_ONCE)
-    # In one order, so that two processes never wait for each other.
-    for name, paused_at in sorted({_key(timer) for timer in running}):
-        # Pauses before timers, as whoever else changes both.
-        pause = find_pause(transaction, name, paused_at)
-        timer = transaction.timers.locked(name, paused_at)
-        if timer is None or timer.state is not TimerState.RUNNING:
-            continue
-        transaction.timers.save(moved(timer, jump))
+    # In the order of their repositories, so that two processes never wait for each other.
+    pauses = [transaction.pauses.locked(one) for one in transaction.pauses.unended()]
+    for pause in pauses:
         if pause is not None:
+            transaction.pauses.save(moved(pause, jump, first_gap))
             touch_pause(transaction, pause, now)
             touch_group(transaction, pause, now)
-
-
-def _key(timer: Timer) -> _Key:
-    return timer.repository, timer.paused_at

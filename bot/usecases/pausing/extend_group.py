@@ -13,11 +13,10 @@ from bot.domain.group_acts import (
     RepositoryResult,
 )
 from bot.domain.groups import Group
-from bot.domain.pause_records import PauseRecord, extended
+from bot.domain.pause_records import PauseRecord, extended, timed
 from bot.domain.pauses import Extended, NotPaused, OtherEnd, OtherPause
 from bot.domain.repository import RepositoryName
 from bot.usecases.pausing.extend_pause import ExtendPause, ExtendRequest
-from bot.usecases.pausing.group_pauses import ends_of, held_in_force
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 
 
@@ -92,11 +91,11 @@ class ExtendGroup:
             case NotPaused():
                 return RepositoryResult(pause.repository, GroupOutcome.NOT_PAUSED)
             case OtherPause(known=known) | OtherEnd(known=known):
-                return RepositoryResult(pause.repository, GroupOutcome.REPLACED, known.by)
+                return RepositoryResult(pause.repository, GroupOutcome.REPLACED, known.by_name)
 
     async def _left(self, group: Group) -> dict[RepositoryName, PauseRecord]:
         """What was paused for the group and is in force, as far as the bot has heard."""
-        held = await self.work.acts.store.run(held_in_force, group.name)
+        held = {one.repository: one for one in await self.work.paused_for(group.name)}
         in_order = dict.fromkeys([*group.repositories, *held])
         return {name: held[name] for name in in_order if name in held}
 
@@ -106,5 +105,5 @@ class ExtendGroup:
         if not isinstance(lasting, For):
             zone = await self.work.acts.check.zone(actor)
             return lifts_at(lasting, now, zone)
-        ends = await self.work.acts.store.run(ends_of, left)
-        return extended(max(ends.times, default=None), now, lasting.length)
+        latest = timed(left)[-1:]
+        return extended(latest[0].lifts_at if latest else None, now, lasting.length)

@@ -1,6 +1,6 @@
 """Give a pause a later end, or an end where it had none."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
@@ -8,16 +8,15 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.durations import For, Lasting, lifts_at
 from bot.domain.errors import about
 from bot.domain.group_acts import GroupAct, as_part
-from bot.domain.pause_records import Timer, extended
+from bot.domain.pause_records import PauseRecord, Timer, Who, extended
 from bot.domain.pauses import Extended, ExtendOutcome, NotPaused, OtherEnd, OtherPause, Told
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause
 from bot.ports import MergeQueue
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog, told_together
 from bot.usecases.pausing.group_pauses import touch_group
-from bot.usecases.pausing.pause_history import hearing_pauses
-from bot.usecases.pausing.recorded_pauses import find_pause, know_pause, touch_pause
+from bot.usecases.pausing.pause_history import hearing_pauses, see_pause
+from bot.usecases.pausing.recorded_pauses import know_pause
 from bot.usecases.tell_urgently import tell_urgently
 
 ANY_LENGTH = For(timedelta(hours=1))
@@ -81,7 +80,7 @@ class ExtendPause:
             return OtherEnd(known)
         return await self._extend(request, known)
 
-    async def _extend(self, request: ExtendRequest, known: KnownPause) -> Extended:
+    async def _extend(self, request: ExtendRequest, known: PauseRecord) -> Extended:
         now = self.acts.clock.now()
         end = request.part_of.lifts_at if request.part_of is not None else None
         if end is None and isinstance(request.lasting, For):
@@ -98,7 +97,7 @@ class ExtendPause:
     def _act(
         self,
         request: ExtendRequest,
-        known: KnownPause | None = None,
+        known: PauseRecord | None = None,
         end: datetime | None = None,
     ) -> AuditRecord:
         record = AuditRecord(
@@ -109,8 +108,8 @@ class ExtendPause:
             repository=request.repository,
             result=ActResult.DONE,
             channel_id=request.channel_id,
-            stored_reason=known.pause.reason if known is not None else None,
-            paused_at=known.pause.paused_at if known is not None else None,
+            stored_reason=known.stored_reason if known is not None else None,
+            paused_at=known.paused_at if known is not None else None,
             previous_reason=known.reason if known is not None else None,
             lifts_at=end,
         )
@@ -118,31 +117,24 @@ class ExtendPause:
 
 
 def _store_extension(
-    transaction: Transaction, act: AuditRecord, known: KnownPause, here: list[str]
+    transaction: Transaction, act: AuditRecord, known: PauseRecord, here: list[str]
 ) -> None:
-    # Pauses before timers and cards, and cards before lines, as whoever else tells of one.
-    pause = find_pause(transaction, act.repository, known.pause.paused_at)
-    before = transaction.timers.locked(act.repository, known.pause.paused_at)
-    record_id = transaction.audit.add(act)
-    transaction.timers.save(_timer(act, known, before))
-    if pause is not None:
-        touch_pause(transaction, pause, act.at)
-        touch_group(transaction, pause, act.at)
     together = told_together(transaction, act)
-    hearing = {*here, *hearing_pauses(transaction, act.repository)}.difference(together)
-    subject = Subject(SubjectKind.ACT, act.repository, record_id)
-    tell_urgently(transaction, subject, hearing, act.at, identity=act.identity)
+    hearing = hearing_pauses(transaction, act.repository).difference(together)
+    # Pauses before lines, as whoever else tells of one.
+    cards = () if known.pause_id else hearing
+    seen = see_pause(transaction, _extended(act, known), cards, act.at, sets_end=True)
+    touch_group(transaction, seen.record, act.at)
+    subject = Subject(SubjectKind.ACT, act.repository, transaction.audit.add(act))
+    told = {*here, *hearing}.difference(together)
+    tell_urgently(transaction, subject, told, act.at, identity=act.identity)
 
 
-def _timer(act: AuditRecord, known: KnownPause, before: Timer | None) -> Timer:
-    """It belongs to the pause as the service tells it, however it was first told."""
-    end = act.lifts_at or act.at
-    return Timer(
-        repository=act.repository,
-        paused_at=before.paused_at if before is not None else known.pause.paused_at,
-        lifts_at=end,
-        due_at=end,
-        set_by=act.actor.user_id,
-        set_by_name=act.actor.name,
-        channel_id=act.channel_id or (before.channel_id if before is not None else None),
+def _extended(act: AuditRecord, known: PauseRecord) -> PauseRecord:
+    end, before = (
+        act.lifts_at or act.at,
+        known.timer.channel_id if known.timer is not None else None,
     )
+    set_by = Who(act.actor.name, act.actor.user_id)
+    channel_id = act.channel_id or before
+    return replace(known, timer=Timer(end, end, set_by, known.stored_reason, channel_id))

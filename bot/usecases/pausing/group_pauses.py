@@ -1,7 +1,7 @@
 """The pauses that acts on groups made: which are in force, their marks and their cards."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.audit import Action, ActResult, AuditRecord
@@ -10,15 +10,11 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.group_acts import (
     GroupAct,
     GroupOutcome,
-    HeldPause,
     RepositoryResult,
 )
 from bot.domain.pause_records import PauseRecord
-from bot.domain.queue import Pause
-from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
 from bot.usecases.open_card import open_cards
-from bot.usecases.pausing.recorded_pauses import timers_of
 
 
 def group_act_of(transaction: Transaction, part: PauseRecord | AuditRecord) -> GroupAct | None:
@@ -40,31 +36,6 @@ def paused_anew(transaction: Transaction, act: GroupAct) -> Sequence[PauseRecord
     made = {one.repository for one in act.of(GroupOutcome.CHANGED)}
     in_force = transaction.pauses.open(made)
     return [one for one in in_force if one.group_act_id != act.group_act_id]
-
-
-def held_in_force(transaction: Transaction, group: str) -> Mapping[RepositoryName, PauseRecord]:
-    """The pauses that are held for a group and in force still, by repository."""
-    held = {one.repository: one for one in transaction.group_acts.held(group)}
-    in_force = transaction.pauses.open(held)
-    return {one.repository: one for one in in_force if _is_held(one, held[one.repository])}
-
-
-def _is_held(record: PauseRecord, held: HeldPause) -> bool:
-    return held.is_in_force(Pause(reason=record.stored_reason, paused_at=record.paused_at))
-
-
-@dataclass(frozen=True, slots=True)
-class TimedEnds:
-    """When those of some pauses lift themselves that do; `overdue` of them should have."""
-
-    times: Sequence[datetime]
-    overdue: int
-
-
-def ends_of(transaction: Transaction, pauses: Collection[PauseRecord]) -> TimedEnds:
-    timers = timers_of(transaction, pauses).values()
-    overdue = sum(timer.is_overdue for timer in timers)
-    return TimedEnds([timer.lifts_at for timer in timers], overdue)
 
 
 def group_card_of(act: GroupAct) -> CardName:
@@ -92,37 +63,6 @@ def group_channels(transaction: Transaction, record: PauseRecord) -> list[str]:
     if act is None:
         return []
     return [card.channel_id for card in transaction.cards.of(group_card_of(act))]
-
-
-def mark_begun(transaction: Transaction, started: AuditRecord) -> None:
-    """From now on the repository counts as held: the service may pause it before we hear so."""
-    if started.action is Action.PAUSE:
-        transaction.group_acts.hold(_held(started))
-
-
-def mark_done(transaction: Transaction, done: AuditRecord) -> None:
-    """What was paused is held by its time, what was unpaused is held no longer."""
-    if done.action is Action.PAUSE:
-        transaction.group_acts.hold(_held(done))
-    elif done.action is Action.UNPAUSE:
-        transaction.group_acts.let_go(done.group or "", done.repository)
-
-
-def mark_refused(transaction: Transaction, ended: AuditRecord) -> None:
-    """A pause that the service certainly did not make is not held."""
-    if ended.group is not None and ended.action is Action.PAUSE:
-        transaction.group_acts.let_go(ended.group, ended.repository)
-
-
-def _held(act: AuditRecord) -> HeldPause:
-    return HeldPause(
-        act.group or "",
-        act.repository,
-        act.group_act_id,
-        act.stored_reason or "",
-        act.at,
-        act.paused_at,
-    )
 
 
 def subject_of(group_act: GroupAct) -> Subject:

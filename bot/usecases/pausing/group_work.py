@@ -17,6 +17,7 @@ from bot.domain.group_acts import (
     in_order,
 )
 from bot.domain.groups import Group
+from bot.domain.pause_records import PauseRecord
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, channels_hearing
 from bot.store.transactions import Transaction
@@ -114,6 +115,10 @@ class GroupWork:
         if latest is None or latest.group_act_id != request.again or not latest.left_to_try:
             return SinceThen(latest)
         return latest
+
+    async def paused_for(self, group: str) -> Sequence[PauseRecord]:
+        """The pauses made for the group that are in force, as far as the bot has heard."""
+        return await self.acts.store.run(lambda transaction: transaction.pauses.of_group(group))
 
     async def begin(
         self, request: GroupRequest, action: Action, repositories: Sequence[RepositoryName]
@@ -250,8 +255,8 @@ def _hearing_several(
 
 def _told_of_pausing(transaction: Transaction, group: str) -> frozenset[str]:
     """Where a card shows what is paused for the group."""
-    held = transaction.group_acts.held(group)
-    acts = transaction.group_acts.get({one.group_act_id for one in held})
+    paused = transaction.pauses.of_group(group)
+    acts = transaction.group_acts.get({one.group_act_id for one in paused})
     return frozenset(channel_id for act in acts.values() for channel_id in act.told_together)
 
 

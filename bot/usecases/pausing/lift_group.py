@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bot.domain.audit import Action, Actor, Origin
 from bot.domain.errors import QueueBusy, answer_of
-from bot.domain.group_acts import GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.groups import Group
-from bot.domain.pause_records import Timer, same_moment
+from bot.domain.pause_records import PauseRecord, Who
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Transaction
@@ -19,44 +19,29 @@ from bot.usecases.pausing.lift_pause import LiftPause, Postponed
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Timers of one person for pauses that one act made on a group, all of them due.
-
-    `group_act_id` is that act.
-    """
+    """Pauses that one act made on a group, all of them due to end on one person's word."""
 
     group: str
-    timers: tuple[Timer, ...]
-    group_act_id: int
+    pauses: tuple[PauseRecord, ...]
 
 
 def parties(
-    transaction: Transaction, due: Sequence[Timer]
-) -> tuple[Sequence[Party], Sequence[Timer]]:
-    """The timers that act together, and those that act alone."""
-    held = transaction.group_acts.holding([timer.repository for timer in due])
-    by_act: dict[tuple[str, int, str], list[Timer]] = defaultdict(list)
-    alone: list[Timer] = []
-    for timer in due:
-        holding = next((one for one in held if _is_held_by(timer, one)), None)
-        if holding is None:
-            alone.append(timer)
-        else:
-            by_act[holding.group, holding.group_act_id, timer.set_by].append(timer)
+    transaction: Transaction, due: Sequence[PauseRecord]
+) -> tuple[Sequence[Party], Sequence[PauseRecord]]:
+    """The pauses that end together, and those that end alone."""
+    acts = transaction.group_acts.get({one.group_act_id for one in due if one.group_act_id})
+    by_act: dict[tuple[int, Who | None], list[PauseRecord]] = defaultdict(list)
+    for one in due:
+        by_act[one.group_act_id, one.timer.set_by if one.timer else None].append(one)
     together: list[Party] = []
-    for (group, group_act_id, _), timers in by_act.items():
-        if len(timers) > 1:
-            together.append(Party(group, tuple(timers), group_act_id))
+    alone: list[PauseRecord] = []
+    for (group_act_id, _), pauses in by_act.items():
+        act = acts.get(group_act_id)
+        if act is not None and len(pauses) > 1:
+            together.append(Party(act.group, tuple(pauses)))
         else:
-            alone += timers
+            alone += pauses
     return together, alone
-
-
-def _is_held_by(timer: Timer, held: HeldPause) -> bool:
-    return (
-        held.repository == timer.repository
-        and held.paused_at is not None
-        and same_moment(held.paused_at, timer.paused_at)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,48 +53,40 @@ class LiftGroup:
 
     async def run(self, party: Party, lease: JobLease) -> None:
         """Raises StoreError."""
-        first = party.timers[0]
-        timers = {timer.repository: timer for timer in party.timers}
+        timer = party.pauses[0].timer
+        if timer is None:
+            return
+        pauses = {one.repository: one for one in party.pauses}
         request = GroupRequest(
-            Group(party.group, tuple(timers)),
-            Actor(first.set_by, first.set_by_name),
+            Group(party.group, tuple(pauses)),
+            Actor(timer.set_by.user_id or "", timer.set_by.name),
             Origin.TIMER,
-            first.channel_id,
-            lifts_at=first.lifts_at,
+            timer.channel_id,
+            lifts_at=timer.lifts_at,
         )
         act = await self.work.begin(request, Action.UNPAUSE, request.group.repositories)
 
         async def lift(repository: RepositoryName) -> RepositoryResult:
-            timer = timers[repository]
-            outcome = await self.lift_pause.run(timer, lease, act)
-            return await self._result(party, timer, outcome)
+            outcome = await self.lift_pause.run(pauses[repository], lease, act)
+            return _result(repository, outcome)
 
         await self.work.run(act, lift, unheard)
 
-    async def _result(
-        self, party: Party, timer: Timer, outcome: UnpauseOutcome | LiftsLater | Postponed
-    ) -> RepositoryResult:
-        match outcome:
-            case Unpaused():
-                return RepositoryResult(timer.repository, GroupOutcome.CHANGED)
-            case NotPaused():
-                await self._let_go(party, timer)
-                return RepositoryResult(timer.repository, GroupOutcome.NOT_PAUSED)
-            case OtherPause(known=known):
-                await self._let_go(party, timer)
-                return RepositoryResult(timer.repository, GroupOutcome.REPLACED, known.by)
-            case LiftsLater():
-                detail = "somebody resumed it, or changed its end, meanwhile"
-                return RepositoryResult(timer.repository, GroupOutcome.FAILED, detail=detail)
-            case Postponed(error=error):
-                why = str(error) if isinstance(error, QueueBusy) else answer_of(error)
-                detail = f"{why}; it is tried again"
-                return RepositoryResult(timer.repository, GroupOutcome.FAILED, detail=detail)
 
-    async def _let_go(self, party: Party, timer: Timer) -> None:
-        """Not what somebody has paused for the group since."""
-        await self.work.acts.store.run(
-            lambda transaction: transaction.group_acts.let_go(
-                party.group, timer.repository, party.group_act_id
-            )
-        )
+def _result(
+    repository: RepositoryName, outcome: UnpauseOutcome | LiftsLater | Postponed
+) -> RepositoryResult:
+    match outcome:
+        case Unpaused():
+            return RepositoryResult(repository, GroupOutcome.CHANGED)
+        case NotPaused():
+            return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
+        case OtherPause(known=known):
+            return RepositoryResult(repository, GroupOutcome.REPLACED, known.by_name)
+        case LiftsLater():
+            detail = "somebody resumed it, or changed its end, meanwhile"
+            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)
+        case Postponed(error=error):
+            why = str(error) if isinstance(error, QueueBusy) else answer_of(error)
+            detail = f"{why}; it is tried again"
+            return RepositoryResult(repository, GroupOutcome.FAILED, detail=detail)

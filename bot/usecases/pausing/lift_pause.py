@@ -10,13 +10,12 @@ from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.errors import MergeQueueError, MergeQueueUnavailable, QueueBusy
 from bot.domain.group_acts import GroupAct
 from bot.domain.pacing import retry_delay
-from bot.domain.pause_records import PauseRecord, Timer, TimerState
+from bot.domain.pause_records import PauseRecord, Timer
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.overdue_pauses import tell_overdue
-from bot.usecases.pausing.recorded_pauses import find_pause
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
 from bot.usecases.tell_urgently import tell_urgently
 
@@ -50,45 +49,49 @@ class LiftPause:
     jitter: Callable[[], float]
 
     async def run(
-        self,
-        timer: Timer,
-        lease: JobLease,
-        part_of: GroupAct | None = None,
+        self, timed: PauseRecord, lease: JobLease, part_of: GroupAct | None = None
     ) -> UnpauseOutcome | LiftsLater | Postponed:
         """Raises StoreError."""
+        timer = timed.timer
+        if timer is None:
+            return LiftsLater()
         request = UnpauseRequest(
-            timer.repository,
-            Actor(timer.set_by, timer.set_by_name),
+            timed.repository,
+            Actor(timer.set_by.user_id or "", timer.set_by.name),
             Origin.TIMER,
             timer.channel_id,
-            expected=timer.paused_at,
+            expected=timed.paused_at,
             part_of=part_of,
             lifts_at=timer.lifts_at,
         )
         try:
-            outcome = await self.unpause_queue.on_time(request, timer)
+            outcome = await self.unpause_queue.on_time(request, timed)
         except (MergeQueueError, QueueBusy) as error:
-            await self._later(timer, lease, error)
+            await self._later(timed, timer, lease, error)
             return Postponed(error)
         if isinstance(outcome, LiftsLater):
             return outcome
-        await self.store.run(_settle, timer, lease, outcome, self.clock.now())
+        await self.store.run(_settle, timed, lease, outcome, self.clock.now())
         return outcome
 
     async def _later(
-        self, timer: Timer, lease: JobLease, error: MergeQueueError | QueueBusy
+        self,
+        timed: PauseRecord,
+        timer: Timer,
+        lease: JobLease,
+        error: MergeQueueError | QueueBusy,
     ) -> None:
         hint = error.retry_after if isinstance(error, MergeQueueUnavailable) else None
         wait = timedelta(seconds=retry_delay(timer.failures + 1, hint=hint, jitter=self.jitter()))
         now = self.clock.now()
         later = replace(timer, failures=timer.failures + 1, due_at=now + min(wait, LONGEST_WAIT))
-        if not await self.store.run(_postpone, timer, later, lease, now):
+        if not await self.store.run(_postpone, timed, later, lease, now):
             return
         logger.warning(
             "a timed pause could not be lifted yet",
             extra={
                 "action": "timer_postponed",
-                "repository": timer.repository,
+                "repository": timed.repository,
                 "error": type(error).__name__,
                 "failures": later.failures,
             },
@@ -96,50 +99,43 @@ class LiftPause:
 
 
 def _settle(
-    transaction: Transaction, timer: Timer, lease: JobLease, outcome: UnpauseOutcome, now: datetime
+    transaction: Transaction,
+    timed: PauseRecord,
+    lease: JobLease,
+    outcome: UnpauseOutcome,
+    now: datetime,
 ) -> None:
     lease.take(transaction, now)
-    pause, is_still_set = _held(transaction, timer)
-    if not is_still_set:
+    pause = transaction.pauses.locked(timed)
+    if pause is None or pause.timer is None or not pause.ends_as(timed):
         # The turn was over: what somebody else asks for from then on is not undone.
         return
+    timer = pause.timer
     match outcome:
-        case Unpaused():
-            transaction.timers.save(replace(timer, state=TimerState.FIRED))
-        case NotPaused() if pause is not None and pause.is_open:
+        case NotPaused() if pause.is_open:
             # The service may be wrong for a while. The timer ends with the pause's record.
-            transaction.timers.save(replace(timer, due_at=now + LOOK_AGAIN))
-        case NotPaused():
-            transaction.timers.save(replace(timer, state=TimerState.VOID))
+            transaction.pauses.save(replace(pause, timer=replace(timer, due_at=now + LOOK_AGAIN)))
+        case NotPaused() | Unpaused():
+            transaction.pauses.save(replace(pause, timer=replace(timer, due_at=None)))
         case OtherPause(record_id=record_id):
-            transaction.timers.save(replace(timer, state=TimerState.VOID))
+            transaction.pauses.save(replace(pause, timer=None))
             if record_id and timer.channel_id is not None:
                 # Where it was set, people hear that somebody else's pause stays.
-                subject = Subject(SubjectKind.ACT, timer.repository, record_id)
-                identity = f"{timer.paused_at.isoformat()} stays at {timer.lifts_at.isoformat()}"
+                subject = Subject(SubjectKind.ACT, pause.repository, record_id)
+                identity = f"{pause.identity} stays at {timer.lifts_at.isoformat()}"
                 tell_urgently(transaction, subject, [timer.channel_id], now, identity=identity)
 
 
 def _postpone(
-    transaction: Transaction, timer: Timer, later: Timer, lease: JobLease, now: datetime
+    transaction: Transaction, timed: PauseRecord, later: Timer, lease: JobLease, now: datetime
 ) -> bool:
     """Whether it is tried again: nobody has changed its time meanwhile."""
     lease.take(transaction, now)
-    pause, is_still_set = _held(transaction, timer)
-    if not is_still_set:
+    pause = transaction.pauses.locked(timed)
+    if pause is None or not pause.ends_as(timed):
         return False
-    transaction.timers.save(later)
-    if not timer.failures and pause is not None:
-        tell_overdue(transaction, pause, now)
+    postponed = replace(pause, timer=later)
+    transaction.pauses.save(postponed)
+    if later.failures == 1:
+        tell_overdue(transaction, postponed, now)
     return True
-
-
-def _held(transaction: Transaction, timer: Timer) -> tuple[PauseRecord | None, bool]:
-    """Its pause, if it is known, and whether the timer is still the one that is set for it.
-
-    Until the transaction ends nobody gives the pause another end.
-    """
-    # Pauses before timers, as whoever else ends both.
-    pause = find_pause(transaction, timer.repository, timer.paused_at)
-    stored = transaction.timers.locked(timer.repository, timer.paused_at)
-    return pause, stored is not None and stored.is_still(timer)

@@ -1,9 +1,10 @@
 """What is told of a pause that should have lifted itself, and could not."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.pause_records import PauseRecord
-from bot.domain.reminders import OVERDUE, ReminderPlan, hurried
+from bot.domain.reminders import hurried
 from bot.store.transactions import Transaction
 from bot.usecases.pausing.group_pauses import touch_group
 from bot.usecases.pausing.recorded_pauses import touch_pause
@@ -13,6 +14,4 @@ def tell_overdue(transaction: Transaction, pause: PauseRecord, now: datetime) ->
     """The cards say so at once; channels are reminded when it stays so for some minutes."""
     touch_pause(transaction, pause, now)
     touch_group(transaction, pause, now)
-    plans = transaction.reminders.locked([pause.pause_id])
-    plan = plans.get(pause.pause_id) or ReminderPlan(pause.pause_id, now + OVERDUE)
-    transaction.reminders.save(hurried(plan, now))
+    transaction.pauses.save(replace(pause, reminders=hurried(pause.reminders, now)))

@@ -14,7 +14,6 @@ from bot.domain.group_acts import (
     read_asked,
 )
 from bot.domain.pauses import AlreadyPaused, Paused, check_reason
-from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
@@ -75,15 +74,10 @@ class PauseGroup:
                 case Paused():
                     return RepositoryResult(repository, GroupOutcome.CHANGED)
                 case AlreadyPaused(known=known):
-                    if await self._is_ours(act, repository, known.pause):
+                    if known.group_act_id == act.group_act_id:
+                        # Made before a crash cut the act off.
                         return RepositoryResult(repository, GroupOutcome.CHANGED)
-                    return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
+                    who = known.by_name
+                    return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, who)
 
         return await self.work.run(act, pause, report)
-
-    async def _is_ours(self, act: GroupAct, repository: RepositoryName, pause: Pause) -> bool:
-        """Whether the act made that pause before a crash cut it off."""
-        held = await self.work.acts.store.run(
-            lambda transaction: transaction.group_acts.holding([repository])
-        )
-        return any(one.group_act_id == act.group_act_id and one.is_in_force(pause) for one in held)

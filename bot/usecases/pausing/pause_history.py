@@ -10,11 +10,11 @@ from bot.domain.notices import Notice
 from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
-    Sighting,
     Who,
     better_known,
+    over,
     same_pause,
-    with_sighting,
+    seen_again,
 )
 from bot.domain.repository import RepositoryName
 from bot.domain.subscriptions import Topic, channels_hearing
@@ -29,10 +29,7 @@ from bot.usecases.pausing.group_pauses import (
 from bot.usecases.pausing.recorded_pauses import (
     LOOKED_BACK,
     card_of,
-    end_timer,
-    move_timer,
     open_pause_cards,
-    resume_timer,
     touch_pause,
 )
 from bot.usecases.tell_urgently import tell_urgently
@@ -43,7 +40,7 @@ STALE = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The pause after a sighting. `before` is the record it had; None when it is new.
+    """The pause after a source told of it. `before` is the record it had; None when it is new.
 
     `replaced` is the pause in force before a new one.
     """
@@ -60,32 +57,37 @@ class Seen:
 
 def see_pause(
     transaction: Transaction,
-    repository: RepositoryName,
-    seen: Sighting,
+    seen: PauseRecord,
     channels: Iterable[str],
     now: datetime,
+    *,
+    is_update: bool = False,
+    sets_end: bool = False,
 ) -> Seen:
-    """Put a sighting on record and give each of the channels its card of the pause."""
-    known = transaction.pauses.of(repository, seen.paused_at - LOOKED_BACK)
-    before = same_pause(known, seen)
-    if before is not None:
-        return _see_again(transaction, known, before, seen, channels, now)
-    return _see_first(transaction, repository, known, seen, channels, now)
+    """Put on record what a source tells of a pause, and give each of the channels its card.
+
+    `is_update` as in `same_pause`. `sets_end`: the pause ends, or does not, as `seen` says.
+    """
+    known = transaction.pauses.of(seen.repository, seen.paused_at - LOOKED_BACK)
+    before = same_pause(known, seen, is_update=is_update)
+    if before is None:
+        return _see_first(transaction, known, seen, channels, now)
+    record = seen_again(before, seen)
+    if sets_end:
+        record = replace(record, timer=seen.timer)
+    return _see_again(transaction, known, before, record, channels, now)
 
 
 def _see_again(
     transaction: Transaction,
     known: Sequence[PauseRecord],
     before: PauseRecord,
-    seen: Sighting,
+    record: PauseRecord,
     channels: Iterable[str],
     now: datetime,
 ) -> Seen:
-    record = with_sighting(before, seen)
     if record != before:
         transaction.pauses.save(record)
-    if record.paused_at != before.paused_at:
-        move_timer(transaction, before, record.paused_at)
     if replace(record, event_id=before.event_id) != before:
         # Which event told of it is shown nowhere: no edit for that.
         touch_pause(transaction, record, now)
@@ -102,36 +104,24 @@ def _see_again(
 
 def _see_first(
     transaction: Transaction,
-    repository: RepositoryName,
     known: Sequence[PauseRecord],
-    seen: Sighting,
+    seen: PauseRecord,
     channels: Iterable[str],
     now: datetime,
 ) -> Seen:
     in_force = next((one for one in known if one.is_open), None)
-    record = with_sighting(
-        PauseRecord(
-            repository=repository,
-            paused_at=seen.paused_at,
-            stored_reason=seen.stored_reason,
-            reason=seen.reason or seen.stored_reason,
-            is_exact=seen.is_exact,
-            previous_reason=in_force.reason if in_force is not None else None,
-        ),
-        seen,
-    )
-    if in_force is not None and in_force.paused_at > record.paused_at:
+    if in_force is not None and in_force.paused_at > seen.paused_at:
         # Heard of late: what replaced it is known already, and tells what there is to do.
-        over = _over(record, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
-        over = replace(over, previous_reason=None, end_told=True)
-        end_timer(transaction, over)
-        return Seen(replace(over, pause_id=transaction.pauses.save(over)), None)
+        late = over(seen, in_force.paused_at, in_force.by, PauseEnding.REPLACED)
+        late = replace(late, end_told=True)
+        return Seen(replace(late, pause_id=transaction.pauses.save(late)), None)
+    previous = in_force.reason if in_force is not None else None
+    record = replace(seen, previous_reason=previous, pause_id=0)
     record = replace(record, pause_id=transaction.pauses.save(record))
     if in_force is not None:
-        in_force = _over(in_force, record.paused_at, record.by, PauseEnding.REPLACED)
+        in_force = over(in_force, record.paused_at, record.by, PauseEnding.REPLACED)
         in_force = replace(in_force, end_told=True)
         transaction.pauses.save(in_force)
-        end_timer(transaction, in_force)
         touch_pause(transaction, in_force, now, closed=True)
         touch_group(transaction, in_force, now)
         transaction.resume_watchers.move(in_force.pause_id, record.pause_id)
@@ -141,13 +131,7 @@ def _see_first(
     return Seen(record, None, in_force)
 
 
-def _over(
-    record: PauseRecord, ended_at: datetime, by: Who | None, ending: PauseEnding
-) -> PauseRecord:
-    return replace(record, ended_at=ended_at, ended_by=by, ending=ending)
-
-
-def end_pause(  # one is told by name
+def end_pause(
     transaction: Transaction,
     record: PauseRecord,
     ended_at: datetime,
@@ -161,15 +145,13 @@ def end_pause(  # one is told by name
     The caller has read `record` in this transaction, with the repository's pauses held.
     """
     if record.is_open:
-        ended = _over(record, ended_at, by, ending)
+        ended = over(record, ended_at, by, ending)
     else:
-        ended = replace(record, ended_by=better_known(record.ended_by, by))
+        by = better_known(record.ended_by, by)
+        ended = over(record, record.ended_at or ended_at, by, record.ending or ending)
     if ended == record:
         return record
     transaction.pauses.save(ended)
-    if by is not None or ending is not PauseEnding.LIFTED:
-        # Else only a look found no pause, which may be wrong: the timer looks again in its time.
-        end_timer(transaction, ended)
     touch_pause(transaction, ended, now, closed=True)
     touch_group(transaction, ended, now)
     _tell_watchers(transaction, ended, now)
@@ -188,11 +170,19 @@ def reopen_pause(
         return
     # A time has one record. The record that ended lies just before the new one.
     before = ended.paused_at - timedelta(microseconds=1)
-    told = replace(ended, paused_at=before, is_exact=False, end_told=True)
+    told = replace(ended, paused_at=before, is_exact=False, end_told=True, timer=None)
     transaction.pauses.save(told)
-    again = replace(ended, pause_id=0, ended_at=None, ended_by=None, ending=None, end_told=False)
+    timer = ended.timer
+    again = replace(
+        ended,
+        pause_id=0,
+        ended_at=None,
+        ended_by=None,
+        ending=None,
+        end_told=False,
+        timer=replace(timer, due_at=timer.due_at or timer.lifts_at) if timer else None,
+    )
     again = replace(again, pause_id=transaction.pauses.save(again))
-    resume_timer(transaction, again)
     shown = {*channels, *_shown_in(transaction, ended)}
     touch_group(transaction, again, now)
     if ended.end_told:

@@ -7,9 +7,9 @@ from bot.domain.audit import Action, Actor, ActResult, AuditRecord, Origin
 from bot.domain.durations import Lasting, lifts_at
 from bot.domain.errors import MergeQueueError, about, heard
 from bot.domain.group_acts import GroupAct, as_part
+from bot.domain.pause_records import PauseRecord
 from bot.domain.pauses import AlreadyPaused, Paused, PauseOutcome, check_reason, signed_reason
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause
 from bot.ports import MergeQueue
 from bot.usecases.pausing.acts import ActLog
 from bot.usecases.pausing.recorded_pauses import know_pause
@@ -76,12 +76,12 @@ class PauseQueue:
         before = replace(
             act,
             previous_reason=known.reason,
-            previous_paused_at=known.pause.paused_at,
+            previous_paused_at=known.paused_at,
             lifts_at=act.lifts_at or known.end_to_come(act.at),
         )
         return await self._pause(before, known)
 
-    async def _pause(self, act: AuditRecord, known: KnownPause | None) -> Paused:
+    async def _pause(self, act: AuditRecord, known: PauseRecord | None) -> Paused:
         started = await self.acts.start(act)
         answers: list[str] = []
         try:
@@ -114,11 +114,9 @@ class PauseQueue:
         return as_part(record, request.part_of) if request.part_of is not None else record
 
 
-def _says_so_already(known: KnownPause, act: AuditRecord) -> bool:
+def _says_so_already(known: PauseRecord, act: AuditRecord) -> bool:
     """Whether the same person paused with that reason, and with that end if they gave one."""
-    if known.actor is None or known.actor.user_id != act.actor.user_id:
-        return False
-    if known.reason != act.reason:
+    if known.by is None or known.by.user_id != act.actor.user_id or known.reason != act.reason:
         return False
     if act.lifts_at is None:
         return True

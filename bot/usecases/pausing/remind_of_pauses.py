@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from bot.domain.audit import ActResult, AuditRecord
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, Timer
-from bot.domain.reminders import LIFTS_SOON, ReminderPlan, first_plan, sent_at, snoozed
+from bot.domain.pause_records import PauseRecord
+from bot.domain.reminders import LIFTS_SOON, ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.ports import Clock, Nudge
 from bot.store.transactions import Store, Transaction
@@ -17,7 +17,7 @@ from bot.usecases.choose_notices import who_want
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.group_pauses import group_act_of, group_channels, still_paused
 from bot.usecases.pausing.pause_history import hearing_pauses
-from bot.usecases.pausing.recorded_pauses import card_of, find_pause, timers_of
+from bot.usecases.pausing.recorded_pauses import card_of, recent_pause
 from bot.usecases.tell_urgently import tell_urgently
 
 
@@ -44,33 +44,41 @@ class RemindOfPauses:
         """`lease`: under which one process minds the times of pauses. Raises StoreError."""
         if not self.first_gap:
             return
-        if await self.store.run(self._remind_all, lease, self.clock.now()):
-            self.nudge()
-
-    def _remind_all(self, transaction: Transaction, lease: JobLease, now: datetime) -> bool:
-        """Whether anybody is reminded."""
-        in_force = transaction.pauses.open(self.repositories)
-        if not in_force or lease.take(transaction, now) is None:
-            return False
-        plans = transaction.reminders.locked([one.pause_id for one in in_force])
-        timers = timers_of(transaction, in_force)
-        has_reminded = False
+        # Not later: while something is waited for, the clock may jump, and nothing is moved yet.
+        now = self.clock.now()
+        in_force = await self.store.run(
+            lambda transaction: transaction.pauses.open(self.repositories)
+        )
         for together in _together(in_force):
-            pause = together[0]
-            plan = plans.get(pause.pause_id) or self._first(pause)
-            if plan.next_at <= now and not _lifts_soon(timers.get(pause.pause_id), now):
-                _remind(transaction, pause, plan, now)
-                _save_for(transaction, sent_at(plan, now, self.first_gap), together)
-                has_reminded = True
-        return has_reminded
+            if self._is_due(together[0], now) and await self.store.run(
+                self._remind, lease, together, now
+            ):
+                self.nudge()
 
-    def move(self, transaction: Transaction, jump: timedelta) -> None:
-        """After a jump of the clock: what was to come stays as far off as before."""
-        in_force = transaction.pauses.open(self.repositories)
-        plans = transaction.reminders.locked([one.pause_id for one in in_force])
-        for pause in in_force:
-            plan = plans.get(pause.pause_id) or self._first(pause)
-            transaction.reminders.save(replace(plan, next_at=plan.next_at + jump))
+    def _is_due(self, pause: PauseRecord, now: datetime) -> bool:
+        lifts_soon = (
+            pause.lifts_at is not None
+            and not pause.is_overdue
+            and pause.lifts_at - now <= LIFTS_SOON
+        )
+        return self._plan(pause).next_at <= now and not lifts_soon
+
+    def _remind(
+        self,
+        transaction: Transaction,
+        lease: JobLease,
+        seen: Sequence[PauseRecord],
+        now: datetime,
+    ) -> bool:
+        """Whether anybody is reminded: the pauses may have changed since they were `seen`."""
+        if lease.take(transaction, now) is None:
+            return False
+        together = _locked(transaction, seen)
+        if not together or not self._is_due(together[0], now):
+            return False
+        _remind(transaction, together[0], self._plan(together[0]), now)
+        _save(transaction, together, self._plan(together[0]).after_one(now, self.first_gap))
+        return True
 
     async def snooze(self, snooze: AuditRecord, paused_at: datetime) -> Snoozed | None:
         """What was put off, with the act on record; None when that pause is over."""
@@ -79,32 +87,44 @@ class RemindOfPauses:
     def _put_off(
         self, transaction: Transaction, snooze: AuditRecord, paused_at: datetime, now: datetime
     ) -> Snoozed | None:
-        pause = find_pause(transaction, snooze.repository, paused_at)
+        pause = recent_pause(transaction, snooze.repository, paused_at)
         if pause is None:
             return None
         act = group_act_of(transaction, pause)
         # One reminder speaks for a group, also when the pause it was drawn for is over.
-        together = still_paused(transaction, act) if act is not None else [pause]
-        left = [one for one in together if one.is_open]
+        seen = still_paused(transaction, act) if act is not None else [pause]
+        left = _locked(transaction, seen)
         if not left:
             return None
-        plans = transaction.reminders.locked({one.pause_id for one in (pause, *left)})
-        plan = snoozed(plans.get(pause.pause_id) or self._first(pause), now, self.first_gap)
-        _save_for(transaction, plan, left)
+        plan = self._plan(pause).snoozed(now, self.first_gap)
+        _save(transaction, left, plan)
         until = f"until {plan.next_at:%Y-%m-%d %H:%M} UTC"
         transaction.audit.add(replace(snooze, result=ActResult.DONE, detail=until))
         group = act.group if act is not None and len(left) > 1 else None
         return Snoozed(plan.next_at, left[0].repository, group)
 
-    def _first(self, pause: PauseRecord) -> ReminderPlan:
-        return first_plan(pause.pause_id, pause.paused_at, self.first_gap)
+    def _plan(self, pause: PauseRecord) -> ReminderPlan:
+        return pause.reminders or ReminderPlan(pause.paused_at + self.first_gap)
+
+
+def _locked(transaction: Transaction, seen: Sequence[PauseRecord]) -> list[PauseRecord]:
+    """As they are now, those that are in force; nobody else changes them meanwhile.
+
+    In the order of their repositories, so that two processes never wait for each other.
+    """
+    now = {
+        one.pause_id: transaction.pauses.locked(one)
+        for one in sorted(seen, key=lambda one: one.repository)
+    }
+    found = (now[one.pause_id] for one in seen)
+    return [one for one in found if one is not None and one.is_open]
 
 
 def _remind(
     transaction: Transaction, pause: PauseRecord, plan: ReminderPlan, now: datetime
 ) -> None:
     """After an outage one reminder comes, not all that were missed."""
-    subject = Subject(SubjectKind.REMINDER, pause.repository, plan.reminder_id)
+    subject = Subject(SubjectKind.REMINDER, pause.repository, plan.id_of_next(pause.pause_id))
     addresses = _addresses(transaction, pause, plan)
     identity = f"{pause.identity} {plan.sent}"
     tell_urgently(transaction, subject, addresses, now, identity=identity)
@@ -131,13 +151,7 @@ def _together(pauses: Sequence[PauseRecord]) -> list[list[PauseRecord]]:
     return list(parties.values())
 
 
-def _save_for(transaction: Transaction, plan: ReminderPlan, pauses: Sequence[PauseRecord]) -> None:
+def _save(transaction: Transaction, pauses: Sequence[PauseRecord], plan: ReminderPlan) -> None:
     """The plan of a group goes on with what is left of it when the first is over."""
     for one in pauses:
-        transaction.reminders.save(replace(plan, pause_id=one.pause_id))
-
-
-def _lifts_soon(timer: Timer | None, now: datetime) -> bool:
-    if timer is None or timer.is_overdue:
-        return False
-    return timer.lifts_at - now <= LIFTS_SOON
+        transaction.pauses.save(replace(one, reminders=plan))

@@ -1,15 +1,20 @@
 """Restore what was paused for a group, and nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from bot.domain.audit import Action
+from bot.domain.audit import Action, ActResult
 from bot.domain.errors import about
-from bot.domain.group_acts import GroupAct, GroupOutcome, HeldPause, RepositoryResult
+from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
+from bot.domain.pause_records import NEAR, PauseRecord
 from bot.domain.pauses import NotPaused, OtherPause, Unpaused
+from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause
 from bot.ports import MergeQueue
+from bot.store.transactions import Transaction
+from bot.usecases.pausing.acts import made_by
+from bot.usecases.pausing.group_pauses import group_act_of
 from bot.usecases.pausing.group_work import GroupRequest, GroupWork, Report, SinceThen
 from bot.usecases.pausing.recorded_pauses import know_pause
 from bot.usecases.pausing.unpause_queue import UnpauseQueue, UnpauseRequest
@@ -26,7 +31,8 @@ class UnpauseGroup:
     async def run(self, request: GroupRequest, report: Report) -> GroupAct | SinceThen:
         """Raises PermissionDenied; what fails of the group is in the result."""
         await self.work.permit(request, Action.UNPAUSE)
-        held = await self._held(request.group.name)
+        held = [one.repository for one in await self.work.paused_for(request.group.name)]
+        # Also what has left the group since: the bot paused it for the group.
         repositories: Sequence[RepositoryName] = list(
             dict.fromkeys([*request.group.repositories, *held])
         )
@@ -40,35 +46,24 @@ class UnpauseGroup:
 
     async def carry_out(self, act: GroupAct, report: Report) -> GroupAct:
         """Lift what has no result yet."""
-        held = await self._held(act.group)
 
         async def unpause(repository: RepositoryName) -> RepositoryResult:
             with about(repository):
-                return await self._one(act, repository, held.get(repository))
+                return await self._one(act, repository)
 
         return await self.work.run(act, unpause, report)
 
-    async def _held(self, group: str) -> Mapping[RepositoryName, HeldPause]:
-        """Also what has left the group since: the bot paused it for the group."""
-        held = await self.work.acts.store.run(
-            lambda transaction: transaction.group_acts.held(group)
-        )
-        return {one.repository: one for one in held}
-
-    async def _one(
-        self, act: GroupAct, repository: RepositoryName, held: HeldPause | None
-    ) -> RepositoryResult:
+    async def _one(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         pause = await self.merge_queue.current_pause(repository)
         if pause is None:
             await self.unpause_queue.require_running(repository)
-            await self._let_go(held)
             return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
-        known = await know_pause(self.work.acts.store, repository, pause)
-        if held is None:
-            return _left_alone(repository, GroupOutcome.NOT_OURS, known)
-        if not held.is_in_force(pause):
-            await self._let_go(held)
-            return _left_alone(repository, GroupOutcome.REPLACED, known)
+        store, now = self.work.acts.store, self.work.acts.clock.now()
+        known = await know_pause(store, repository, pause)
+        if not await store.run(_is_of_group, act.group, known, pause, now):
+            was_paused = await store.run(_was_paused_for, act, repository)
+            left_alone = GroupOutcome.REPLACED if was_paused else GroupOutcome.NOT_OURS
+            return RepositoryResult(repository, left_alone, known.by_name)
         asked = UnpauseRequest(
             repository,
             act.actor,
@@ -81,23 +76,26 @@ class UnpauseGroup:
             case Unpaused():
                 return RepositoryResult(repository, GroupOutcome.CHANGED)
             case NotPaused():
-                await self._let_go(held)
                 return RepositoryResult(repository, GroupOutcome.NOT_PAUSED)
             case OtherPause(known=other):
-                await self._let_go(held)
-                return _left_alone(repository, GroupOutcome.REPLACED, other)
-
-    async def _let_go(self, held: HeldPause | None) -> None:
-        """Not what somebody has paused for the group since."""
-        if held is not None:
-            await self.work.acts.store.run(
-                lambda transaction: transaction.group_acts.let_go(
-                    held.group, held.repository, held.group_act_id
-                )
-            )
+                return RepositoryResult(repository, GroupOutcome.REPLACED, other.by_name)
 
 
-def _left_alone(
-    repository: RepositoryName, outcome: GroupOutcome, known: KnownPause | None
-) -> RepositoryResult:
-    return RepositoryResult(repository, outcome, known.by if known is not None else None)
+def _is_of_group(
+    transaction: Transaction, group: str, known: PauseRecord, pause: Pause, now: datetime
+) -> bool:
+    """Whether an act on the group made the pause, though its answer may have been lost."""
+    act = group_act_of(transaction, known)
+    if act is not None:
+        return act.group == group
+    acts = transaction.audit.since(known.repository, min(now, pause.paused_at) - NEAR)
+    made = made_by(pause, acts)
+    return made is not None and made.result is ActResult.STARTED and made.group == group
+
+
+def _was_paused_for(transaction: Transaction, act: GroupAct, repository: RepositoryName) -> bool:
+    """Whether the group's pause of the repository has given way to another."""
+    acts = transaction.group_acts.pausing(act.group, before=act.group_act_id)
+    changed = {one.repository for paused in acts for one in paused.of(GroupOutcome.CHANGED)}
+    in_force = {one.repository for one in transaction.pauses.of_group(act.group)}
+    return repository in changed | in_force

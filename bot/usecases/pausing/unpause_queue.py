@@ -15,15 +15,13 @@ from bot.domain.errors import (
     heard,
 )
 from bot.domain.group_acts import GroupAct, as_part
-from bot.domain.pause_records import PauseEnding, PauseRecord, Timer
+from bot.domain.pause_records import PauseEnding, PauseRecord
 from bot.domain.pauses import LiftsLater, NotPaused, OtherPause, Unpaused, UnpauseOutcome
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
-from bot.domain.snapshots import KnownPause
 from bot.ports import Hear, MergeQueue
-from bot.store.transactions import Transaction
 from bot.usecases.pausing.acts import ActLog
-from bot.usecases.pausing.recorded_pauses import find_pause, know_pause, reason_when_set
+from bot.usecases.pausing.recorded_pauses import know_pause
 
 RECALLED = timedelta(days=1)
 """How long a person who resumes a running queue is told who resumed it."""
@@ -83,18 +81,22 @@ class UnpauseQueue:
         )
         return {one.repository for one in paused}
 
-    async def on_time(self, request: UnpauseRequest, timer: Timer) -> UnpauseOutcome | LiftsLater:
+    async def on_time(
+        self, request: UnpauseRequest, timed: PauseRecord
+    ) -> UnpauseOutcome | LiftsLater:
         """As `run`, for a timer, whose end somebody may change while it waits for its turn.
 
         Whoever set it was allowed to when they did; no request of Slack says so.
         """
         with about(request.repository):
             async with self.acts.turn(self._act(request, None)):
-                pause, now_set, saying = await self.acts.store.run(_look_up, timer)
-                if now_set is None or not now_set.is_still(timer):
+                known = await self.acts.store.run(
+                    lambda transaction: transaction.pauses.locked(timed)
+                )
+                if known is None or known.timer is None or not known.ends_as(timed):
                     return LiftsLater()
-                is_over = pause is not None and not pause.is_open
-                return await self._in_turn(request, saying, is_over=is_over)
+                saying = known.timer.stored_reason
+                return await self._in_turn(request, saying, is_over=not known.is_open)
 
     async def require_running(self, repository: RepositoryName) -> None:
         """For a queue without a pause: raise MergeQueueError unless its status agrees.
@@ -129,7 +131,7 @@ class UnpauseQueue:
             return OtherPause(known, record_id)
         return await self._unpause(self._act(request, known), known, look)
 
-    async def _unpause(self, act: AuditRecord, known: KnownPause, look: _Look) -> UnpauseOutcome:
+    async def _unpause(self, act: AuditRecord, known: PauseRecord, look: _Look) -> UnpauseOutcome:
         started = await self.acts.start(act)
         answers: list[str] = []
         try:
@@ -174,7 +176,7 @@ class UnpauseQueue:
         return max(wall, clock.monotonic() - look.ticks) <= FRESH_SECONDS
 
     async def _lift(
-        self, known: KnownPause, repository: RepositoryName, look: _Look, hear: Hear
+        self, known: PauseRecord, repository: RepositoryName, look: _Look, hear: Hear
     ) -> bool | Pause:
         """Whether a pause was lifted; another pause where that has come in its place."""
         for _ in range(LOOKS):
@@ -199,7 +201,7 @@ class UnpauseQueue:
         detail = "another pause is in force"
         return OtherPause(known, await self.acts.end(found, ActResult.UNCHANGED, detail))
 
-    def _act(self, request: UnpauseRequest, known: KnownPause | None) -> AuditRecord:
+    def _act(self, request: UnpauseRequest, known: PauseRecord | None) -> AuditRecord:
         record = AuditRecord(
             at=self.acts.clock.now(),
             actor=request.actor,
@@ -209,24 +211,13 @@ class UnpauseQueue:
             result=ActResult.STARTED,
             channel_id=request.channel_id,
             previous_reason=known.reason if known is not None else None,
-            previous_paused_at=known.pause.paused_at if known is not None else None,
+            previous_paused_at=known.paused_at if known is not None else None,
             lifts_at=request.lifts_at,
         )
         return as_part(record, request.part_of) if request.part_of is not None else record
 
 
-def _look_up(
-    transaction: Transaction, timer: Timer
-) -> tuple[PauseRecord | None, Timer | None, str | None]:
-    """Its pause, what the timer is now, and the reason that the service held when it was set."""
-    return (
-        find_pause(transaction, timer.repository, timer.paused_at),
-        transaction.timers.locked(timer.repository, timer.paused_at),
-        reason_when_set(transaction, timer),
-    )
-
-
-def _is_meant(known: KnownPause, expected: datetime | None, saying: str | None) -> bool:
+def _is_meant(known: PauseRecord, expected: datetime | None, saying: str | None) -> bool:
     if expected is not None and not known.is_of(expected):
         return False
     return saying is None or known.says(saying)

@@ -12,7 +12,6 @@ from bot.domain.repository import RepositoryName
 from bot.ports import Clock
 from bot.store.transactions import Store, Transaction
 from bot.usecases.check_permission import CheckPermission
-from bot.usecases.pausing.group_pauses import held_in_force
 from bot.usecases.pausing.recorded_pauses import pause_in_force
 
 
@@ -52,9 +51,9 @@ def _watch(
 
 def _watch_group(transaction: Transaction, group: str, user_id: str, now: datetime) -> Watching:
     # Or the last of them may end unseen, having told whoever waited before.
-    for held in transaction.group_acts.held(group):
-        transaction.pauses.of(held.repository, now)
-    return _add(transaction, user_id, held_in_force(transaction, group).values())
+    for pause in transaction.pauses.of_group(group):
+        transaction.pauses.of(pause.repository, now)
+    return _add(transaction, user_id, transaction.pauses.of_group(group))
 
 
 def _add(transaction: Transaction, user_id: str, pauses: Iterable[PauseRecord]) -> Watching:

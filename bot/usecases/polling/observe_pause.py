@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.audit import Action, ActResult, AuditRecord
 from bot.domain.leases import Lease
-from bot.domain.pause_records import NEAR, PauseRecord, Sighting, Who
+from bot.domain.pause_records import NEAR, PauseRecord, Who, observed
 from bot.domain.polling import DEPTH_INTERVALS
 from bot.domain.queue import Pause, QueueStatus
 from bot.domain.repository import RepositoryName
@@ -150,17 +150,13 @@ def _put_on_record(
     act: AuditRecord | None,
     now: datetime,
 ) -> None:
-    sighting = Sighting(
-        pause.paused_at,
-        pause.reason,
-        is_exact=pause.is_dated,
-        reason=act.reason if act is not None else None,
-        by=Who(act.actor.name, act.actor.user_id) if act is not None else None,
-    )
+    told = observed(name, pause)
     channels = hearing_pauses(transaction, name)
     if act is not None:
+        by = Who(act.actor.name, act.actor.user_id)
+        told = replace(told, by=by, reason=act.reason or pause.reason)
         channels.difference_update(told_together(transaction, act))
-    seen = see_pause(transaction, name, sighting, channels, now)
+    seen = see_pause(transaction, told, channels, now)
     if pause.is_dated and not seen.record.is_open:
         reopen_pause(transaction, seen.record, channels, now)
     tell_replaced(transaction, seen, act.record_id if act is not None else None, now)

@@ -7,7 +7,6 @@ from bot.domain.boards import Board, Outage, Sight, seen, unseen
 from bot.domain.cards import Card, CardKind, CardName
 from bot.domain.deliveries import Subject, SubjectKind
 from bot.domain.message import Message
-from bot.domain.pause_records import Timer
 from bot.domain.repository import RepositoryName
 from bot.domain.snapshots import Snapshot
 from bot.messages import board as messages
@@ -60,7 +59,7 @@ def tell_boards(
     A pause and the end of an outage are told at once, all else from `later` on.
     """
     before = (transaction.boards.sights([snapshot.repository])).get(snapshot.repository)
-    after = seen(before, snapshot, _timer_of(transaction, snapshot))
+    after = seen(before, snapshot)
     if before is not None and before.says_the_same(after):
         return False
     transaction.boards.save_sight(after)
@@ -93,14 +92,6 @@ def tell_outage(
     transaction.boards.save_sight(after)
     touch_boards(transaction, after, now, now)
     return True
-
-
-def _timer_of(transaction: Transaction, snapshot: Snapshot) -> Timer | None:
-    pause = snapshot.pause
-    if pause is None:
-        return None
-    timers = transaction.timers.running([snapshot.repository])
-    return next((one for one in timers if pause.is_of(one.paused_at)), None)
 
 
 def touch_boards(transaction: Transaction, sight: Sight, now: datetime, due_at: datetime) -> None:

@@ -8,10 +8,8 @@ from bot.domain.cards import Card, CardKind
 from bot.domain.message import Message
 from bot.messages import pause_card
 from bot.messages.groups import group_acts
-from bot.messages.pause_card import PauseView
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.group_pauses import ends_of, paused_anew, still_paused
-from bot.usecases.pausing.recorded_pauses import timers_of
+from bot.usecases.pausing.group_pauses import paused_anew, still_paused
 from bot.usecases.posting.bisection_cards import load_bisection_cards
 from bot.usecases.posting.board_cards import load_board_cards
 from bot.usecases.posting.stay_cards import load_stay_cards
@@ -37,16 +35,11 @@ def _pause_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int
     if not cards:
         return {}
     pauses = transaction.pauses.get({int(card.name.key) for card in cards})
-    in_force = [one for one in pauses.values() if one.is_open]
-    timers = timers_of(transaction, in_force)
     messages: dict[int, Message] = {}
     for card in cards:
         pause = pauses.get(int(card.name.key))
-        if pause is None:
-            continue
-        timer = timers.get(pause.pause_id)
-        view = PauseView(pause, timer.lifts_at, timer.is_overdue) if timer else PauseView(pause)
-        messages[card.card_id] = replace(pause_card.card(view), happened_at=pause.paused_at)
+        if pause is not None:
+            messages[card.card_id] = replace(pause_card.card(pause), happened_at=pause.paused_at)
     return messages
 
 
@@ -61,9 +54,9 @@ def _group_cards(transaction: Transaction, cards: Sequence[Card]) -> Mapping[int
             messages[card.card_id] = group_acts.act(act)
         else:
             left = still_paused(transaction, act)
-            ends = ends_of(transaction, left)
-            names = [one.repository for one in left]
             anew = paused_anew(transaction, act) if len(left) < len(act.repositories) else ()
-            messages[card.card_id] = group_acts.card(act, names, ends.times, ends.overdue, anew)
+            messages[card.card_id] = group_acts.card(
+                act, [one.repository for one in left], group_acts.ends_of(left), anew
+            )
         messages[card.card_id] = replace(messages[card.card_id], happened_at=act.at)
     return messages

@@ -15,7 +15,7 @@ from bot.messages import alerts, pause, pause_card, reminders, staleness, unrend
 from bot.messages.groups import group_acts
 from bot.store.failures import as_store_errors
 from bot.store.transactions import Transaction
-from bot.usecases.pausing.group_pauses import ends_of, group_act_of, still_paused
+from bot.usecases.pausing.group_pauses import group_act_of, still_paused
 from bot.usecases.posting.render_cards import load_cards
 from bot.usecases.posting.render_events import load_events, load_summary
 
@@ -190,13 +190,7 @@ def _pause_message(transaction: Transaction, delivery: Delivery, record: PauseRe
                 return pause_card.resumed(record)
             return group_acts.resumed(act, record, is_yours=_is_pausers(delivery, record))
         case _:
-            return _pause_ended(transaction, record)
-
-
-def _pause_ended(transaction: Transaction, record: PauseRecord) -> Message:
-    timed = record.ending is PauseEnding.TIMER
-    timer = transaction.timers.of(record.repository, record.paused_at) if timed else None
-    return pause_card.ended(record, timer.lifts_at if timer is not None else None)
+            return pause_card.ended(record)
 
 
 def _is_pausers(delivery: Delivery, record: PauseRecord) -> bool:
@@ -259,24 +253,18 @@ def _reminders(
     The first goes to the pauser alone: what channels are told later is no reason to keep it back.
     """
     pauses = transaction.pauses.get([pause_of(each) for each in _ids(deliveries)])
-    plans = transaction.reminders.get(list(pauses)) if pauses else {}
     messages: dict[str, Message] = {}
     for one in deliveries:
         reminder_id = one.subject.subject_id
-        pause_id = pause_of(reminder_id)
-        record = pauses.get(pause_id)
-        is_due = is_person(one.channel_id) or is_newest(reminder_id, plans.get(pause_id))
-        if record is not None and record.is_open and is_due:
-            timer = transaction.timers.of(record.repository, record.paused_at)
-            is_overdue = timer is not None and timer.is_overdue
-            is_to_come = timer is not None and (timer.lifts_at > now or is_overdue)
-            lifts_at = timer.lifts_at if timer is not None and is_to_come else None
+        record = pauses.get(pause_of(reminder_id))
+        if record is None or not record.is_open:
+            continue
+        if is_person(one.channel_id) or is_newest(reminder_id, record.reminders):
             act = group_act_of(transaction, record)
             left = still_paused(transaction, act) if act is not None else []
-            ends = ends_of(transaction, left)
             messages[one.delivery_id] = (
-                reminders.of_group(act, left, now, ends.times, ends.overdue)
+                reminders.of_group(act, left, now)
                 if act is not None and len(left) > 1
-                else reminders.reminder(record, now, lifts_at, is_overdue=is_overdue)
+                else reminders.reminder(record, now)
             )
     return messages

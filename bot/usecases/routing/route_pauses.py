@@ -11,10 +11,10 @@ from bot.domain.event_records import EventRecord
 from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
-    Sighting,
     Who,
     lifted_by_act,
     lifted_by_event,
+    over,
 )
 from bot.domain.queue import Pause
 from bot.store.transactions import Transaction
@@ -52,18 +52,26 @@ def route_act(
     that was in force when the service was asked after the event was read.
     """
     if act.result is ActResult.DONE:
-        ended, paused_at = act, act.paused_at
+        ended, paused_at, is_new = act, act.paused_at, False
     else:
         reason = record.details.reason
         is_it = observed is not None and observed.reason == reason
         paused_at = observed.paused_at if observed is not None and is_it else None
         # The second best: the time of the event, until a look at the pause tells its own.
         at = paused_at or record.received_at if reason is not None else None
-        ended = settle_act(transaction, act, at, FROM_LOG)
+        ended, is_new = settle_act(transaction, act, at, FROM_LOG)
         if ended.channel_id is not None:
             channels = {*channels, ended.channel_id}
     # Pauses before lines, as whoever else tells of a pause takes them.
-    announce(transaction, ended, channels, now, paused_at=paused_at, event_id=record.event_id)
+    announce(
+        transaction,
+        ended,
+        channels,
+        now,
+        paused_at=paused_at,
+        event_id=record.event_id,
+        sets_end=is_new,
+    )
     group_act = group_act_of(transaction, ended)
     if group_act is not None and group_act.ended_at is not None:
         tell_together(transaction, group_act, now)
@@ -85,15 +93,17 @@ def route_pause(
         return
     reason = record.details.reason or ""
     is_in_force = observed is not None and observed.reason == reason
-    sighting = Sighting(
+    told = PauseRecord(
+        repository=record.repository,
         paused_at=observed.paused_at if observed and is_in_force else record.received_at,
         stored_reason=reason,
+        reason=reason,
         is_exact=is_in_force,
         by=_who(record),
         event_id=record.event_id,
-        is_update=classify(record) is EventKind.PAUSE_UPDATE,
     )
-    seen = see_pause(transaction, record.repository, sighting, channels, now)
+    is_update = classify(record) is EventKind.PAUSE_UPDATE
+    seen = see_pause(transaction, told, channels, now, is_update=is_update)
     tell_replaced(transaction, seen, None, now)
     if seen.has_new_reason:
         # An edit of a card notifies nobody.
@@ -126,13 +136,8 @@ def _lifted_before_the_next(
     transaction: Transaction, pause: PauseRecord, record: EventRecord, now: datetime
 ) -> PauseRecord:
     """The next pause was seen before this event told that the one before it had been lifted."""
-    lifted = replace(
-        pause,
-        ended_at=record.received_at,
-        ended_by=_who(record),
-        ending=PauseEnding.LIFTED,
-        end_told=True,
-    )
+    lifted = over(pause, record.received_at, _who(record), PauseEnding.LIFTED)
+    lifted = replace(lifted, end_told=True)
     transaction.pauses.save(lifted)
     touch_pause(transaction, lifted, now, closed=True)
     return lifted

@@ -10,7 +10,6 @@ from tests.support.make import (
     make_queued,
     make_snapshot,
     make_status,
-    make_timer,
 )
 from tests.support.stored import NOW, SHOP, SITE, after
 from tests.support.transactions import begin
@@ -28,7 +27,7 @@ def sight() -> Sight:
         repository=SITE,
         pause=make_known_pause("CI is down"),
     )
-    return seen(None, snapshot, make_timer(failures=1))
+    return seen(None, snapshot)
 
 
 async def test_a_channel_has_one_board_of_a_repository(store: Store) -> None:

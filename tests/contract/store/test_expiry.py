@@ -29,7 +29,6 @@ from bot.usecases.pausing.lift_group import LiftGroup
 from bot.usecases.pausing.lift_pause import LiftPause
 from bot.usecases.pausing.pause_group import PauseGroup
 from bot.usecases.pausing.pause_queue import PauseQueue, PauseRequest
-from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.pausing.unpause_queue import UnpauseQueue
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import MovedClock
@@ -63,8 +62,7 @@ class Process:
         lift = LiftPause(UnpauseQueue(service, acts), store, clock, lambda: 0.5)
         lease = timers_lease(name)
         self.expiry = ExpirePauses(lift, LiftGroup(lift, work), store, clock, nobody, lease)
-        reminders = RemindOfPauses(store, clock, nobody, (), HALF_HOUR)
-        self.watch = WatchClock(store, clock, lease, reminders, lambda: None)
+        self.watch = WatchClock(store, clock, lease, HALF_HOUR, lambda: None)
 
     async def pause(self, repository: RepositoryName, length: timedelta = HALF_HOUR) -> None:
         request = PauseRequest(
@@ -172,7 +170,7 @@ async def test_a_group_that_two_processes_look_at_is_told_of_in_one_post(store: 
     assert await lifted(store) == [API, SITE]
     with begin(store) as transaction:
         act = transaction.group_acts.latest("release", EVERY_ACT)
-        assert transaction.group_acts.held("release") == []
+        assert transaction.pauses.of_group("release") == []
     assert act is not None
     assert (act.action, act.origin, act.actor.name) == (Action.UNPAUSE, Origin.TIMER, ALICE.name)
     assert act.has_changed
@@ -291,15 +289,17 @@ async def test_an_end_that_was_given_while_the_service_failed_to_unpause_is_kept
 
     async def extended() -> None:
         with begin(store) as transaction:
-            timer = transaction.timers.of(SITE, paused_at)
-            assert timer is not None
-            transaction.timers.save(replace(timer, lifts_at=later, due_at=later))
+            (pause,) = transaction.pauses.of(SITE, paused_at)
+            assert pause.timer is not None
+            timer = replace(pause.timer, lifts_at=later, due_at=later)
+            transaction.pauses.save(replace(pause, timer=timer))
 
     service.meanwhile = extended
     await process.expire()
 
     with begin(store) as transaction:
-        timer = transaction.timers.of(SITE, paused_at)
+        (pause,) = transaction.pauses.open([SITE])
+        timer = pause.timer
         assert timer is not None
         assert abs(timer.lifts_at - later) < timedelta(seconds=1)
         assert timer.due_at == timer.lifts_at

@@ -1,4 +1,4 @@
-"""Acts on groups, and the pauses that are held for a group."""
+"""Acts on groups."""
 
 import asyncio
 from dataclasses import replace
@@ -11,7 +11,6 @@ from bot.domain.group_acts import (
     EVERY_ACT,
     GroupAct,
     GroupOutcome,
-    HeldPause,
     RepositoryResult,
 )
 from bot.domain.pause_records import PauseRecord, Who
@@ -34,11 +33,6 @@ RESULTS = (
     RepositoryResult(SITE, GroupOutcome.CHANGED),
     RepositoryResult(SHOP, GroupOutcome.FAILED, who=None, detail="409 conflict: busy"),
 )
-
-
-def held(group: str = "release", *, seconds: float | None = None) -> HeldPause:
-    paused_at = None if seconds is None else after(seconds)
-    return HeldPause(group, SITE, 1, "freeze (by Ada via Slack)", NOW, paused_at)
 
 
 async def test_an_act_comes_back_before_and_after_its_end(store: Store) -> None:
@@ -108,48 +102,25 @@ async def test_one_at_a_time_gets_an_act_that_is_locked(store: Store) -> None:
     assert len(found.results) == 4
 
 
-async def test_a_held_pause_is_one_for_each_group_and_repository(store: Store) -> None:
+async def test_the_pauses_of_a_group_count_since_it_was_last_resumed(store: Store) -> None:
     with begin(store) as transaction:
         acts = transaction.group_acts
-        acts.hold(held())
-        acts.hold(held(seconds=2))
-        acts.hold(held("docs", seconds=5))
-        acts.hold(replace(held(), repository=SHOP))
-        acts.let_go("docs", SHOP)
-        acts.let_go("release", SHOP, held().group_act_id + 1)
-    with begin(store) as transaction:
-        acts = transaction.group_acts
-        assert acts.held("release") == [replace(held(), repository=SHOP), held(seconds=2)]
-        acts.let_go("release", SHOP, held().group_act_id)
-        assert acts.held("release") == [held(seconds=2)]
-        assert acts.held("docs") == [held("docs", seconds=5)]
-        assert acts.held("all") == []
-
-
-async def test_what_is_held_is_found_by_its_repositories(store: Store) -> None:
-    with begin(store) as transaction:
-        acts = transaction.group_acts
-        acts.hold(held())
-        acts.hold(held("docs", seconds=5))
-        acts.hold(replace(held(), repository=SHOP))
-    with begin(store) as transaction:
-        acts = transaction.group_acts
-        assert acts.holding([SITE]) == [held("docs", seconds=5), held()]
-        assert acts.holding([SHOP, SITE]) == [
-            replace(held(), repository=SHOP),
-            held("docs", seconds=5),
-            held(),
-        ]
-        assert acts.holding([]) == []
+        first = acts.add(ACT)
+        resumed = acts.add(replace(ACT, action=Action.UNPAUSE))
+        acts.add(replace(ACT, group="docs"))
+        last = acts.add(ACT)
+        acts.add(replace(ACT, action=Action.EXTEND))
+        again = acts.add(replace(ACT, action=Action.UNPAUSE))
+        assert [one.group_act_id for one in acts.pausing("release", resumed)] == [first]
+        assert [one.group_act_id for one in acts.pausing("release", again)] == [last]
 
 
 async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) -> None:
     with begin(store) as transaction:
         acts = transaction.group_acts
-        gone, held_for, paused_by, shown, unsettled, young = [
-            acts.add(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 0, 60)
+        gone, paused_by, shown, unsettled, young = [
+            acts.add(replace(ACT, at=after(seconds))) for seconds in (0, 0, 0, 0, 60)
         ]
-        acts.hold(replace(held(), group_act_id=held_for))
         transaction.pauses.save(
             PauseRecord(
                 repository=SITE,
@@ -167,16 +138,17 @@ async def test_an_act_is_kept_as_long_as_something_refers_to_it(store: Store) ->
         assert (transaction.prune(NOW))["group_acts"] == 0
         assert (transaction.prune(after(60)))["group_acts"] == 1
         assert (transaction.prune(after(60)))["group_acts"] == 0
-        left = acts.get([gone, held_for, paused_by, shown, unsettled, young])
+        left = acts.get([gone, paused_by, shown, unsettled, young])
 
-    assert sorted(left) == [held_for, paused_by, shown, unsettled, young]
+    assert sorted(left) == [paused_by, shown, unsettled, young]
 
 
 async def test_no_act_has_the_number_of_one_that_was_deleted(store: Store) -> None:
     with begin(store) as transaction:
         first = transaction.group_acts.add(ACT)
         second = transaction.group_acts.add(ACT)
-        transaction.group_acts.hold(replace(held(), group_act_id=second))
+        made = PauseRecord(SITE, NOW, "freeze", "freeze", group_act_id=second)
+        transaction.pauses.save(made)
         transaction.prune(after(1))
         third = transaction.group_acts.add(ACT)
 

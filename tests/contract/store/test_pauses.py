@@ -4,8 +4,11 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
+from bot.domain.audit import Action, Actor, Origin
 from bot.domain.cards import CardKind, CardName
-from bot.domain.pause_records import PauseEnding, PauseRecord, Who
+from bot.domain.group_acts import GroupAct
+from bot.domain.pause_records import PauseEnding, PauseRecord, Timer, Who
+from bot.domain.reminders import ReminderPlan
 from bot.domain.repository import RepositoryName
 from bot.store.transactions import Store, Transaction
 from tests.support.stored import NOW, SHOP, SITE, after
@@ -55,6 +58,8 @@ async def test_a_pause_comes_back_as_it_was_kept(store: Store) -> None:
         queued_now=5,
         joined=frozenset({44, 45}),
         ended_by=Who("dave"),
+        timer=Timer(after(9), after(10), Who("eve"), "deploying", "C1", failures=3),
+        reminders=ReminderPlan(after(11), sent=2),
     )
     first, second = await save(store, full, make_pause(repository=SHOP))
     with begin(store) as transaction:
@@ -137,6 +142,54 @@ async def test_a_pause_is_kept_as_long_as_a_card_shows_it(store: Store) -> None:
         left = transaction.pauses.get([shown, gone, untold, in_force])
 
     assert sorted(left) == [shown, untold, in_force]
+
+
+def timed(pause: PauseRecord, seconds: float) -> PauseRecord:
+    return replace(
+        pause, timer=Timer(after(seconds), after(seconds), Who("Ada", "U1"), pause.stored_reason)
+    )
+
+
+async def test_pauses_come_due_the_longest_due_first(store: Store) -> None:
+    later, sooner = timed(make_pause(), 3600), timed(make_pause(repository=SHOP), 60)
+    fired = timed(make_pause(after(5), ended_at=after(60), end_told=True), 60)
+    assert fired.timer is not None
+    fired = replace(fired, timer=replace(fired.timer, due_at=None))
+    first, second, _ = await save(store, later, sooner, fired)
+
+    with begin(store) as transaction:
+        assert transaction.pauses.due(after(59), 10) == []
+        due = [one.pause_id for one in transaction.pauses.due(after(3600), 10)]
+        assert due == [second, first]
+        assert len(transaction.pauses.due(after(3600), 1)) == 1
+
+
+async def test_a_pause_that_is_to_end_by_itself_is_never_deleted(store: Store) -> None:
+    """Only a look has found it over, and may have been wrong."""
+    over = timed(make_pause(ended_at=after(60), end_told=True), 9000)
+    await save(store, over)
+    with begin(store) as transaction:
+        assert transaction.prune(after(9999))["pauses"] == 0
+
+
+async def test_what_acts_on_a_group_have_paused_is_found_while_it_is_in_force(
+    store: Store,
+) -> None:
+    act = GroupAct("release", Action.PAUSE, NOW, Actor("U1", "Ada"), Origin.COMMAND, (SITE, SHOP))
+    with begin(store) as transaction:
+        act_id = transaction.group_acts.add(act)
+        other_id = transaction.group_acts.add(replace(act, group="docs"))
+        pauses = [
+            make_pause(ended_at=after(1)),
+            replace(make_pause(after(2)), group_act_id=act_id),
+            replace(make_pause(repository=SHOP), group_act_id=other_id),
+            replace(make_pause(after(2), repository=SHOP), group_act_id=act_id),
+        ]
+        for one in pauses:
+            transaction.pauses.save(one)
+        found = [one.repository for one in transaction.pauses.of_group("release")]
+        assert found == sorted([SITE, SHOP])
+        assert transaction.pauses.of_group("all") == []
 
 
 async def test_a_watcher_asks_once_and_is_told_once(store: Store) -> None:

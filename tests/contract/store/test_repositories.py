@@ -16,7 +16,7 @@ from tests.support.transactions import begin
 POSITION = first_position(SITE, NOW)
 POLL = LastPoll(after(1), {"action.queue.enter"})
 STREAK = FailureStreak(2, 41)
-SIGHT = seen(None, make_snapshot(make_status(), repository=SITE), None)
+SIGHT = seen(None, make_snapshot(make_status(), repository=SITE))
 
 Write = Callable[[Transaction], object]
 WRITES: Mapping[str, Write] = {

@@ -145,9 +145,9 @@ async def test_two_who_act_at_once_in_two_processes_get_one_state_and_two_true_a
     paused = await asyncio.gather(one.pause(ALICE), other.pause(BOB))
     assert {type(outcome) for outcome in paused} == {Paused, AlreadyPaused}
     (loser,) = [outcome for outcome in paused if isinstance(outcome, AlreadyPaused)]
-    assert loser.known.actor is not None
+    assert loser.known.by is not None
     assert service.pauses[SITE].reason == (
-        f"{loser.known.actor.name} has a reason (by {loser.known.actor.name} via Slack)"
+        f"{loser.known.by.name} has a reason (by {loser.known.by.name} via Slack)"
     )
     assert len(service.called("pause")) == 1
 

@@ -18,9 +18,9 @@ from bot.domain.deliveries import Delivery, NewDelivery, Subject, SubjectKind, d
 from bot.domain.durations import For
 from bot.domain.errors import MergeQueueUnavailable
 from bot.domain.event_records import EventDetails, EventRecord
-from bot.domain.group_acts import GroupAct, HeldPause, as_part
+from bot.domain.group_acts import GroupAct, as_part
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, Timer
+from bot.domain.pause_records import PauseRecord, Timer, Who
 from bot.domain.pauses import Extended
 from bot.domain.permissions import Policy
 from bot.domain.queue import Pause
@@ -145,9 +145,6 @@ async def test_who_asks_to_be_told_as_the_last_pause_of_a_group_ends_is_answered
     with begin(processes.one) as transaction:
         act = GroupAct("release", Action.PAUSE, NOW, ALICE, Origin.COMMAND, (SITE,))
         act_id = transaction.group_acts.add(act)
-        transaction.group_acts.hold(
-            HeldPause("release", SITE, act_id, "freeze", NOW, NOW),
-        )
     await processes.pause(SITE, group_act_id=act_id)
 
     with begin(processes.one) as transaction:
@@ -237,28 +234,30 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_lift_its_pau
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
-    timer = Timer(SITE, NOW, lifts_at=NOW, due_at=NOW, set_by="U0ALICE", set_by_name="alice")
+    timer = Timer(NOW, NOW, Who("alice", "U0ALICE"), "freeze")
     with begin(processes.two) as transaction:
-        transaction.timers.save(timer)
+        (pause,) = transaction.pauses.open([SITE])
+        timed = replace(pause, timer=timer)
+        transaction.pauses.save(timed)
     processes.service.fail_next(MergeQueueUnavailable("down"))
     store = _Awaited(processes.two)
     unpausing = UnpauseQueue(processes.service, processes.acts)
     lifting = LiftPause(unpausing, store, processes.clock, lambda: 0.5)
 
-    lift = asyncio.create_task(lifting.run(timer, JobLease("timers", "two", timedelta(seconds=30))))
+    lift = asyncio.create_task(lifting.run(timed, JobLease("timers", "two", timedelta(seconds=30))))
     await store.is_reached.wait()
     with begin(processes.one) as transaction:
-        before = transaction.timers.locked(SITE, NOW)
+        before = transaction.pauses.locked(timed)
         store.is_let_go.set()
         await processes.until_it_waits(lift)
-        extended = replace(timer, lifts_at=after(3600), due_at=after(3600))
-        transaction.timers.save(extended)
+        extended = replace(timed, timer=replace(timer, lifts_at=after(3600), due_at=after(3600)))
+        transaction.pauses.save(extended)
     outcome = await lift
 
-    assert before == timer
+    assert before == timed
     assert isinstance(outcome, Postponed)
     with begin(processes.one) as transaction:
-        assert transaction.timers.running([SITE]) == [extended]
+        assert transaction.pauses.open([SITE]) == [extended]
 
 
 async def test_a_first_post_ends_while_what_changes_it_is_routed_with_a_pause(
@@ -363,39 +362,39 @@ async def test_a_reminder_that_is_put_off_as_it_comes_due_stays_put_off(
     await processes.pause(SITE)
     with begin(processes.one) as transaction:
         (pause,) = transaction.pauses.open([SITE])
-        due = ReminderPlan(pause.pause_id, next_at=NOW, sent=1)
-        transaction.reminders.save(due)
+        due = ReminderPlan(NOW, sent=1)
+        transaction.pauses.save(replace(pause, reminders=due))
         transaction.subscriptions.save(make_subscription("pause", channel_id=CHANNEL))
     reminding = RemindOfPauses(
         processes.two, processes.clock, _no_nudge, (SITE,), timedelta(minutes=30)
     )
-    put_off = replace(due, next_at=after(3600))
+    put_off = replace(pause, reminders=replace(due, next_at=after(3600)))
 
     with begin(processes.one) as transaction:
-        transaction.reminders.locked([pause.pause_id])
+        transaction.pauses.locked(pause)
         reminder = asyncio.create_task(reminding.run(timers_lease("two")))
         await processes.until_it_waits(reminder)
-        transaction.reminders.save(put_off)
+        transaction.pauses.save(put_off)
     await reminder
 
-    assert not await processes.told(SubjectKind.REMINDER, due.reminder_id, CHANNEL)
+    assert not await processes.told(SubjectKind.REMINDER, due.id_of_next(pause.pause_id), CHANNEL)
     with begin(processes.one) as transaction:
-        assert transaction.reminders.get([pause.pause_id]) == {pause.pause_id: put_off}
+        assert transaction.pauses.open([SITE]) == [put_off]
 
 
 async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
     processes: TwoProcesses,
 ) -> None:
     await processes.pause(SITE)
-    timer = Timer(SITE, NOW, lifts_at=after(60), due_at=after(60), set_by="U1", set_by_name="bob")
+    timer = Timer(after(60), after(60), Who("bob", "U1"), "freeze")
     with begin(processes.one) as transaction:
         (pause,) = transaction.pauses.open([SITE])
-        sent = ReminderPlan(pause.pause_id, next_at=NOW, sent=1)
-        transaction.timers.save(timer)
-        transaction.reminders.save(replace(sent, sent=2))
+        sent = ReminderPlan(NOW, sent=1)
+        pause = replace(pause, timer=timer, reminders=replace(sent, sent=2))
+        transaction.pauses.save(pause)
         tell_urgently(
             transaction,
-            Subject(SubjectKind.REMINDER, SITE, sent.reminder_id),
+            Subject(SubjectKind.REMINDER, SITE, sent.id_of_next(pause.pause_id)),
             [CHANNEL],
             NOW,
             identity="1",
@@ -404,8 +403,8 @@ async def test_a_reminder_is_posted_while_somebody_changes_the_end_of_its_pause(
     posts = PostDeliveries(processes.two, poster, processes.clock, _no_nudge, "two", lambda: 0.5)
 
     with begin(processes.one) as transaction:
-        transaction.timers.locked(SITE, NOW)
-        transaction.reminders.locked([pause.pause_id])
+        transaction.pauses.locked(pause)
+        transaction.pauses.save(pause)
         posting = asyncio.create_task(posts.run())
         await processes.until_it_waits(posting)
         tell_urgently(transaction, event_subject(1), [CHANNEL], NOW, identity="1")

@@ -15,6 +15,7 @@ from bot.domain.boards import (
     seen,
     unseen,
 )
+from bot.domain.pause_records import PauseRecord
 from bot.domain.queue import Batch
 from bot.domain.snapshots import Snapshot
 from tests.support.clock import NOON
@@ -43,8 +44,12 @@ def followed(*snapshots: Snapshot) -> list[Sight]:
     """What is known after each."""
     found: list[Sight] = []
     for snapshot in snapshots:
-        found.append(seen(found[-1] if found else None, snapshot, None))
+        found.append(seen(found[-1] if found else None, snapshot))
     return found
+
+
+def timed_pause(failures: int = 0) -> PauseRecord:
+    return replace(make_known_pause(), timer=make_timer(failures=failures))
 
 
 def is_change(before: Snapshot, after: Snapshot) -> bool:
@@ -84,10 +89,11 @@ def test_who_paused_is_a_change_when_it_becomes_known_and_so_is_when_it_lifts() 
     unknown = replace(queue(), pause=make_known_pause(actor=None))
     known = replace(queue(), pause=make_known_pause())
     assert is_change(unknown, known)
-    sight = seen(None, known, None)
-    timed = seen(sight, known, make_timer())
+    sight = seen(None, known)
+    timed = seen(sight, replace(queue(), pause=timed_pause()))
     assert not sight.says_the_same(timed)
-    assert not timed.says_the_same(seen(timed, known, make_timer(failures=1)))
+    late = replace(queue(), pause=timed_pause(failures=1))
+    assert not timed.says_the_same(seen(timed, late))
 
 
 def test_estimates_that_move_a_little_are_told_as_before() -> None:
@@ -128,7 +134,7 @@ def test_estimates_are_rounded_up() -> None:
 
 def test_a_long_queue_is_counted_and_its_head_is_shown() -> None:
     batches = [make_batch(*map(make_queued, range(9)), name=str(number)) for number in range(7)]
-    picture = seen(None, queue(*batches, waiting=400), None).picture
+    picture = seen(None, queue(*batches, waiting=400)).picture
     assert (picture.batch_count, len(picture.batches)) == (7, 5)
     assert (len(picture.batches[0].pull_requests), picture.batches[0].more) == (5, 4)
     assert (len(picture.next_up), len(picture.behind)) == (NEXT_UP, NAMED_WAITING)
@@ -139,25 +145,25 @@ def test_a_long_queue_is_counted_and_its_head_is_shown() -> None:
 
 def test_what_is_kept_has_a_limit() -> None:
     endless = make_queued(title="t" * 9999, author="a" * 999, url="https://" + "u" * ADDRESS_KEPT)
-    shown = seen(None, queue(make_batch(endless)), None).picture.batches[0].pull_requests[0]
+    shown = seen(None, queue(make_batch(endless))).picture.batches[0].pull_requests[0]
     assert (len(shown.title), len(shown.author), shown.url) == (200, 100, "")
 
 
 def test_silence_is_a_change_once_and_so_is_its_end() -> None:
-    known = seen(None, queue(make_batch()), None)
+    known = seen(None, queue(make_batch()))
     silent = unseen(known, Outage.SILENT, NOON + 5 * MINUTE, NOON + 4 * MINUTE)
     assert not known.says_the_same(silent)
     assert (silent.read_at, silent.out_since) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
     assert silent.picture == known.picture
     longer = unseen(silent, Outage.SILENT, NOON + 9 * MINUTE, None)
     assert longer == silent
-    again = seen(longer, queue(make_batch(), at=NOON + 10 * MINUTE), None)
+    again = seen(longer, queue(make_batch(), at=NOON + 10 * MINUTE))
     assert not longer.says_the_same(again)
     assert known.says_the_same(again)
 
 
 def test_another_kind_of_outage_is_a_change_that_keeps_its_beginning() -> None:
-    known = seen(None, queue(), None)
+    known = seen(None, queue())
     silent = unseen(known, Outage.SILENT, NOON + MINUTE, None)
     refused = unseen(silent, Outage.REFUSED, NOON + 2 * MINUTE, None)
     assert not silent.says_the_same(refused)

@@ -8,13 +8,12 @@ import pytest
 from bot.domain.pause_records import (
     PauseEnding,
     PauseRecord,
-    Sighting,
     Who,
     lifted_by_act,
     lifted_by_event,
     same_moment,
     same_pause,
-    with_sighting,
+    seen_again,
 )
 from tests.support.clock import NOON
 from tests.support.make import SITE
@@ -52,8 +51,20 @@ def make_pause(
     )
 
 
-def by_event(seconds: float, event_id: int = 7, *, is_update: bool = False) -> Sighting:
-    return Sighting(at(seconds), "night", is_exact=False, event_id=event_id, is_update=is_update)
+def seen(
+    seconds: float,
+    reason: str = "night",
+    *,
+    words: str | None = None,
+    by: Who | None = None,
+    group_act_id: int = 0,
+) -> PauseRecord:
+    own = words or reason
+    return PauseRecord(SITE, at(seconds), reason, own, by, group_act_id=group_act_id)
+
+
+def by_event(seconds: float, event_id: int = 7) -> PauseRecord:
+    return replace(seen(seconds), is_exact=False, event_id=event_id)
 
 
 @pytest.mark.parametrize(
@@ -78,15 +89,15 @@ def test_times_are_the_same_as_precisely_as_they_are_told(
 
 def test_two_pauses_within_a_second_are_two() -> None:
     first = make_pause(0.123456)
-    assert same_pause([first], Sighting(at(0.623457), "deploying")) is None
-    assert same_pause([first], Sighting(at(0.123456), "deploying")) is first
+    assert same_pause([first], seen(0.623457, "deploying")) is None
+    assert same_pause([first], seen(0.123456, "deploying")) is first
 
 
 def test_a_pause_that_is_over_does_not_begin_again() -> None:
     over = make_pause(0, ended=60)
-    assert same_pause([over], Sighting(at(0), "night")) is over
-    assert same_pause([over], Sighting(at(0.4), "night")) is over
-    assert same_pause([over], Sighting(at(0.4), "another")) is None
+    assert same_pause([over], seen(0, "night")) is over
+    assert same_pause([over], seen(0.4, "night")) is over
+    assert same_pause([over], seen(0.4, "another")) is None
 
 
 def test_an_event_is_of_the_pause_near_it_with_its_reason() -> None:
@@ -110,36 +121,36 @@ def test_an_event_is_not_of_a_pause_that_was_over_long_before() -> None:
 
 def test_a_new_reason_of_an_old_pause_is_told_by_an_event_long_after_its_beginning() -> None:
     old = make_pause(-9000)
-    assert same_pause([old], by_event(0, is_update=True)) is old
+    assert same_pause([old], by_event(0), is_update=True) is old
     assert same_pause([old], by_event(0)) is None
 
 
 def test_the_services_own_time_takes_the_place_of_an_events() -> None:
     guessed = make_pause(2, is_exact=False, event_id=7, by=CAROL)
-    exact = Sighting(at(0), "night")
+    exact = seen(0, "night")
     assert same_pause([guessed], exact) is guessed
-    known = with_sighting(guessed, exact)
+    known = seen_again(guessed, exact)
     assert (known.paused_at, known.is_exact) == (at(0), True)
     assert (known.by, known.event_id) == (CAROL, 7)
-    assert with_sighting(known, by_event(3)).paused_at == at(0)
+    assert seen_again(known, by_event(3)).paused_at == at(0)
 
 
 def test_a_person_of_the_workspace_is_known_better_than_a_name() -> None:
-    named = with_sighting(make_pause(by=CAROL), Sighting(at(0), "night", by=ALICE, reason="late"))
+    named = seen_again(make_pause(by=CAROL), seen(0, "night", by=ALICE, words="late"))
     assert (named.by, named.reason) == (ALICE, "late")
-    assert with_sighting(named, Sighting(at(0), "night", by=CAROL)).by == ALICE
-    assert with_sighting(named, Sighting(at(0), "night")) == named
+    assert seen_again(named, seen(0, "night", by=CAROL)).by == ALICE
+    assert seen_again(named, seen(0, "night")) == named
 
 
 def test_it_is_known_to_be_of_a_group_whichever_source_tells_that() -> None:
-    of_group = Sighting(at(0), "night", group_act_id=4)
-    assert with_sighting(make_pause(), of_group).group_act_id == 4
-    known = with_sighting(with_sighting(make_pause(), of_group), by_event(3))
+    of_group = seen(0, "night", group_act_id=4)
+    assert seen_again(make_pause(), of_group).group_act_id == 4
+    known = seen_again(seen_again(make_pause(), of_group), by_event(3))
     assert known.group_act_id == 4
 
 
 def test_another_reason_has_an_author_of_its_own() -> None:
-    changed = with_sighting(make_pause(by=ALICE, event_id=3), Sighting(at(0), "day"))
+    changed = seen_again(make_pause(by=ALICE, event_id=3), seen(0, "day"))
     assert (changed.reason, changed.stored_reason, changed.previous_reason) == (
         "day",
         "day",

@@ -2,10 +2,9 @@
 
 from datetime import timedelta
 
-from bot.domain.queue import Pause
-from bot.domain.snapshots import Impact, KnownPause
+from bot.domain.snapshots import Impact
 from tests.support.clock import NOON
-from tests.support.make import make_act, make_batch, make_queued, make_snapshot, make_status
+from tests.support.make import make_batch, make_queued, make_snapshot, make_status
 
 SOON, LATER = NOON + timedelta(minutes=6), NOON + timedelta(minutes=20)
 
@@ -33,12 +32,3 @@ def test_a_pull_request_in_two_batches_counts_once() -> None:
 
 def test_an_empty_queue_has_nothing_to_stop() -> None:
     assert make_snapshot().impact() == Impact(0, 0, 0, None)
-
-
-def test_a_known_pause_speaks_with_the_persons_own_words() -> None:
-    stored = Pause(reason="down (by alice via Slack)", paused_at=NOON)
-
-    assert KnownPause(stored, make_act(reason="down")).reason == "down"
-    assert KnownPause(stored, make_act(reason=None)).reason == stored.reason
-    assert KnownPause(stored).reason == stored.reason
-    assert KnownPause(stored).actor is None

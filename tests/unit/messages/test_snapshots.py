@@ -79,7 +79,6 @@ from bot.messages import (
     why,
 )
 from bot.messages.events import batch_posts, event_posts, summary
-from bot.messages.pause_card import PauseView
 from tests.support.clock import NOON
 from tests.support.make import (
     API,
@@ -149,8 +148,8 @@ CARD = PauseRecord(
     pause_id=1,
 )
 BOARD = Board("C0MERGEQ", SITE, "alice", NOON, board_id=7)
-SIGHT = seen(None, make_snapshot(BUSY), None)
-ELSEWHERE = replace(make_known_pause("by hand", actor=None), credited="carol")
+SIGHT = seen(None, make_snapshot(BUSY))
+ELSEWHERE = replace(make_known_pause("by hand", actor=None), by=Who("carol"))
 LIFTED = replace(
     CARD,
     joined=frozenset(range(9)),
@@ -281,7 +280,7 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
                 make_subscription("merge", "failure"),
                 make_subscription(channel_id="D0ALICE", repository=API),
             ],
-            timers=[make_timer()],
+            timed=[TIMED],
         ),
         make_viewer("ada"),
         "/mq",
@@ -370,29 +369,21 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
     "extend-modal": lambda: timers.extend_modal(SITE, "acme/site x", "C0MERGEQ"),
     "error-duration": lambda: explain(InvalidDuration(DurationProblem.UNREADABLE, "1.5h")),
     "pause-closed": lambda: pause.closed(UNPAUSED),
-    "pause-card": lambda: pause_card.card(PauseView(CARD)),
-    "pause-card-timed": lambda: pause_card.card(
-        PauseView(replace(CARD, queued_now=7), lifts_at=NOON + timedelta(minutes=45))
-    ),
+    "pause-card": lambda: pause_card.card(CARD),
+    "pause-card-timed": lambda: pause_card.card(replace(CARD, queued_now=7, timer=make_timer())),
     "pause-card-of-nobody": lambda: pause_card.card(
-        PauseView(replace(CARD, by=None, queued_at_start=None, queued_now=None))
+        replace(CARD, by=None, queued_at_start=None, queued_now=None)
     ),
-    "pause-card-changed": lambda: pause_card.card(
-        PauseView(replace(CARD, previous_reason="night"))
-    ),
-    "pause-card-overdue": lambda: pause_card.card(
-        PauseView(CARD, lifts_at=NOON + timedelta(minutes=45), is_overdue=True)
-    ),
-    "pause-card-lifted": lambda: pause_card.card(PauseView(LIFTED)),
+    "pause-card-changed": lambda: pause_card.card(replace(CARD, previous_reason="night")),
+    "pause-card-overdue": lambda: pause_card.card(replace(CARD, timer=make_timer(failures=1))),
+    "pause-card-lifted": lambda: pause_card.card(LIFTED),
     "pause-card-lifted-by-nobody": lambda: pause_card.card(
-        PauseView(replace(LIFTED, ended_by=None, joined=frozenset()))
+        replace(LIFTED, ended_by=None, joined=frozenset())
     ),
     "pause-card-lifted-by-timer": lambda: pause_card.card(
-        PauseView(replace(LIFTED, ending=PauseEnding.TIMER))
+        replace(LIFTED, ending=PauseEnding.TIMER)
     ),
-    "pause-card-replaced": lambda: pause_card.card(
-        PauseView(replace(LIFTED, ending=PauseEnding.REPLACED))
-    ),
+    "pause-card-replaced": lambda: pause_card.card(replace(LIFTED, ending=PauseEnding.REPLACED)),
     "pause-ended": lambda: pause_card.ended(LIFTED),
     "pause-ended-by-nobody": lambda: pause_card.ended(
         replace(LIFTED, ended_by=None, joined=frozenset())
@@ -511,14 +502,13 @@ CASES: Mapping[str, Callable[[], Message | View]] = {
         "main",
     ),
     "board": lambda: board.board(BOARD, SIGHT),
-    "board-empty": lambda: board.board(BOARD, seen(None, make_snapshot(), None)),
-    "board-long": lambda: board.board(BOARD, seen(None, make_snapshot(LONG), None)),
+    "board-empty": lambda: board.board(BOARD, seen(None, make_snapshot())),
+    "board-long": lambda: board.board(BOARD, seen(None, make_snapshot(LONG))),
     "board-paused": lambda: board.board(
         BOARD,
         seen(
             None,
-            make_snapshot(BUSY, pause=make_known_pause()),
-            make_timer(lifts_at=NOON + timedelta(hours=1)),
+            make_snapshot(BUSY, pause=make_known_pause(lifts_at=NOON + timedelta(hours=1))),
         ),
     ),
     "board-silent": lambda: board.board(

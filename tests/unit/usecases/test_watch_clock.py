@@ -8,7 +8,6 @@ import pytest
 
 from bot.store.transactions import Store
 from bot.usecases.pausing.expire_pauses import timers_lease
-from bot.usecases.pausing.remind_of_pauses import RemindOfPauses
 from bot.usecases.watch_clock import WatchClock
 from tests.support.clock import FakeClock
 from tests.support.store import InMemoryStore
@@ -18,8 +17,8 @@ from tests.support.transactions import begin
 def watching(
     store: Store, clock: FakeClock, service_ahead: Callable[[], timedelta | None] = lambda: None
 ) -> WatchClock:
-    reminders = RemindOfPauses(store, clock, lambda _after=0.0: None, (), timedelta(minutes=30))
-    return WatchClock(store, clock, timers_lease("this one"), reminders, service_ahead)
+    lease, first_gap = timers_lease("this one"), timedelta(minutes=30)
+    return WatchClock(store, clock, lease, first_gap, service_ahead)
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, float]]:

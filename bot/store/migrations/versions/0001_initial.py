@@ -263,15 +263,25 @@ def _create_pausing() -> None:
         sa.Column("ending", sa.Text),
         sa.Column("end_told", sa.Boolean, nullable=False),
         sa.Column("group_act_id", sa.BigInteger, nullable=False),
+        sa.Column("lifts_at", sa.BigInteger),
+        sa.Column("due_at", sa.BigInteger),
+        sa.Column("end_set_by_id", sa.Text),
+        sa.Column("end_set_by_name", sa.Text),
+        sa.Column("channel_id", sa.Text),
+        sa.Column("end_set_for", sa.Text),
+        sa.Column("failures", sa.Integer, nullable=False),
+        sa.Column("reminder_at", sa.BigInteger),
+        sa.Column("reminders_sent", sa.Integer, nullable=False),
         sa.UniqueConstraint("repository", "paused_at", name="uq_pauses_paused_at"),
         sa.CheckConstraint("(ended_at IS NULL) = (ending IS NULL)", name="ended_somehow"),
+        sa.Index("ix_pauses_due", "due_at", **_where("due_at IS NOT NULL")),
         sa.Index("ix_pauses_ended_at", "ended_at"),
         sa.Index("ix_pauses_open", "repository", **_where("ended_at IS NULL")),
         sa.Index(
             "ix_pauses_untold", "ended_at", **_where("end_told = 0", postgresql="NOT end_told")
         ),
         sqlite_autoincrement=True,
-        comment="One pause of one repository's queue, in force or over.",
+        comment="One pause of one repository's queue, in force or over, with its timer.",
     )
     op.create_table(
         "resume_watchers",
@@ -299,37 +309,6 @@ def _create_pausing() -> None:
         sa.Index("ix_group_acts_latest", "group", "group_act_id"),
         sqlite_autoincrement=True,
         comment="One pause or resume that a person asked for on a group of repositories.",
-    )
-    op.create_table(
-        "group_pauses",
-        sa.Column("group", sa.Text, primary_key=True),
-        sa.Column("repository", sa.Text, primary_key=True),
-        sa.Column("group_act_id", sa.BigInteger, nullable=False),
-        sa.Column("stored_reason", sa.Text, nullable=False),
-        sa.Column("started_at", sa.BigInteger, nullable=False),
-        sa.Column("paused_at", sa.BigInteger),
-        comment="One repository that the bot paused for a group and has not resumed for it.",
-    )
-    op.create_table(
-        "pause_timers",
-        sa.Column("repository", sa.Text, primary_key=True),
-        sa.Column("paused_at", sa.BigInteger, primary_key=True),
-        sa.Column("lifts_at", sa.BigInteger, nullable=False),
-        sa.Column("due_at", sa.BigInteger, nullable=False),
-        sa.Column("set_by", sa.Text, nullable=False),
-        sa.Column("set_by_name", sa.Text, nullable=False),
-        sa.Column("channel_id", sa.Text),
-        sa.Column("state", sa.Text, nullable=False),
-        sa.Column("failures", sa.Integer, nullable=False),
-        sa.Index("ix_pause_timers_due", "due_at", **_where("state = 'running'")),
-        comment="The time at which one pause ends by itself.",
-    )
-    op.create_table(
-        "pause_reminders",
-        sa.Column("pause_id", sa.BigInteger, primary_key=True, autoincrement=False),
-        sa.Column("next_at", sa.BigInteger, nullable=False),
-        sa.Column("sent", sa.Integer, nullable=False),
-        comment="The next reminder that one pause is still in force.",
     )
 
 

@@ -20,6 +20,7 @@ from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.repository import RepositoryName
 from bot.messages import actions, audit, blocks, reminders
 from bot.messages.groups import group_acts, group_form, group_question, group_status, results
+from bot.messages.groups.group_acts import Ends
 from tests.support.clock import NOON
 from tests.support.group_messages import PLACE, make_group_act, messages_of_groups
 from tests.support.make import (
@@ -115,8 +116,7 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_card_overdue": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
         [SITE, API],
-        [NOON + timedelta(minutes=30)] * 2,
-        overdue=1,
+        Ends((NOON + timedelta(minutes=30),) * 2, 2, overdue=1),
     ),
     "group_card_that_is_over": lambda: group_acts.card(
         make_group_act(*RESULTS, asked="30m freeze for 4.2"), []
@@ -135,17 +135,17 @@ MESSAGES: Mapping[str, Callable[[], Message]] = {
     "group_card_that_lifts_itself": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API), asked="30m freeze"),
         [SITE, API],
-        [NOON + timedelta(minutes=30)] * 2,
+        Ends((NOON + timedelta(minutes=30),) * 2, 2),
     ),
     "group_card_of_which_one_lifts_itself": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
         [SITE, API],
-        [NOON + timedelta(minutes=30)],
+        Ends((NOON + timedelta(minutes=30),), 2),
     ),
     "group_card_with_ends_apart": lambda: group_acts.card(
         make_group_act(RESULTS[0], replace(RESULTS[0], repository=API)),
         [SITE, API],
-        [NOON + timedelta(minutes=30), NOON + timedelta(minutes=90)],
+        Ends((NOON + timedelta(minutes=30), NOON + timedelta(minutes=90)), 2),
     ),
     "group_extended": lambda: group_acts.act(EXTENDED),
     "group_extended_in_part": lambda: group_acts.act(

@@ -118,8 +118,8 @@ async def test_all_that_goes_on_ends_at_the_same_moment_as_what_was_done_before(
     await bot.look()
 
     with begin(bot.store) as transaction:
-        timers = transaction.timers.running(bot.names)
-    assert [one.lifts_at for one in timers] == [end] * 3
+        pauses = transaction.pauses.open(bot.names)
+    assert [one.lifts_at for one in pauses] == [end] * 3
 
 
 async def test_an_act_that_somebody_else_has_acted_after_does_not_go_on() -> None:

@@ -20,7 +20,7 @@ from bot.domain.errors import (
     StateConflict,
 )
 from bot.domain.group_acts import GroupAct, GroupOutcome, RepositoryResult
-from bot.domain.pause_records import Sighting, Timer, Who
+from bot.domain.pause_records import PauseRecord, Who, observed, timed
 from bot.domain.pauses import Paused
 from bot.domain.queue import Pause
 from bot.domain.repository import RepositoryName
@@ -126,7 +126,6 @@ async def test_what_was_paused_before_or_anew_since_is_left_alone_and_told() -> 
         CHANGED,
     ]
     assert set(bot.merge_queue.pauses) == {before, replaced}
-    assert await bot.held() == []
     assert {call.repository for call in bot.merge_queue.called("unpause")} == {mine, other}
 
 
@@ -227,9 +226,9 @@ async def test_who_paused_elsewhere_is_told_where_the_log_named_them() -> None:
 async def _paused_elsewhere(bot: ActingOnGroups, name: RepositoryName, by: str) -> None:
     """As the service has it, and as its event log has told of it."""
     pause = bot.merge_queue.pauses[name] = Pause(reason="by hand", paused_at=bot.clock.now())
-    seen = Sighting(pause.paused_at, pause.reason, by=Who(by))
+    seen = replace(observed(name, pause), by=Who(by))
     with begin(bot.store) as transaction:
-        see_pause(transaction, name, seen, (), bot.clock.now())
+        see_pause(transaction, seen, (), bot.clock.now())
 
 
 async def test_what_left_the_group_meanwhile_is_restored_too() -> None:
@@ -491,9 +490,9 @@ async def test_what_the_log_tells_of_a_part_is_left_to_the_message_of_the_group(
     assert reading.told("C1") == []
 
 
-async def running_timers(bot: ActingOnGroups) -> list[Timer]:
+async def timed_pauses(bot: ActingOnGroups) -> list[PauseRecord]:
     with begin(bot.store) as transaction:
-        return list(transaction.timers.running(bot.names))
+        return timed(transaction.pauses.open(bot.names))
 
 
 async def test_all_parts_of_a_group_end_together_also_those_that_are_tried_again() -> None:
@@ -513,7 +512,7 @@ async def test_all_parts_of_a_group_end_together_also_those_that_are_tried_again
 
     await bot.pause_group("30m freeze", again=first.group_act_id)
 
-    ends = [timer.lifts_at for timer in await running_timers(bot)]
+    ends = [one.lifts_at for one in await timed_pauses(bot)]
     assert ends == [begun_at + timedelta(minutes=30)] * 4
 
 
@@ -526,5 +525,5 @@ async def test_the_rest_that_is_paused_after_the_end_of_the_others_gets_an_end_o
 
     await bot.pause_group("30m freeze", again=first.group_act_id)
 
-    *_, last = await running_timers(bot)
+    *_, last = await timed_pauses(bot)
     assert last.lifts_at == bot.clock.now() + timedelta(minutes=30)

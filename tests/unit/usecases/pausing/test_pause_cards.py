@@ -20,9 +20,8 @@ from bot.domain.errors import (
 )
 from bot.domain.group_acts import GroupOutcome, RepositoryResult
 from bot.domain.message import Message
-from bot.domain.pause_records import PauseEnding, PauseRecord, Sighting, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who, observed
 from bot.messages import pause_card
-from bot.messages.pause_card import PauseView
 from bot.store.parts.live_messages import Cards
 from bot.store.parts.pauses import Pauses
 from bot.usecases.pausing.group_pauses import tell_together
@@ -192,8 +191,8 @@ async def test_the_card_of_a_group_names_who_replaced_its_pause_though_a_look_ca
     with begin(InMemoryStore(desk.world.database)) as transaction:
         act = replace(act, group_act_id=transaction.group_acts.add(act))
         transaction.group_acts.end(act.group_act_id, act.results, paused.paused_at)
-        seen = Sighting(paused.paused_at, "freeze", group_act_id=act.group_act_id)
-        see_pause(transaction, SITE, seen, (), paused.paused_at)
+        seen = replace(observed(SITE, paused), group_act_id=act.group_act_id)
+        see_pause(transaction, seen, (), paused.paused_at)
         tell_together(transaction, act, paused.paused_at)
     await desk.turns(5)
     desk.world.service.paused_by("carol", "Night")
@@ -597,10 +596,10 @@ async def test_a_card_that_cannot_be_rendered_holds_up_no_other(
             transaction.cards.posted(card_id, ts, 0)
     real = pause_card.card
 
-    def broken(view: PauseView) -> Message:
-        if view.record.repository == SITE:
+    def broken(record: PauseRecord) -> Message:
+        if record.repository == SITE:
             raise KeyError("a defect")
-        return real(view)
+        return real(record)
 
     monkeypatch.setattr(pause_card, "card", broken)
 

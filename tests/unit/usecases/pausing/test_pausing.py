@@ -17,18 +17,25 @@ from bot.domain.errors import (
     PermissionDenied,
 )
 from bot.domain.notices import Notice
-from bot.domain.pause_records import PauseRecord, Timer, Who
+from bot.domain.pause_records import PauseEnding, PauseRecord, Who
 from bot.domain.pauses import AlreadyPaused, NotPaused, OtherPause, Paused, Unpaused
 from bot.usecases.asking.show_home import ShowHome
 from bot.usecases.asking.show_status import ShowStatus
 from bot.usecases.leases import JobLease
 from bot.usecases.pausing.lift_pause import LiftPause
-from bot.usecases.pausing.recorded_pauses import timers_of
 from tests.support.acting import Acting
 from tests.support.clock import NOON
 from tests.support.directories import make_person
-from tests.support.make import ALICE, API, BOB, CHANNEL, SITE, make_status, make_subscription
-from tests.support.store import InMemoryStore
+from tests.support.make import (
+    ALICE,
+    API,
+    BOB,
+    CHANNEL,
+    SITE,
+    make_status,
+    make_subscription,
+    make_timer,
+)
 from tests.support.transactions import begin
 
 HOUR = timedelta(hours=1)
@@ -63,8 +70,8 @@ async def test_a_second_pause_says_by_whom_and_changes_nothing() -> None:
     outcome = await bot.pause(" deploying ", BOB)
 
     assert isinstance(outcome, AlreadyPaused)
-    assert outcome.known.actor is not None
-    assert (outcome.known.actor.name, outcome.known.reason) == ("alice", "CI runners are down")
+    assert outcome.known.by is not None
+    assert (outcome.known.by.name, outcome.known.reason) == ("alice", "CI runners are down")
     assert outcome.reason == "deploying"
     assert len(bot.merge_queue.called("pause")) == 1
     assert len(bot.deliveries()) == 1
@@ -78,7 +85,7 @@ async def test_a_pause_made_elsewhere_has_the_services_reason_and_no_person() ->
     outcome = await bot.pause()
 
     assert isinstance(outcome, AlreadyPaused)
-    assert (outcome.known.actor, outcome.known.reason) == (None, "by hand")
+    assert (outcome.known.by, outcome.known.reason) == (None, "by hand")
 
 
 async def test_an_own_pause_that_was_cut_off_is_known_as_such_by_whoever_pauses_next() -> None:
@@ -102,7 +109,7 @@ async def test_an_own_pause_that_was_cut_off_is_known_as_such_by_whoever_pauses_
     outcome = await bot.pause("deploying", BOB)
 
     assert isinstance(outcome, AlreadyPaused)
-    assert outcome.known.actor == ALICE
+    assert outcome.known.by == Who("alice", ALICE.user_id)
     done = next(one for one in await bot.audit() if one.result is ActResult.DONE)
     assert (done.act_id, done.paused_at) == (started, bot.merge_queue.pauses[SITE].paused_at)
     assert bot.told_channels() == [CHANNEL]
@@ -322,8 +329,8 @@ async def test_the_status_knows_who_paused() -> None:
     snapshot = await show.run(SITE, "main")
 
     assert snapshot.pause is not None
-    assert snapshot.pause.actor is not None
-    assert snapshot.pause.actor.name == "alice"
+    assert snapshot.pause.by is not None
+    assert snapshot.pause.by.name == "alice"
     assert (snapshot.status, snapshot.branch) == (make_status(), "main")
     assert bot.merge_queue.called("status")[0].branch == "main"
 
@@ -366,29 +373,20 @@ async def test_the_services_answers_are_on_record() -> None:
     ]
 
 
-async def test_a_timer_is_shown_for_the_one_pause_that_it_was_set_for() -> None:
-    in_force = [
-        PauseRecord(SITE, NOON, "night", "night", pause_id=1),
-        PauseRecord(API, NOON, "night", "night", pause_id=2),
-    ]
-    of_a_pause_before = Timer(SITE, NOON - HOUR, NOON + HOUR, NOON + HOUR, "U0ALICE", "alice", "C1")
-    timer = replace(of_a_pause_before, repository=API, paused_at=NOON)
-    with begin(InMemoryStore()) as transaction:
-        for one in (of_a_pause_before, timer):
-            transaction.timers.save(one)
-        assert timers_of(transaction, in_force) == {2: timer}
-
-
 async def test_a_timer_whose_pause_is_over_is_not_looked_at_again() -> None:
     bot = Acting()
-    timer = Timer(SITE, NOON, NOON + HOUR, NOON + HOUR, "U0ALICE", "alice", CHANNEL)
+    timer = make_timer(lifts_at=NOON + HOUR)
     bot.clock.advance(HOUR.total_seconds())
     now = bot.clock.now()
+    over = PauseRecord(
+        SITE, NOON, "night", "night", timer=timer, ended_at=now, ending=PauseEnding.LIFTED
+    )
     with begin(bot.store) as transaction:
-        transaction.timers.save(timer)
+        over = replace(over, pause_id=transaction.pauses.save(over))
+        assert transaction.pauses.due(now, 10) == [over]
     lift = LiftPause(bot.unpausing, bot.store, bot.clock, lambda: 0.5)
 
-    assert isinstance(await lift.run(timer, JobLease("timers", "one", HOUR)), NotPaused)
+    assert isinstance(await lift.run(over, JobLease("timers", "one", HOUR)), NotPaused)
 
     with begin(bot.store) as transaction:
-        assert transaction.timers.due(now + HOUR, 10) == []
+        assert transaction.pauses.due(now + HOUR, 10) == []

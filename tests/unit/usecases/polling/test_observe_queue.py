@@ -133,7 +133,7 @@ async def test_a_pause_without_a_time_is_one_pause_however_often_it_is_read() ->
         await watcher.poll()
         known = await know_pause(watcher.store, name, undated)
         assert known is not None
-        assert known.pause.paused_at == began
+        assert known.paused_at == began
         watcher.clock.advance(6 * INTERVAL)
 
     with begin(watcher.store) as transaction:
